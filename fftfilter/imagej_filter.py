@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError, TooLargeError, is_masked
 from .filters import Filter, FilterOptions
 from .output.rounding import NOISE, deviation
 from .system import lacking
@@ -71,12 +71,15 @@ class ImageJFilter(Filter):
         dtype: DTypeLike | None = None,
         levels: int | None = None,
         white: float | None = None,
+        missing: ArrayLike | None = None,
         observe: Observe = None,
     ) -> Array:
         """Filter an image, a stack of images, or a picture with 1 or 3 channels along ``channel_axis``.
 
         Arguments and errors are as of :meth:`Filter.__call__`; of floats ``white`` is 1, and they stay floats.
         """
+        if missing is not None or is_masked(image):
+            raise ParameterError("ImageJ's filter knows no missing pixels: fill them, or take bandpass")
         planes, shape = planes_of(image, channel_axis)
         if planes.dtype.kind == "b":
             planes = planes * np.uint8(255)

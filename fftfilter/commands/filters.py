@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import mul
 from pathlib import Path
@@ -19,6 +19,7 @@ from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
+from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..work.recipe import Recipe
+    from ..work.region import Region
     from .kinds import Kind
 
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
@@ -84,7 +86,24 @@ verify_option = output_option(
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
+region_option = partial(option, group="Region")
+region_options = combined(
+    region_option(
+        "--region",
+        metavar="MASK|X,Y,W,H",
+        help="Filter only there, for --output keep and real: a rectangle in pixels, or a picture of the size of IN "
+        "that is not 0 there.",
+    ),
+    region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
+    region_option(
+        "--feather",
+        type=float,
+        metavar="PX",
+        help="How wide the soft border is, inside of what is filtered.  [default: 8]",
+    ),
+)
 other_options = combined(
+    region_options,
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -96,6 +115,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    missing_options,
     preview_option,
     file_options,
     output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
@@ -113,7 +133,7 @@ other_options = combined(
 HELP = """{what}
 
 IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
-IN, which must be files, OUT is a folder.
+IN, OUT is a folder; folders among them are left out.
 
 \b
 Example: {examples}
@@ -187,13 +207,13 @@ class CommandOptions:
     quiet: bool
     verbose: int
     masks: tuple[str, ...]
-    """Files of gains, which are also inputs."""
+    """Files of gains and of regions, which are also inputs."""
     recursive: bool
     pattern: tuple[str, ...]
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
-    report: Path | None
+    report: str | None
     cluster: str | None
     processes: int | None
 
@@ -236,6 +256,9 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
     given = KEPT | dict(values)
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
+    areas = [each for each in (given["region"], given["protect"]) if each]
+    if given["missing"] not in RULES:
+        files.append((given["missing"],))
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
@@ -259,11 +282,22 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         auto=auto,
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],
+        missing=missing_of(given),
         strip=given["strip"],
         preserve_times=given["preserve_times"],
+        region=_region_of(given),
     )
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    return CommandOptions(recipe, masks=tuple(chain.from_iterable(files)), **others)
+    return CommandOptions(recipe, masks=(*chain.from_iterable(files), *areas), **others)
+
+
+def _region_of(given: Mapping[str, Any]) -> Region | None:
+    chosen = [given[name] for name in ("region", "protect", "feather")]
+    if chosen == [None, None, None]:
+        return None
+    from ..work.region import region_of
+
+    return region_of(*chosen)
 
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
@@ -278,7 +312,8 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, options)
     if target.endswith("/") or (target != "-" and is_folder(target)):
-        return run_folder(files_of(sources), target, options)
+        files = files_of(sources)
+        return run_folder(files, target, options) or min(files.folders, 1)
     if len(sources) > 1:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, options)

@@ -67,10 +67,12 @@ def spectrum(
     from ..files import sources
     from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
+    from ..missing.rule import USUAL
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..work.opened import filled
     from .shared.file import only
     from .shared.options import pages_of
 
@@ -94,11 +96,11 @@ def spectrum(
     found = images.opened(images.raw(source, input_limit), source, pages_of(pages), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
-    picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
-    planes, unit = within_single(picture.planes)
+    planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
+    picture.alpha = picture.metadata = None
     images.write(picture, target, coding=how, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape

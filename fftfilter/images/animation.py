@@ -96,7 +96,7 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = without_orientation(picture_of(self._image, samples, name))
+            picture = without_orientation(picture_of(self._image, samples))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TooLargeError
+from ..errors import ReadError, TooLargeError
 from ..system import lacking
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Picture:
     metadata: Metadata | None = None  # None leaves them out of the output
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
     was_integer: bool = False  # whether float32 planes are integers in the file, signed or of more than 16 bits
+    nodata: float | None = None  # the value of samples that the file says are missing, if it says one
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
@@ -52,6 +53,20 @@ class Picture:
     def stripped(self) -> Picture:
         """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())
+
+    def refuse_not_finite(self, name: str, holes: Samples | None = None) -> None:
+        """Raise ReadError for samples that are not finite, but for those in holes; ``name`` is the file's."""
+        if self.planes.dtype != F32:
+            return
+        wrong = ~np.isfinite(self.planes)
+        if holes is not None:
+            wrong &= ~holes
+        if count := np.count_nonzero(wrong):
+            _, y, x = np.unravel_index(np.argmax(wrong), wrong.shape)
+            raise ReadError(
+                f"{name}: {count} of {wrong.size} samples are NaN, infinite or beyond single precision, the first at "
+                f"x={x}, y={y}; replace them, for they would spread over the whole picture"
+            )
 
     def cautions(self, mode: Mode, *, is_of_floats: bool) -> list[str]:
         """Return a line about each surprise in an output of such samples, which is of floats or not."""

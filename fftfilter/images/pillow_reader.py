@@ -16,7 +16,7 @@ from ..errors import ReadError
 from ..files.sources import as_file
 from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
 from .metadata import gather, lies_on_its_side, without_orientation
-from .picture import F32, MAXVAL_OF, Picture, Samples, Size, refuse_oversize
+from .picture import MAXVAL_OF, Picture, Samples, Size, refuse_oversize
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None) -> Picture
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), name))
+    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode)))
 
 
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
@@ -63,13 +63,11 @@ def read_tiff_with_pillow(data: Content, number: int, name: str, working: Workin
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
-    return picture_of(image, samples, name)
+    return picture_of(image, samples)
 
 
-def picture_of(image: ImageFile.ImageFile, samples: Samples, name: str) -> Picture:
-    """Return a loaded image with its samples (height, width) or (height, width, channels); raises ReadError."""
-    if samples.dtype == F32:
-        refuse_not_finite(samples, name)
+def picture_of(image: ImageFile.ImageFile, samples: Samples) -> Picture:
+    """Return a loaded image with its samples (height, width) or (height, width, channels)."""
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
     channels = len(bands) - has_alpha
@@ -220,14 +218,3 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
         tile._replace(args=rawmode if isinstance(tile.args, str) else (rawmode, *(tile.args or ())[1:]))
         for tile in image.tile
     ]
-
-
-def refuse_not_finite(samples: Samples, name: str) -> None:
-    """Raise ReadError for samples (height, width, ...) that are not all finite."""
-    wrong = ~np.isfinite(samples)
-    if count := np.count_nonzero(wrong):
-        y, x = divmod(int(np.argmax(wrong)), samples.shape[1])
-        raise ReadError(
-            f"{name}: {count} of {samples.size} samples are NaN, infinite or beyond single precision, the first at "
-            f"x={x}, y={y}; replace them, for they would spread over the whole picture"
-        )

@@ -237,8 +237,6 @@ def _decode_pfm(data: bytes, name: str, check: Callable[[Size], None]) -> Pictur
     check(size)
     _check_length(len(data) - start, size.width * size.height * size.channels * F32.itemsize, name)
     upside_down = np.frombuffer(data, f"{order}f4", offset=start).reshape(size.height, size.width, size.channels)
-    if not np.isfinite(upside_down).all():
-        raise ReadError(f"{name}: has samples that are NaN or infinite; replace them")
     return Picture(np.ascontiguousarray(upside_down[::-1].transpose(2, 0, 1), F32), None, 1, "PPM")
 
 
@@ -288,8 +286,6 @@ def _decode_npy(data: bytes, name: str, check: Callable[[Size], None]) -> Pictur
     array = np.frombuffer(data, dtype, offset=file.tell()).reshape(shape, order="F" if is_fortran else "C")
     with np.errstate(over="ignore"):
         kept = array.astype(_kept(dtype), copy=False)
-    if not np.isfinite(kept).all():
-        raise ReadError(f"{name}: has samples that are NaN, infinite or beyond single precision; replace them")
     planes = np.ascontiguousarray(np.atleast_3d(kept).transpose(2, 0, 1))
     return Picture(planes, None, MAXVAL_OF[planes.dtype], "NPY")
 

@@ -22,7 +22,7 @@ from ..errors import ReadError
 from .completeness import jpeg_width
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
-from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
+from .pillow_reader import read_tiff_with_pillow
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ def read_page(
     if is_laid_out_here(page) or needs_imagecodecs:
         bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
         if bands.dtype not in (U8, U16):
-            with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+            with np.errstate(over="ignore"):  # beyond float32 is infinite
                 bands = bands.astype(F32)
         if page.photometric == _WHITE_IS_ZERO:
             bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-        if bands.dtype == F32:
-            refuse_not_finite(bands.transpose(1, 2, 0), name)
         picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
     else:

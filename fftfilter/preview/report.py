@@ -54,6 +54,8 @@ class FilterReport:
     edges: Edges = "wrap"
     device: str | int | None = None
     """The device that transforms large planes, as :class:`Filter` takes it."""
+    weight: Array | None = None
+    """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
     known_power: Floats | None = None
     """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
@@ -108,7 +110,7 @@ class FilterReport:
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
-        return removed
+        return removed if self.weight is None else removed * self.weight
 
     @cached_property
     def share(self) -> float:

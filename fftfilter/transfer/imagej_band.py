@@ -100,5 +100,4 @@ def imagej(
         raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
     none = str(small).strip() in ("0", "0.0", "0px")
     low = None if none else Radius.parse(small, "small", bare="px")
-    made = ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent)
-    return Transfer((made,))
+    return Transfer((ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent),))

@@ -58,6 +58,8 @@ class Part:
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
     """The channels of color pictures that it filters; None for all."""
+    carried_on: float = 0.0
+    """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
     @property
     def is_even_along_axes(self) -> bool:

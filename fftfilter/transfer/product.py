@@ -64,11 +64,6 @@ class Transfer:
         """The first radius that needs the size of a pixel and has none, if there is one."""
         return next((each for part in self.parts for each in part.physical() if each.pixel is None), None)
 
-    def check_pixel_size(self) -> None:
-        """Raise ParameterError if the size of a pixel is needed, and there is none."""
-        if self.lacks_pixel_size:
-            self.lacks_pixel_size.bins(1, 1)
-
     @property
     def radial(self) -> Radial | None:
         """The one part, if it is radial."""

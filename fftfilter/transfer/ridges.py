@@ -37,6 +37,7 @@ class Stripes(Part):
     spare: Radius
 
     kind = "stripes"
+    carried_on = 0.2
 
     @property
     def is_even_along_axes(self) -> bool:

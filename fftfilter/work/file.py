@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .frames import Frame, Made
     from .opened import Opened
+    from .region import AreaLike
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -57,6 +58,8 @@ class Done:
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
+    missing: float = 0.0
+    """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
@@ -65,11 +68,12 @@ class Done:
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     frame: Frame | None = None
-    """The picture as it was read and as it was written, if that is kept."""
+    """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
-    def note(self, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
         """Add one more page."""
         size = made.planes.size
+        self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
         if made.extremes:
             (low, high), most = made.extremes, self.extremes or made.extremes
             self.extremes = min(low, most[0]), max(high, most[1])
@@ -89,6 +93,9 @@ def filter_stack(
     compression: str | None = None,
     strip: bool = False,
     in_place: bool = False,
+    region: AreaLike | None = None,
+    protect: AreaLike | None = None,
+    feather: float | None = None,
     **options: Unpack[FilterOptions],
 ) -> int:
     """Filter the pages of a file into another one, page by page; return their number.
@@ -96,8 +103,9 @@ def filter_stack(
     Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
     1. ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the
-    command line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are
-    filtered twice for it.
+    command line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0
+    inside, or the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for
+    all pages, which are filtered twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -106,6 +114,7 @@ def filter_stack(
         fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
     """
     from ..filters import check_transfer
+    from .region import region_of
 
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
@@ -123,6 +132,7 @@ def filter_stack(
         pages=images.Asked.parse(str(pages)) if pages is not None else None,
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
+        region=region_of(region, protect, feather),
     )
     recipe.refuse_scale()
     images.check_output(source, target, in_place=in_place)
@@ -147,17 +157,18 @@ def filter_file(
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
-    with the reference, ``keep`` keeps the frame of a picture, and ``observe`` sees the results between its steps.
-    ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what reading, filtering and writing
-    raise, and VerifyError for pages that are not right, which are not written then.
+    with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
+    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
+    reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if isinstance(opened.found, images.Pages):
-        return _filter_pages(opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance)
+        how: dict[str, Any] = {"spare": spare, "compare": compare, "keep": keep, "submit": submit, "advance": advance}
+        return _filter_pages(opened, target, filter_, **how)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(made, cautions)
+    done.note(frame, made, cautions)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
@@ -183,6 +194,7 @@ def _filter_pages(
     *,
     spare: Spare,
     compare: bool,
+    keep: bool,
     submit: Submit | None,
     advance: Callable[[], None] | None,
 ) -> Done:
@@ -195,6 +207,8 @@ def _filter_pages(
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
+    if caution := recipe.how.caution_of_pages(recipe, first):
+        done.cautions.append(caution)
     with _threads(submit) as to_threads:
         reading = partial(_read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
@@ -206,11 +220,13 @@ def _filter_pages(
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
-                    frame = opened.frame_of_page(picture, suffix)
+                    is_shown = keep and number == opened.middle + 1
+                    frame = opened.frame_of_page(picture, suffix, keep=is_shown)
+                    done.frame = frame if is_shown else done.frame
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
-                    done.note(made, cautions)
+                    done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)

@@ -17,6 +17,8 @@ from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
+from ..missing.reference import complete
+from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.modes import MODES, Auto
@@ -61,23 +63,38 @@ class Reference(NamedTuple):
 
 
 def references_of(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Scale | None, depth: Depth, edges: Edges
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Scale | None,
+    depth: Depth,
+    edges: Edges,
+    holes: Array | None = None,
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
     For a scale that a histogram finds there are three: a value on the edge of a bin may be counted on either side.
+    ``holes`` are the missing samples, None if all are valid.
     """
     mode = MODES[output]
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
-    largest_deviation = float(deviation(planes).max()) * transfer.largest
-    complex_values = reference.filtered(planes, gain, edges)
+    holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
+    whole = complete(planes, holes, kept, edges) if holes.any() else planes
+    complex_values = reference.filtered(whole, gain, edges)
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
-    largest = float(np.abs(values).max())
+    # Ranges are those of the valid samples.
+    valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
+    largest_deviation = float(deviation(whole).max()) * transfer.largest
+    largest = float(np.abs(valid).max()) if valid.size else 0.0
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        found = range_of(values, output, scale, nudge * BINS / 256) if isinstance(scale, Auto) else scale
+        found = scale if not isinstance(scale, Auto) else None
+        if isinstance(scale, Auto) and valid.size:
+            found = range_of(valid, output, scale, nudge * BINS / 256)
         # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
         stretch, unit = 1.0, None if is_usual else 1.0
         if found is not None:
@@ -92,7 +109,15 @@ def references_of(
             unit = max(unit, TINY)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
         (ramp,) = ramps(output, found, white=white, dtype=dtype, maxval=depth.maxval)
-        yield Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
+        if holes.any():
+            factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
+            far, of = largest_deviation, values.copy()
+            made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
+            if mode.is_values:
+                np.copyto(made, planes.astype(depth.dtype), where=holes)
+        else:
+            made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
+        yield Reference(made, values, stretch, unit)
 
 
 def of_imagej(given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
@@ -159,18 +184,30 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
-    given = frame.given or frame.picture
-    white = frame.depth.maxval
+    given, white = frame.as_read, frame.depth.maxval
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
         raise replaced(name)
     made: list[Difference] = []
-    for wanted, values, stretch, unit in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+    for wanted, values, stretch, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
         made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]
+
+
+def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    for made in recipe.how.references(frame, recipe):
+        if not recipe.region:
+            yield made
+            continue
+        wanted = recipe.region.blended(frame, made.wanted, is_values=recipe.mode.is_values)
+        # In single precision a sum of both is as exact as the larger one, which may be the input.
+        largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
+        unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)
+        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
 
 
 def replaced(name: str) -> VerifyError:

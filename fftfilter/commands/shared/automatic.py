@@ -104,7 +104,9 @@ def of_sources(
         found = opened(sources[0], pages, limit)
         return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
+        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern)
+        if of_folder
+        else files_of(sources, says_so=failures)
     )
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
@@ -119,7 +121,8 @@ def of_sources(
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
     for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
-    return Searched(made.spectrum, made.pixel, is_whole=not made.failed)
+    left_out = isinstance(tree, Files) and tree.folders
+    return Searched(made.spectrum, made.pixel, is_whole=not (made.failed or left_out))
 
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
