@@ -346,13 +346,18 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     assert not out.exists()
 
 
-def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
+def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_goes(run, tmp_path, given, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with scheduler(tmp_path) as address:
-        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
-        assert (code, "no worker came" in said) == (3, True)
-        code, said = run("-n", "--cluster", address, given, tmp_path / "out")
-    assert (code, "no worker is there" in said) == (3, True)
+    with ExitStack() as stack:
+        with scheduler(tmp_path) as address:
+            code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+            assert (code, "no worker came" in said) == (3, True)
+            code, said = run("-n", "--cluster", address, given, tmp_path / "out")
+            assert (code, "no worker is there" in said) == (3, True)
+            client = stack.enter_context(cluster.connect(address, [None]))
+        workers = ClusterWorkers(client, None, patience=0.5)
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
 
 
 def fake_client(*looks):
@@ -386,13 +391,3 @@ def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
     with pytest.raises(CancelledError):
         future.result(0)
     assert workers._folders == {str(tmp_path)}
-
-
-def test_a_scheduler_that_goes_ends_the_run(tmp_path):
-    settings = Settings(Recipe(transfer.highpass()))
-    with ExitStack() as stack:
-        with scheduler(tmp_path) as address:
-            client = stack.enter_context(cluster.connect(address, [None]))
-        workers = ClusterWorkers(client, None, patience=0.5)
-        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(Pool(workers, 0).run(iter(()), settings))
