@@ -8,7 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from click.testing import CliRunner
 
+from fftfilter.cli import cli
 from fftfilter.folders.journal import NAME as JOURNAL
 
 
@@ -46,6 +48,11 @@ def command(*arguments):
 def process(*arguments, **options):
     """Run a high-pass as a process of its own; return what it said and its exit code."""
     return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def here(*arguments):
+    """Run a high-pass in this process; return its exit code."""
+    return CliRunner().invoke(cli, ["highpass", *map(str, arguments)]).exit_code
 
 
 def children(pid):
