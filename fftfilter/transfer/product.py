@@ -192,6 +192,9 @@ class Transfer:
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
+        sizes = {each.pixel for part in self.parts for each in part.physical()}
+        if len(sizes) > 1:
+            return " * ".join(repr(Transfer((part,))) for part in self.parts)
         size = repr(self.pixel_size) if isinstance(self.pixel_size, Angle) else self.pixel_size
         return made if size is None else f"({made}).with_pixel_size({size!r})"
 
