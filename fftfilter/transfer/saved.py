@@ -22,6 +22,7 @@ from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
 from ..images.formats import FORMATS
+from ..text import Angle
 from .product import Transfer
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
     parts = []
     for part in made.parts:
         pixel = Transfer((part,)).pixel_size
-        described = {"kind": part.maker, **part.arguments()} | ({} if pixel is None else {"pixel_size": pixel})
+        size = {} if pixel is None else {"pixel_size": repr(pixel) if isinstance(pixel, Angle) else pixel}
+        described = {"kind": part.maker, **part.arguments()} | size
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
     return parts
 

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
-    from ..images.pages import Sink
-    from ..images.palette import PaletteRule
+    from ..images.pages import PaletteRule, Sink
     from ..output.difference import Difference
     from ..transfer import Transfer
     from .frames import Frame, Made
