@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..files.messages import FileName
-    from .palette import PaletteRule
+    from .pages import PaletteRule
     from .picture import Working
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included

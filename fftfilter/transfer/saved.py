@@ -58,8 +58,8 @@ def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
     parts = []
     for part in made.parts:
         pixel = Transfer((part,)).pixel_size
-        size = repr(pixel) if isinstance(pixel, Angle) else pixel
-        described = {"kind": part.maker, **part.arguments()} | ({} if size is None else {"pixel_size": size})
+        size = {} if pixel is None else {"pixel_size": repr(pixel) if isinstance(pixel, Angle) else pixel}
+        described = {"kind": part.maker, **part.arguments()} | size
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
     return parts if made.depth is None else [*parts, {"kind": "depth", "decibels": made.depth}]
 

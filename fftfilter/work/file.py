@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
-    from ..images.pages import Sink
-    from ..images.palette import PaletteRule
+    from ..images.pages import PaletteRule, Sink
     from ..output.difference import Difference
     from ..transfer import Transfer
     from .frames import Frame, Made
@@ -126,10 +125,10 @@ def filter_stack(
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
     check_transfer(transfer)
-    if palette not in PALETTES or not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
-        raise ParameterError(
-            f"palette {palette!r} or HDU {hdu!r} is unknown: give {', '.join(PALETTES)}; a number from 0"
-        )
+    if palette not in PALETTES:
+        raise ParameterError(f"palette {palette!r} is unknown: choose {', '.join(PALETTES)}")
+    if not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
+        raise ParameterError(f"HDU {hdu!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)

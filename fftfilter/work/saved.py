@@ -180,8 +180,11 @@ def _checked(recipe: Recipe) -> Recipe:
         from ..analysis.search import check_strength
 
         check_strength(recipe.auto.strength)
-    if recipe.pages:
-        Asked.parse(f"{'' if recipe.pages.first is None else recipe.pages.first}-{recipe.pages.last or ''}")
+    if asked := recipe.pages:
+        if (asked.first, asked.last) != (None, None):
+            Asked.parse(f"{'' if asked.first is None else asked.first}-{asked.last or ''}")
+        if asked.hdu is not None and asked.hdu < 0:
+            raise ParameterError(f"HDU {asked.hdu} is invalid: give a whole number, counted from 0")
     refuse_coding("-", recipe.coding)
     if recipe.coding.compression not in (None, *COMPRESSIONS):
         raise ParameterError(f"compression {recipe.coding.compression!r} is unknown: choose {', '.join(COMPRESSIONS)}")
