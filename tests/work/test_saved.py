@@ -233,10 +233,13 @@ def test_a_filter_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(loaded(image), wanted)
 
 
-@pytest.mark.parametrize("changed", [{"auto": AutoNotches(20.0)}, {"span": "folder"}])
-def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, changed):
-    saved.save(replace(PLAIN, **changed), tmp_path / "recipe.json")
-    with pytest.raises(ParameterError, match="which takes files: use fftfilter apply"):
+@pytest.mark.parametrize("name", ["auto", "span", "region", "missing"])
+def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, name):
+    saved.save(
+        replace(PLAIN, output="keep" if name == "region" else "signed", **{name: OTHERS[name]}),
+        tmp_path / "recipe.json",
+    )
+    with pytest.raises(ParameterError, match=f"has '{name}', which is for files: use fftfilter apply"):
         fftfilter.load_filter(tmp_path / "recipe.json")
 
 
