@@ -33,6 +33,7 @@ from .shared.options import (
     pages_of,
     pages_option,
     precision_option,
+    reading_options,
     refuse,
 )
 from .shared.preview import preview_option
@@ -123,6 +124,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    reading_options,
     missing_options,
     preview_option,
     file_options,
@@ -293,7 +295,7 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
         "output": given["output"],
         "scale": parse_scale(scale),
         "span": scale if scale in (FOLDER, STACK) else EACH,
-        "pages": pages_of(given["pages"]),
+        "pages": pages_of(given),
         "coding": Coding(given["png_level"], given["quality"], given["compression"]),
         "format": given["format_"],
         "missing": missing_of(given),

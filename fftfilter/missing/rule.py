@@ -48,13 +48,9 @@ class Missing:
         import numpy as np
 
         from .. import images
-        from ..files.sources import digest_of
 
-        data = images.raw(file)
-        found = digest_of(data)
-        if digest not in (None, found):
-            raise ParameterError(f"{file}: has changed since the recipe was saved: restore it, or save it again")
-        return cls(nodata, file, np.any(images.decode(data, file).planes != 0, axis=0), found)
+        picture, found = images.read_mask(file, digest)
+        return cls(nodata, file, np.any(picture.planes != 0, axis=0), found)
 
     def to_json(self) -> dict[str, Any]:
         """Return the arguments of :meth:`from_json`."""

@@ -9,6 +9,7 @@ from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..text import Angle
 from .units import Radius, parse_pixel_size
 
 if TYPE_CHECKING:
@@ -47,16 +48,22 @@ class Transfer:
     def with_pixel_size(self, size: float | str) -> Transfer:
         """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
 
-        Radii in physical units need it. Raises ParameterError.
+        Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Raises ParameterError.
         """
-        meters = parse_pixel_size(size)
+        pixel = parse_pixel_size(size)
         return replace(
-            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(meters)) for part in self.parts)
+            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(pixel)) for part in self.parts)
+        )
+
+    def for_any_pixels(self) -> Transfer:
+        """Return the same function for pixels of some size, to measure what all sizes take alike."""
+        return replace(
+            self, parts=tuple(part.with_radii(lambda radius: radius._replace(pixel=1.0)) for part in self.parts)
         )
 
     @property
     def pixel_size(self) -> float | None:
-        """The size of a pixel in meters, if radii in physical units have it."""
+        """The size of a pixel in meters, or an Angle, if radii in physical units have it."""
         return next((each.pixel for part in self.parts for each in part.physical()), None)
 
     @property
@@ -179,7 +186,8 @@ class Transfer:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
-        return given if self.pixel_size is None else {**given, "pixel_size": self.pixel_size}
+        size = self.pixel_size
+        return given if size is None else {**given, "pixel_size": repr(size) if isinstance(size, Angle) else size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
@@ -187,7 +195,8 @@ class Transfer:
         sizes = {each.pixel for part in self.parts for each in part.physical()}
         if len(sizes) > 1:
             return " * ".join(repr(Transfer((part,))) for part in self.parts)
-        return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
+        size = repr(self.pixel_size) if isinstance(self.pixel_size, Angle) else self.pixel_size
+        return made if size is None else f"({made}).with_pixel_size({size!r})"
 
     def __str__(self) -> str:
         return " * ".join(map(str, self.parts)) or "everything passes"

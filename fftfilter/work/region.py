@@ -231,11 +231,8 @@ def _of_file(file: str | os.PathLike[str], what: str, digest: str | None = None)
 
     from .. import images
 
-    data = images.raw(file)
-    found = digest_of(data)
-    if digest not in (None, found):
-        raise ParameterError(f"{file}: has changed since the recipe was saved: restore it, or save the recipe again")
-    made = _mask(np.any(images.decode(data, file).planes, axis=0), what, shown(file, "standard input"))
+    picture, found = images.read_mask(file, digest)
+    made = _mask(np.any(picture.planes, axis=0), what, shown(file, "standard input"))
     return replace(made, file={"file": os.fspath(file), "digest": found})
 
 

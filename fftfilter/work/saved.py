@@ -180,8 +180,10 @@ def _checked(recipe: Recipe) -> Recipe:
         from ..analysis.search import check_strength
 
         check_strength(recipe.auto.strength)
-    if recipe.pages:
-        Asked.parse(f"{'' if recipe.pages.first is None else recipe.pages.first}-{recipe.pages.last or ''}")
+    if recipe.pages and recipe.pages[:2] != (None, None):
+        Asked.parse("-".join("" if each is None else str(each) for each in recipe.pages[:2]))
+    if recipe.pages and (recipe.pages.hdu or 0) < 0:
+        raise ParameterError(f"HDU {recipe.pages.hdu} is unknown: give a number from 0")
     refuse_coding("-", recipe.coding)
     if recipe.coding.compression not in (None, *COMPRESSIONS):
         raise ParameterError(f"compression {recipe.coding.compression!r} is unknown: choose {', '.join(COMPRESSIONS)}")

@@ -89,6 +89,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "coding": {"compression": "x"}}, "compression 'x' is unknown"),
         ({"transfer": [], "pages": {"first": 3, "last": 1}}, "are an empty range"),
         ({"transfer": [], "pages": {"first": 0}}, "are unknown"),
+        ({"transfer": [], "pages": {"hdu": -1}}, "HDU -1 is unknown"),
         ({"transfer": [], "edges": "no"}, 'edges: "no" is unknown: choose wrap, mirror'),
         ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
         ({"transfer": [], "auto": {"strength": 3}}, "strength 3 is invalid"),
@@ -161,7 +162,7 @@ FILES = st.sampled_from(
         ["--pages=2-5", "--png-level=9", "--strip"],
         ["--format=tif", "--compression=lzw", "--embed-recipe"],
         ["--quality=50", "--preserve-times", "--missing=none", "--nodata=-inf"],
-        ["--region=1,2,30,40", "--feather=2.5", "--format=png"],
+        ["--region=1,2,30,40", "--feather=2.5", "--format=png", "--hdu=2", "--palette=table"],
     ]
 )
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(

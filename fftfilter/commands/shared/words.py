@@ -85,8 +85,10 @@ def _settings(kind: Kind, recipe: Recipe) -> list[str]:
         given["scale"] = f"auto:{recipe.scale.saturated!r}"
     elif span != EACH:
         given["scale"] = span
-    if recipe.pages:
-        given["pages"] = "-".join("" if each is None else str(each) for each in recipe.pages)
+    if asked := given.pop("pages"):
+        given |= {"hdu": asked.hdu, "palette": None if asked.palette == "auto" else asked.palette}
+        if asked[:2] != (None, None):
+            given["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
     return [_word(name, each) for name, each in given.items() if each != usual.get(name)]
 
 
