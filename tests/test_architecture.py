@@ -60,8 +60,8 @@ ROOMS = {
     "dask": "errors output arrays transfer filters",
     "work": "fftfilter errors system output transfer staged engine files images missing filters imagej_filter analysis",
     "folders": (
-        "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
-        "images work"
+        "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "
+        "files images work"
     ),
     "explore": "errors text output transfer analysis preview device files images filters work",
     "bench": ALL_ABOVE,

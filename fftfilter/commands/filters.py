@@ -33,6 +33,7 @@ from .shared.options import (
     pages_of,
     pages_option,
     precision_option,
+    reading_options,
     refuse,
 )
 from .shared.preview import preview_option
@@ -129,6 +130,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    reading_options,
     missing_options,
     preview_option,
     file_options,
@@ -293,7 +295,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         output=given["output"],
         scale=parse_scale(scale),
         span=scale if scale in (FOLDER, STACK) else EACH,
-        pages=pages_of(given["pages"]),
+        pages=pages_of(given),
         auto=auto,
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],

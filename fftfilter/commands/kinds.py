@@ -230,7 +230,7 @@ def mask_of(mask: str) -> Transfer:
         except Exception as error:  # of damaged headers NumPy raises almost anything
             raise ReadError(f"{mask}: is not an array: save one with numpy.save") from error
     else:
-        picture = images.read(mask)
+        picture = images.read(mask, images.Asked(palette="colors"))
         if (picture.planes != picture.planes[:1]).any():
             raise ParameterError(f"{mask}: has colors, and a mask has one gain for each frequency: make it gray")
         array = picture.planes[0].astype(np.float64) / picture.maxval

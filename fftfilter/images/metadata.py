@@ -10,6 +10,7 @@ more.
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zlib
 from contextlib import suppress
@@ -35,6 +36,8 @@ EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
 ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
+_GDAL_METADATA = 42112
+_STATISTICS = re.compile(r"\s*<Item name=\"STATISTICS_[^>]*>[^<]*</Item>")  # which hold no longer
 _NO_UNIT = 1
 _SHORT = 3
 _MOST_IN_MARKER = 65500  # a marker of JPEG holds 65533 bytes; that of XMP begins with a name
@@ -48,6 +51,7 @@ _FIELDS = {
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
     "gamma": ("gamma", ("PNG",)),
+    "fits": ("FITS header", ("FITS",)),
 }
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
@@ -86,6 +90,7 @@ class Metadata:
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
+    fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
 
     def stripped(self) -> Metadata:
@@ -139,6 +144,8 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         for tag in _TAG_GROUPS:
             if tag in tags:
                 tags.get_ifd(tag)
+        if isinstance(said := tags.get(_GDAL_METADATA), str):
+            tags[_GDAL_METADATA] = _STATISTICS.sub("", said)
         for tag, value in tags.items():
             if isinstance(value, str) and not value.isascii():
                 # Pillow keeps bytes; letters that are not ASCII would become question marks.

@@ -9,6 +9,7 @@ from math import isfinite, isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..text import Angle
 from .units import Radius, parse_pixel_size
 
 if TYPE_CHECKING:
@@ -51,11 +52,17 @@ class Transfer:
     def with_pixel_size(self, size: float | str) -> Transfer:
         """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
 
-        Radii in physical units need it. Raises ParameterError.
+        Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Raises ParameterError.
         """
-        meters = parse_pixel_size(size)
+        pixel = parse_pixel_size(size)
         return replace(
-            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(meters)) for part in self.parts)
+            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(pixel)) for part in self.parts)
+        )
+
+    def for_any_pixels(self) -> Transfer:
+        """Return the same function for pixels of some size, to measure what all sizes take alike."""
+        return replace(
+            self, parts=tuple(part.with_radii(lambda radius: radius._replace(pixel=1.0)) for part in self.parts)
         )
 
     def with_depth(self, decibels: float) -> Transfer:
@@ -76,7 +83,7 @@ class Transfer:
 
     @property
     def pixel_size(self) -> float | None:
-        """The size of a pixel in meters, if radii in physical units have it."""
+        """The size of a pixel in meters, or an Angle, if radii in physical units have it."""
         return next((each.pixel for part in self.parts for each in part.physical()), None)
 
     @property
@@ -203,12 +210,14 @@ class Transfer:
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
         given |= {} if self.depth is None else {"depth": self.depth}
-        return given if self.pixel_size is None else {**given, "pixel_size": self.pixel_size}
+        size = self.pixel_size
+        return given if size is None else {**given, "pixel_size": repr(size) if isinstance(size, Angle) else size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
-        made = made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
+        size = repr(self.pixel_size) if isinstance(self.pixel_size, Angle) else self.pixel_size
+        made = made if size is None else f"({made}).with_pixel_size({size!r})"
         return made if self.depth is None else f"({made}).with_depth({self.depth!r})"
 
     def __str__(self) -> str:

@@ -290,7 +290,7 @@ def _transfer(
     )
     made = Radial(kind, *radii, shape=shape, order=int(order), width=edge)
     # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-    anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
+    anywhere = made.with_radii(lambda radius: radius._replace(pixel=1.0))
     found = [each for each in (anywhere.outer, anywhere.inner) if each]
     if len({each.family for each in found}) == 1:
         anywhere.radii(1, 1)

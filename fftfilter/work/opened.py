@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..images.formats import FORMATS
 from ..missing.rule import USUAL
 from ..output.modes import check_colors
 from .frames import Frame
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..files.atomic import Times
-    from ..images import Pages, Picture, PixelSize
+    from ..images import Depth, Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
@@ -64,15 +65,26 @@ class Opened:
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
-        depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
-        given = replace(picture) if keep else None
+        depth, given = self._depth(picture, suffix), replace(picture) if keep else None
         return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given)
 
     def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
-        given = replace(picture) if keep else None
+        depth, given = self._depth(picture, suffix, is_page=True), replace(picture) if keep else None
         return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name), given)
+
+    def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
+        keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
+        return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
+
+    def tell(self, picture: Picture, suffix: str) -> None:
+        """Put what is done into the metadata of a picture, or first page, that goes into a FITS."""
+        recipe = self.recipe
+        if FORMATS[suffix].name == "FITS" and not recipe.strip:
+            from ..images.fits import with_history
+
+            has_unit = recipe.how.keeps_levels(recipe) or recipe.mode.is_values
+            picture.metadata = with_history(picture.metadata, recipe.said(self.transfer), has_unit=has_unit)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""

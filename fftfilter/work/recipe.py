@@ -203,6 +203,21 @@ class Recipe:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
 
+    def said(self, transfer: Transfer) -> str:
+        """Return what is done to a picture by a transfer function for its pixels, in words."""
+        scale = self.scale
+        if scale is not None:
+            range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else f"{scale.low:g}:{scale.high:g}"
+        settings = {
+            "output": self.output,
+            "scale": None if scale is None else range_,
+            "edges": None if self.edges == "wrap" else self.edges,
+            **(self.region.given() if self.region else {}),
+        }
+        said = [f"{name} {value}" for name, value in settings.items() if value]
+        method = "" if self.method == "plain" else f"{self.method}, "
+        return f"fftfilter {__version__}: {method}{transfer}; {', '.join(said)}"
+
     def weight(self, height: int, width: int) -> Array | None:
         """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
         return self.region.weight(height, width) if self.region else None

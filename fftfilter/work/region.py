@@ -177,7 +177,11 @@ def _area(given: AreaLike, what: str) -> Area:
     if isinstance(given, str | os.PathLike):
         from .. import images
 
-        return _mask(np.any(images.read(given).planes, axis=0), what, shown(given, "standard input"))
+        return _mask(
+            np.any(images.read(given, images.Asked(palette="colors")).planes, axis=0),
+            what,
+            shown(given, "standard input"),
+        )
     check_unmasked(what, given)
     try:
         array = np.asarray(given)

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
+# Outputs have a palette only where the indices were filtered.
+WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
@@ -158,7 +160,7 @@ def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Dif
 
     Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
     """
-    return _compare(frame, images.read(target), recipe, shown(target, "standard output"))
+    return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
@@ -181,20 +183,27 @@ def of_earlier(opened: Opened, target: str) -> Difference:
     """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
-    with closing(images.pages_of(images.raw(target), shown(target, "-"))) as written:
+    with closing(images.pages_of(images.raw(target), shown(target, "-"), WRITTEN)) as written:
         return of_pages(opened, written, opened.recipe, Path(target).suffix.lower())
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given, white = frame.as_read, frame.depth.maxval
-    if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
+    integers, nodata = frame.depth.integers, given.nodata
+    is_other = integers is not None and found.integers != integers
+    if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white or is_other:
         raise replaced(name)
     made: list[Difference] = []
     for wanted, values, stretch, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
-        made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
+        if integers is None:
+            made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
+        else:
+            got, pixels_ = (frame.depth.rounded(each, nodata) for each in (found.planes, pixels_))
+            most = max(1, round(float(np.nanmax(np.abs(values_)))))
+            made.append(Difference.of(got, pixels_, most, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]

@@ -132,7 +132,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given["pages"])}
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given)}
     device = next(iter(devices_of(given["device"])), None)
     mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
     found = auto.peaks(mean)

@@ -59,4 +59,4 @@ def missing_of(given: dict[str, Any]) -> Missing:
 
     from ... import images
 
-    return Missing(nodata, by, np.any(images.read(by).planes != 0, axis=0))
+    return Missing(nodata, by, np.any(images.read(by, images.Asked(palette="colors")).planes != 0, axis=0))
