@@ -101,6 +101,14 @@ verify_option = output_option(
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
+recipe_options = combined(
+    output_option(
+        "--save-recipe",
+        metavar="FILE.json",
+        help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
+    ),
+    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
+)
 region_option = partial(option, group="Region")
 region_options = combined(
     region_option(
@@ -136,6 +144,7 @@ other_options = combined(
     file_options,
     output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
+    recipe_options,
     folder_options,
     option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
     option(
@@ -231,6 +240,7 @@ class CommandOptions:
     fail_fast: bool
     dry_run: bool
     report: str | None
+    save_recipe: str | None
     cluster: str | None
     processes: int | None
 
@@ -273,7 +283,6 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
     given = KEPT | dict(values)
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
-    areas = [each for each in (given["region"], given["protect"]) if each]
     if given["missing"] not in RULES:
         files.append((given["missing"],))
     mode, auto = automatic.take_options(given)
@@ -284,28 +293,38 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         made.append(automatic.of_folder(auto, sources, given))
         auto = None
     transfer = reduce(mul, made, Transfer(()))
+    transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
+    recipe = Recipe(transfer, method=KINDS[name].method, auto=auto, **settings_of(given))
+    areas = [each for each in (given["region"], given["protect"]) if each]
+    return of_recipe(recipe, given, (*chain.from_iterable(files), *areas))
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a recipe that the values of a command's options say, beside what it filters."""
     options = {each: given[each] for each in (*OF_FILTERS, *OF_IMAGEJ) if each in given}
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
     scale = given["scale"]
-    recipe = Recipe(
-        transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer,
-        method=KINDS[name].method,
-        options=options,
-        output=given["output"],
-        scale=parse_scale(scale),
-        span=scale if scale in (FOLDER, STACK) else EACH,
-        pages=pages_of(given),
-        auto=auto,
-        coding=Coding(given["png_level"], given["quality"], given["compression"]),
-        format=given["format_"],
-        missing=missing_of(given),
-        strip=given["strip"],
-        preserve_times=given["preserve_times"],
-        region=_region_of(given),
-    )
+    return {
+        "options": options,
+        "output": given["output"],
+        "scale": parse_scale(scale),
+        "span": scale if scale in (FOLDER, STACK) else EACH,
+        "pages": pages_of(given),
+        "coding": Coding(given["png_level"], given["quality"], given["compression"]),
+        "format": given["format_"],
+        "missing": missing_of(given),
+        "strip": given["strip"],
+        "preserve_times": given["preserve_times"],
+        "embed_recipe": given["embed_recipe"],
+        "region": _region_of(given),
+    }
+
+
+def of_recipe(recipe: Recipe, given: Mapping[str, Any], files: tuple[str, ...]) -> CommandOptions:
+    """Return the options of a command for a recipe; ``files`` are inputs that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    return CommandOptions(recipe, masks=(*chain.from_iterable(files), *areas), **others)
+    return CommandOptions(recipe, masks=files, **others)
 
 
 def _region_of(given: Mapping[str, Any]) -> Region | None:
@@ -326,6 +345,8 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     if not all(sources) or not target:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
+    if options.save_recipe and not options.dry_run:
+        _save_recipe(options.save_recipe, sources, options)
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, options)
     if target.endswith("/") or (target != "-" and is_folder(target)):
@@ -335,6 +356,15 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, options)
     return 0
+
+
+def _save_recipe(file: str, sources: Sequence[str], options: CommandOptions) -> None:
+    from ..files.sources import identity
+    from ..work import saved
+
+    if Path(file).suffix.lower() != ".json":
+        raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json.")
+    saved.save(options.recipe, file, spare=[*map(identity, (*sources, *options.masks))])
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:

@@ -102,6 +102,11 @@ class Filter:
         """The transfer function."""
         return self._description.transfer
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The given options, without those that are defaults."""
+        return self._options
+
     @cached_property
     def launcher(self) -> Launcher:
         """The queue on the device, opened on first use."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .pixel_size import PixelSize as PixelSize
     from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import decode as decode
+    from .reading import mask_of as mask_of
     from .reading import measure as measure
     from .reading import opened as opened
     from .reading import pages_of as pages_of

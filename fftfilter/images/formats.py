@@ -39,6 +39,7 @@ class Format(NamedTuple):
     is_shown: bool = False  # whether pages are frames of an animation, each shown for some time
     has_tables: bool = False  # whether it can hold a palette
     has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
+    has_recipe: bool = False  # whether its metadata have a place for a recipe
 
 
 class Coding(NamedTuple):
@@ -55,7 +56,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
@@ -65,7 +66,7 @@ FORMATS = {
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
     ".npy": Format("NPY", gray=32, color=32, has_integers=True),
-    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, is_shown=True, has_tables=True),
+    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, is_shown=True, has_tables=True, has_recipe=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
     **dict.fromkeys((".fits", ".fit", ".fts", ".fz"), _FITS),

@@ -19,6 +19,9 @@ from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..files.messages import FileName
     from .palette import PaletteRule
     from .picture import Working
@@ -51,6 +54,21 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
+
+
+def mask_of(source: FileName, digest: str | None = None) -> tuple[NDArray[np.bool_], str]:
+    """Return which pixels of a file's picture are not black, bool ``(height, width)``, and the digest of its bytes.
+
+    Raises ParameterError if a ``digest`` is given and another one is found, and what :func:`read` raises.
+    """
+    import numpy as np
+
+    data = raw(source)
+    found = sources.digest_of(data)
+    if digest not in (None, found):
+        raise ParameterError(f"{source}: has changed since the recipe was saved: restore it, or save the recipe again")
+    planes = decode(data, source, asked=Asked(palette="colors")).planes
+    return np.logical_or.reduce(planes != 0), found
 
 
 def decode(

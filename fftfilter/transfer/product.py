@@ -209,15 +209,18 @@ class Transfer:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
-        given |= {} if self.depth is None else {"depth": self.depth}
         size = self.pixel_size
+        given |= {} if self.depth is None else {"depth": self.depth}
         return given if size is None else {**given, "pixel_size": repr(size) if isinstance(size, Angle) else size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
-        size = repr(self.pixel_size) if isinstance(self.pixel_size, Angle) else self.pixel_size
-        made = made if size is None else f"({made}).with_pixel_size({size!r})"
+        sizes = {each.pixel for part in self.parts for each in part.physical()}
+        if len(sizes) > 1:
+            made = " * ".join(repr(Transfer((part,))) for part in self.parts)
+        elif (size := self.pixel_size) is not None:
+            made = f"({made}).with_pixel_size({repr(size) if isinstance(size, Angle) else size!r})"
         return made if self.depth is None else f"({made}).with_depth({self.depth!r})"
 
     def __str__(self) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError
+from ..files.messages import shown
 from ..files.sources import digest_of
-from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
+from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
 from ..missing.rule import USUAL, Missing
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
@@ -47,6 +48,12 @@ _BYTES_OF_PART = 24
 class Plain:
     """Filters as :class:`Filter` does."""
 
+    usual: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("engine", "work_group_size", "transpose")),
+        "precision": "single",
+        "edges": "wrap",
+    }
+    """The defaults of a recipe's options."""
     takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
@@ -89,6 +96,11 @@ class Plain:
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
 
+    usual: ClassVar[Mapping[str, Any]] = {
+        **{name: each for name, each in Plain.usual.items() if name != "edges"},
+        "autoscale": True,
+        "saturate": True,
+    }
     takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
@@ -126,7 +138,7 @@ MethodName = Literal["plain", "imagej"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
 
-@dataclass(frozen=True, repr=False)  # what it writes code for takes time
+@dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
@@ -150,8 +162,17 @@ class Recipe:
     """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
+    embed_recipe: bool = False
+    """Whether the output's metadata have the recipe."""
     region: Region | None = None
     """The part of a picture that is filtered, if not all is."""
+
+    def __eq__(self, other: object) -> bool:
+        names = [each.name for each in fields(self)]
+        return isinstance(other, Recipe) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     def __post_init__(self) -> None:
         if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
@@ -186,6 +207,14 @@ class Recipe:
         """Raise ParameterError for a target whose format cannot hold the output."""
         if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
+        if self.embed_recipe:
+            self.refuse_embedding(target, suffix_of(target, self.format))
+
+    def refuse_embedding(self, target: str | os.PathLike[str], suffix: str) -> None:
+        """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
+        if not FORMATS[suffix].has_recipe:
+            name = shown(target, "standard output")
+            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png or .tif, or take --save-recipe")
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
