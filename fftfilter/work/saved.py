@@ -7,17 +7,15 @@ NamedTuple or dataclass of these, or has ``to_json`` and ``from_json``. ``docs/r
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import math
 import os
-import sys
 import types
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError
@@ -39,6 +37,22 @@ if TYPE_CHECKING:
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no numbers for these
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+# The types that annotations name and their modules import for type checkers alone; by the module that has each.
+_TYPES = {
+    "AutoNotches": "analysis.search",
+    "Channels": "output.modes",
+    "Coding": "images.formats",
+    "Edges": "transfer.edges",
+    "Option": "staged.algorithms",
+    "Output": "output.modes",
+    "Part": "transfer.part",
+    "Precision": "device.launcher",
+    "Region": "work.region",
+    "Scale": "output.modes",
+    "ShapeName": "transfer.shapes",
+    "Span": "output.modes",
+    "Transpose": "staged.steps",
+}
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
 _NOT_KEPT = {"device", "pixel_size", "profile"}
 # Fields of a recipe for files, without which arrays are filtered.
@@ -275,12 +289,7 @@ def _keys(kind: Any) -> set[str]:
 
 @cache
 def _types_of(kind: Any) -> dict[str, Any]:
-    """Return the types of a class's fields; names that only type checkers import are imported for it."""
-    module = sys.modules[kind.__module__]
-    names = dict(vars(module))
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for statement in node.body:
-                with suppress(ImportError):  # a name that its module has for type checkers alone
-                    exec(ast.unparse(statement), names)  # noqa: S102  our own import
-    return {name: each for name, each in get_type_hints(kind, localns=names).items() if name != "return"}
+    """Return the types of a class's fields, or of a function's arguments."""
+    names = {name: getattr(import_module(f"..{module}", __package__), name) for name, module in _TYPES.items()}
+    found = get_type_hints(kind, localns={**globals(), **names, "ScaleLike": Any})  # a recipe's scale is its own field
+    return {name: each for name, each in found.items() if name != "return"}
