@@ -56,7 +56,7 @@ ROOMS = {
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused engine",
     "analysis": "errors arrays transfer transforms missing",
-    "preview": "errors transfer analysis",
+    "preview": "errors output transfer analysis",
     "dask": "errors output arrays transfer filters",
     "work": "fftfilter errors system output transfer staged engine files images missing filters imagej_filter analysis",
     "folders": (

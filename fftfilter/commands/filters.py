@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..images.formats import Coding
-from ..output.modes import EACH, FOLDER, MODES, SCALED, STACK, parse_scale
+from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from .kinds import KINDS
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 # Those of a recipe's filter.
-OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
+OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "channels", "depth")
+OF_IMAGEJ = ("autoscale", "saturate")
 # The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
@@ -63,6 +64,19 @@ pixel_size_option = filter_option(
 )
 
 
+depth_option = filter_option(
+    "--depth",
+    type=float,
+    metavar="DB",
+    help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
+    "filter with its notches, stripes and masks.  [default: remove]",
+)
+channels_option = filter_option(
+    "--channels",
+    type=click.Choice(CHANNELS),
+    help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
+    "for --output keep and real.  [default: all]",
+)
 edges_option = filter_option(
     "--edges",
     type=click.Choice(EDGES),
@@ -176,7 +190,7 @@ def output_options(default: str) -> Callable[[Any], Any]:
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
-    return combined(what, edges_option, scale_option)
+    return combined(what, edges_option, channels_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -191,6 +205,7 @@ def filter_command(kind: Kind) -> click.Command:
         click.argument("target", metavar="OUT"),
         kind.options,
         pixel_size_option,
+        depth_option,
         *factors,
         kind.outputs or output_options(kind.output),
         other_options,
@@ -286,7 +301,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a recipe that the values of a command's options say, beside what it filters."""
-    options = {each: given[each] for each in OF_FILTERS if each in given}
+    options = {each: given[each] for each in (*OF_FILTERS, *OF_IMAGEJ) if each in given}
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
     scale = given["scale"]

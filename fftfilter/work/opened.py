@@ -11,6 +11,7 @@ from ..files import sources
 from ..files.messages import shown
 from ..images.formats import FORMATS
 from ..missing.rule import USUAL
+from ..output.modes import check_colors
 from .frames import Frame
 
 if TYPE_CHECKING:
@@ -76,9 +77,16 @@ class Opened:
         keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
         return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
 
-    def tell(self, picture: Picture, suffix: str) -> None:
-        """Put what is done into the metadata of a picture, or first page, that goes into a FITS."""
+    def tell(self, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
+        """Put what is done into the metadata of a picture, or first page, for a target of this extension.
+
+        A FITS gets it always, others if the recipe is to be embedded.
+        """
         recipe = self.recipe
+        if recipe.embed_recipe:
+            from .saved import embed
+
+            embed(recipe, picture, target, suffix)
         if FORMATS[suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 
@@ -118,6 +126,8 @@ class Opened:
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
         if frame.missing > MUCH:
             of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
+        if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
+            of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
@@ -150,9 +160,11 @@ def open_(
             keeps_levels=recipe.how.keeps_levels(recipe),
             are_floats=recipe.mode.is_values,
         )
-        recipe.how.refuse(first_of(found), name)
+        first = first_of(found)
+        recipe.how.refuse(first, name)
+        check_colors(recipe.channels, len(first.planes), f"{name}:")
         if recipe.region:
-            recipe.region.check(first_of(found), name)
+            recipe.region.check(first, name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
@@ -165,6 +177,8 @@ def open_(
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
+        if recipe.depth is not None:
+            opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()

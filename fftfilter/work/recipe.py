@@ -16,7 +16,8 @@ from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
 from ..missing.rule import USUAL, Missing
-from ..output.modes import EACH, MODES, Auto, check_scale
+from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
+from ..transfer.product import checked_depth
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
-    from ..output.modes import Mode, Output, Scale, Span
+    from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     Holes = NDArray[np.bool_]
 
 
+# Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
+_BYTES_OF_PART = 24
+
+
 class Plain:
     """Filters as :class:`Filter` does."""
 
@@ -47,6 +52,8 @@ class Plain:
         **dict.fromkeys(("engine", "work_group_size", "transpose")),
         "precision": "single",
         "edges": "wrap",
+        "depth": None,
+        "channels": None,
     }
     """The defaults of a recipe's options."""
     takes_missing = True
@@ -84,6 +91,7 @@ class Plain:
             depth=frame.depth,
             edges=recipe.edges,
             holes=frame.holes,
+            channels=recipe.channels,
         )
 
 
@@ -91,7 +99,7 @@ class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
 
     usual: ClassVar[Mapping[str, Any]] = {
-        **{name: each for name, each in Plain.usual.items() if name != "edges"},
+        **{name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")},
         "autoscale": True,
         "saturate": True,
     }
@@ -191,8 +199,11 @@ class Recipe:
         return None
 
     def refuse_scale(self) -> None:
-        """Raise ParameterError for a scale that means nothing to the output."""
+        """Raise ParameterError for a scale or channels that mean nothing to the output, or for an invalid depth."""
         check_scale(self.output, self.scale if self.span == EACH else self.span)
+        check_channels(self.output, self.channels)
+        if self.depth is not None:
+            checked_depth(self.depth)
 
     def refuse_target(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
@@ -259,14 +270,27 @@ class Recipe:
         return edges
 
     @property
+    def channels(self) -> Channels | None:
+        """The part of color pictures that is filtered; None for all channels."""
+        channels: Channels | None = self.options.get("channels")
+        return None if channels == ALL else channels
+
+    @property
+    def depth(self) -> float | None:
+        """The most decibels that the whole transfer function takes out."""
+        return self.options.get("depth")
+
+    @property
     def needs_staged(self) -> bool:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) != FUSED
 
     @property
     def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline or a region; None without both."""
+        """A function from a picture's size to the bytes of the staged pipeline, a part or a region; None without."""
         if not self.needs_staged:
+            if self.channels:
+                return lambda size: (16 + _BYTES_OF_PART * size.channels) * size.height * size.width  # a region's, too
             if self.region:
                 from .region import weight_bytes
 

@@ -7,6 +7,7 @@ imported on first use: a run without ``--verify`` does without it.
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from ..missing.reference import complete
 from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
+from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto
 from ..output.ramp import pixels, ramps
 from ..output.rounding import NOISE, deviation
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
-    from ..output.modes import Output, Scale
+    from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
@@ -76,6 +78,7 @@ def references_of(
     depth: Depth,
     edges: Edges,
     holes: Array | None = None,
+    channels: Channels | None = None,
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
@@ -87,8 +90,8 @@ def references_of(
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
-    whole = complete(planes, holes, kept, edges) if holes.any() else planes
-    complex_values = reference.filtered(whole, gain, edges)
+    whole = complete(planes, holes, kept, edges, channels) if holes.any() else planes
+    complex_values = filtered_part(whole, channels, partial(reference.filtered, gain=gain, edges=edges))
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
     # Ranges are those of the valid samples.

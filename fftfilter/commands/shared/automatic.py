@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from ...output.modes import EACH, FOLDER, MODES
+from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
@@ -56,8 +56,9 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
-    # Magnitudes and signed values have one scale for all channels.
-    return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
+    # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
+    by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
+    return mode, AutoNotches(wanted, given["shape"], by_channel=by_channel)
 
 
 class Searched(NamedTuple):

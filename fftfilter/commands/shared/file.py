@@ -177,6 +177,7 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     _, height, width = done.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    filtered_by += f", {opened.recipe.channels} alone" if opened.recipe.channels else ""
     without = "\nlook-up table: its indices are filtered" if done.has_table else ""
     without += f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
