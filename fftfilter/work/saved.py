@@ -25,7 +25,7 @@ from ..images.formats import suffix_of
 from ..output.modes import AUTO, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
-from .recipe import METHODS, Recipe
+from .recipe import METHODS, Plain, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -106,7 +106,9 @@ def recipe_of(filter_: Filter) -> Recipe:
         method, given["output"] = "imagej", "keep"
     of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
     of_recipe["scale"] = scale_of(of_recipe.get("scale"))
-    return Recipe(filter_.transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
+    given["depth"] = filter_.transfer.depth  # which the option is, too
+    transfer = replace(filter_.transfer, depth=None)
+    return Recipe(transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
 
 
 def described(recipe: Recipe) -> Filter:
@@ -173,12 +175,9 @@ def _options(method: MethodName) -> dict[str, Any]:
     """Return the types of the options that a method's filter has beside a recipe's fields."""
     from ..filters import FilterOptions
 
-    of_recipe = {each.name for each in fields(Recipe)} | _NOT_KEPT
-    found = {name: kind for name, kind in _types_of(FilterOptions).items() if name not in of_recipe}
-    if method == "imagej":
-        del found["edges"]
-        found |= {"autoscale": bool, "saturate": bool}
-    return found
+    others = {each.name for each in fields(Recipe)} | _NOT_KEPT | (Plain.usual.keys() - METHODS[method].usual.keys())
+    own = {name: type(each) for name, each in METHODS[method].usual.items() if each is not None}
+    return own | {name: kind for name, kind in _types_of(FilterOptions).items() if name not in others}
 
 
 def _checked(recipe: Recipe) -> Recipe:
