@@ -18,6 +18,8 @@ from .filters import Filter, Options, split_options
 from .imagej_filter import ImageJFilter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
     from .transfer import Transfer
@@ -97,6 +99,48 @@ def bandstop(
     """Return what lies outside of two cutoffs; arguments and errors are those of :func:`lowpass`."""
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
+
+
+def notch(
+    image: ArrayLike,
+    at: tuple[float, float],
+    *,
+    width: RadiusLike | None = None,
+    shape: ShapeName = "gaussian",
+    harmonics: int = 1,
+    channels: Iterable[int] | None = None,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return an image without the wave at ``(fx, fy)`` cycles per pixel; shape and type of the image.
+
+    ``at`` to ``channels`` are those of :func:`fftfilter.transfer.notch`. As for the command, the
+    default of ``output`` is "keep". :func:`fftfilter.find_peaks` finds the waves of an image.
+
+        clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
+    """
+    made = transfer.notch(at, width=width, shape=shape, harmonics=harmonics, channels=channels)
+    return _filtered(image, made, channel_axis, {"output": "keep", **options})
+
+
+def stripes(
+    image: ArrayLike,
+    angle: float,
+    *,
+    width: RadiusLike | None = None,
+    spare: RadiusLike | None = None,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return an image without the stripes at an angle, of all periods; shape and type of the image.
+
+    ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`. As for the command,
+    the default of ``output`` is "keep".
+
+        even = fftfilter.stripes(scan, 12, spare="60px", edges="mirror")
+    """
+    made = transfer.stripes(angle, width=width, spare=spare)
+    return _filtered(image, made, channel_axis, {"output": "keep", **options})
 
 
 def imagej(
