@@ -23,6 +23,7 @@ from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
+    check_option,
     choice_of_device,
     combined,
     engine_option,
@@ -34,6 +35,7 @@ from .shared.options import (
     pages_option,
     precision_option,
     refuse,
+    result_option,
 )
 from .shared.preview import preview_option
 
@@ -61,7 +63,7 @@ pixel_size_option = filter_option(
 )
 
 
-edges_option = filter_option(
+edges_option = result_option(
     "--edges",
     type=click.Choice(EDGES),
     default="wrap",
@@ -69,7 +71,7 @@ edges_option = filter_option(
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
     "showing on the opposite one.",
 )
-scale_option = filter_option(
+scale_option = result_option(
     "--scale",
     default="each",
     metavar="RANGE",
@@ -78,7 +80,7 @@ scale_option = filter_option(
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
     "levels of IN, such as 0:40.",
 )
-verify_option = output_option(
+verify_option = check_option(
     VERIFY,
     type=click.IntRange(min=1),
     metavar="[N]",
@@ -90,7 +92,7 @@ other_options = combined(
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
-    output_option(
+    check_option(
         "--save-stages",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
@@ -140,7 +142,7 @@ class FilterCommand(GroupedCommand):
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    what = filter_option(
+    what = result_option(
         "--output",
         type=click.Choice(list(MODES)),
         default=default,

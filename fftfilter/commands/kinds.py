@@ -66,7 +66,7 @@ class Kind:
 
 def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
     """Return the option of the other filters that multiplies a kind in."""
-    return filter_option(name, metavar=metavar, multiple=True, help=text, **attributes)
+    return filter_option(name, group="Further filters", metavar=metavar, multiple=True, help=text, **attributes)
 
 
 RADIUS = (
@@ -313,7 +313,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "notch",
-            "Remove waves, such as a printer's screen: those given with --at, or those that --auto finds.",
+            "Remove waves, such as a printer's screen. Give them with --at, or let --auto find them.",
             (
                 "--at 0.123,0.047 --harmonics 3 in.png out.png",
                 "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
@@ -347,7 +347,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "imagej",
-            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults: keep structures from small to large, and "
+            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults. Structures from small to large stay, and "
             "the mean. Color pictures are filtered by their brightness.",
             ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
             transfer.imagej,
