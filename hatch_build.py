@@ -93,6 +93,7 @@ def pages(context: click.Context, version: str) -> Iterator[tuple[str, str]]:
 def write_share(folder: Path, version: str) -> None:
     """Write man pages and completions into a folder, each where it belongs below share/."""
     sys.path.insert(0, str(ROOT))
+    sys.dont_write_bytecode = True  # into the sources
     import click
     from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
@@ -108,6 +109,9 @@ def write_share(folder: Path, version: str) -> None:
     for name, shell in completions.items():
         # Bash's own ``source`` first asks for the version of the bash that is installed here.
         files[name] = ShellComplete.source(shell(cli, {}, "fftfilter", "_FFTFILTER_COMPLETE"))
+    # Click's ending calls the function the first time only: the second Tab would complete nothing.
+    zsh = "zsh/site-functions/_fftfilter"
+    files[zsh] = files[zsh].partition("\nif [[ $zsh_eval_context")[0] + '\n_fftfilter_completion "$@"\n'
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

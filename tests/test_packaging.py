@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.cli import cli
 from tests.helpers import assert_grey_levels, by_reference
 
 ROOT = Path(__file__).parent.parent
@@ -109,8 +110,35 @@ def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
     kernels = {f"fftfilter/kernels/{file}" for file in kernel_files(tree)}
     assert len(kernels) >= 12
     assert len(names) == len(set(names))
-    assert {name for name in names if ".dist-info/" not in name} == code | kernels
+    assert {name for name in names if ".dist-info/" not in name and ".data/" not in name} == code | kernels
     assert [name for name in names if name.endswith("/licenses/LICENSE")] != []
+
+
+def test_the_wheel_has_a_man_page_for_each_command_and_completions(wheel):
+    files = zipfile.ZipFile(wheel)
+    share = f"fftfilter-{fftfilter.__version__}.data/data/share/"
+    found = {name.removeprefix(share): files.read(name).decode() for name in files.namelist() if ".data/" in name}
+    bench = cli.get_command(None, "bench")
+    commands = [*cli.list_commands(None), *(f"bench-{name}" for name in bench.list_commands(None))]
+    pages = {f"man/man1/{'-'.join(('fftfilter', *command))}.1" for command in [(), *((name,) for name in commands)]}
+    shells = {
+        "bash-completion/completions/fftfilter",
+        "fish/vendor_completions.d/fftfilter.fish",
+        "zsh/site-functions/_fftfilter",
+    }
+    assert set(found) == pages | shells
+    page = found["man/man1/fftfilter-highpass.1"]
+    missing = [
+        option
+        for each in cli.get_command(None, "highpass").params
+        for option in each.opts
+        if "-" in option and option.replace("-", r"\-") not in page
+    ]
+    assert missing == []
+    assert all("_FFTFILTER_COMPLETE" in found[name] for name in shells)
+    # A line that begins with a dot is a macro: each is one of these.
+    macros = {line.split()[0] for name in pages for line in found[name].splitlines() if line.startswith(".")}
+    assert macros <= {".TH", ".SH", ".PP", ".TP", ".B", ".nf", ".fi"}
 
 
 def test_the_wheel_says_what_it_is(wheel):
