@@ -26,6 +26,9 @@ from tests.helpers import assert_grey_levels, by_reference
 ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
 
+# Extras that the package does not import.
+DEVELOPERS = re.compile(r'extra == "(docs|test)"')
+
 pytestmark = pytest.mark.skipif(
     not (ROOT / "pyproject.toml").exists(), reason="needs the sources, not an installed copy"
 )
@@ -176,7 +179,7 @@ def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree
                 names += [each.value for each in node.args if isinstance(each, ast.Constant)]
             imported |= {name.partition(".")[0] for name in names}
     imported -= {*sys.stdlib_module_names, *by_hand}
-    asked = {each.name.replace("-", "_") for each in requirements(wheel) if 'extra == "test"' not in str(each.marker)}
+    asked = {each.name.replace("-", "_") for each in requirements(wheel) if not DEVELOPERS.search(str(each.marker))}
     # tifffile imports it.
     assert asked == {distributions.get(name, name) for name in imported} | {"imagecodecs"}
 
