@@ -90,4 +90,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         target = (here / link[1]).resolve()
         return os.path.relpath(home(target), start or ".") if target.exists() else link[1]
 
+    # Links to versions lead to GitHub, from the changelog there.
+    markdown = re.sub(r"^\[[\d.]+\]: \.\./.*\n?", "", markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^## \[([\d.]+)\]", r"## \1", markdown, flags=re.MULTILINE)
     return LINK.sub(moved, markdown)

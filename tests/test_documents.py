@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -87,8 +88,20 @@ def test_a_document_is_read_to_its_end(name, most):
     assert len((ROOT / name).read_text().splitlines()) <= most
 
 
-def test_the_citation_has_the_version():
-    assert f"version: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+def test_the_citation_and_the_recipe_have_the_version():
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'  version: "{__version__}"\n' in (ROOT / "recipe" / "recipe.yaml").read_text()
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for():
+    """By conda-forge's names; its PyOpenCL comes without PoCL, which stands beside it."""
+    names = {"isal": "python-isal", "xxhash": "python-xxhash"}
+    wanted = set()
+    for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+        name, bounds = re.fullmatch(r"(\w+)(?:\[\w+\])?([^;]*)(?:;.*)?", line).groups()
+        wanted.add(f"{names.get(name, name)} {bounds.strip()}")
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text().partition("  run:\n")[2]
+    assert wanted <= {line.strip(" -") for line in recipe.splitlines()}
 
 
 def test_the_table_of_the_algorithms_is_what_their_docstrings_say():
