@@ -122,7 +122,7 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     if stack.pixel.kind == "u":
         pixels = np.ascontiguousarray(planes, stack.pixel)
         return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
-    wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
+    wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     check_finite(wide)
     exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
     return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -18,8 +18,6 @@ from .filters import Filter, Options, split_options
 from .imagej_filter import ImageJFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import ArrayLike, NDArray
 
     from .transfer import Transfer
@@ -108,18 +106,17 @@ def notch(
     width: RadiusLike | None = None,
     shape: ShapeName = "gaussian",
     harmonics: int = 1,
-    channels: Iterable[int] | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the wave at ``(fx, fy)`` cycles per pixel; shape and type of the image.
 
-    ``at`` to ``channels`` are those of :func:`fftfilter.transfer.notch`. As for the command, the
-    default of ``output`` is "keep". :func:`fftfilter.find_peaks` finds the waves of an image.
+    ``at`` to ``harmonics`` are those of :func:`fftfilter.transfer.notch`. As for the command, the default of ``output``
+    is "keep". :func:`fftfilter.find_peaks` finds the waves of an image.
 
         clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
     """
-    made = transfer.notch(at, width=width, shape=shape, harmonics=harmonics, channels=channels)
+    made = transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
     return _filtered(image, made, channel_axis, {"output": "keep", **options})
 
 
@@ -160,7 +157,7 @@ def imagej(
     Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
     ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
     beyond it. Colors are filtered by their brightness. ``options`` are those of :class:`fftfilter.filters.Options`
-    except ``output``, ``scale`` and ``edges``.
+    except ``output``, ``scale``, ``edges`` and ``channels``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = split_options(options)

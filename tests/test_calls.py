@@ -48,10 +48,9 @@ def test_a_repair_keeps_the_grey_levels_unless_told_otherwise(name, rng):
 
 def test_repairs_pass_their_parameters_on(rng):
     image = rng.integers(0, 256, (12, 10, 2), dtype=np.uint8)
-    wave = {"width": "0.02cyc", "shape": "ideal", "harmonics": 2, "channels": [1]}
+    wave = {"width": "0.02cyc", "shape": "ideal", "harmonics": 2}
     got = fftfilter.notch(image, (0.2, 0.1), **wave, channel_axis=-1, engine="book")
-    np.testing.assert_array_equal(got[..., 0], image[..., 0])
-    assert_kept(got[..., 1], image[..., 1], H.notch((0.2, 0.1), **(wave | {"channels": None})))
+    assert_kept(got[..., 1], image[..., 1], H.notch((0.2, 0.1), **wave))
     lines = {"width": "0.1cyc", "spare": "5px"}
     got = fftfilter.stripes(image[..., 0], 45, **lines, engine="book")
     assert_kept(got, image[..., 0], H.stripes(45, **lines))

@@ -113,10 +113,10 @@ def split(file: str) -> tuple[str, str]:
     return os.path.split(file)
 
 
-def refuse_reading_only(url: str) -> None:
-    """Raise ParameterError for a URL that cannot be written."""
+def refuse_reading_only(url: str, what: str = "OUT") -> None:
+    """Raise ParameterError for a URL that cannot be written, to which ``what`` shall go."""
     if Url(url).is_web:
-        raise ParameterError(f"{url}: can only be read; choose another place for OUT")
+        raise ParameterError(f"{url}: can only be read; choose another place for {what}")
 
 
 def _scheme(url: str) -> str:

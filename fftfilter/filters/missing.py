@@ -17,6 +17,7 @@ from ..missing.holes import mask_of, split
 from ..missing.reference import filled, waves_of
 from ..missing.valid import OfValid, levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
+from ..output.luma import filtered_part
 from ..output.modes import Auto
 from ..output.ramp import ramps
 from ..output.rounding import deviation
@@ -83,7 +84,7 @@ def call_with_holes(
 def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples are missing."""
     described, (white, dtype, levels) = prepared.description, grey
-    whole, unit = _filled(prepared, planes, holes)
+    whole, base, unit = _filled(prepared, planes, holes)
     own: Ramps = None
     scale = described.scale
     if isinstance(scale, Auto):
@@ -97,18 +98,23 @@ def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observ
         return on_ramp(values, planes, holes, own, dtype=dtype, levels=factor, far=far)
 
     of_values = prepared.of_values()
+    base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
     values, found = call(of_values, whole, 0, {}, observe)
+    values += base
     if own is None:
         values, unit = values * unit, 1.0
     made, weak, launcher = pixels(values), found.weak, prepared.launcher
     if made.undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
-        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0]), 1
+        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
     prepared.engine = of_values.engine
     return made.pixels, Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
 
 
-def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, float]:
-    """Return a picture's planes with the values in its holes that the filter takes, divided by a unit; and the unit."""
+def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, Array, float]:
+    """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
+
+    Behind them are these values, and the unit that all are divided by.
+    """
     own, unit = np.where(holes, planes.dtype.type(0), planes), 1.0
     own = own.astype(np.result_type(planes, np.float32), copy=False)
     if planes.dtype not in (np.uint8, np.uint16):
@@ -118,10 +124,10 @@ def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, flo
         own, unit = np.ldexp(own, -exponent), float(np.ldexp(1.0, exponent))
     waves = waves_of(prepared.description.transfer, holes)
     of_waves = None if waves is None else prepared.of_values(waves)
-    whole = filled(
+    whole, base = filled(
         own,
         holes,
         lambda picture, holes: fill(prepared.launcher, picture, holes),
         None if of_waves is None else lambda picture: call(of_waves, picture, 0, {})[0],
     )
-    return whole, unit
+    return whole, base, unit

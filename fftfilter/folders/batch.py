@@ -15,7 +15,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -250,16 +250,15 @@ class Batch:
         if settings.measure_only:
             outcome.peak, outcome.status = largest_of(opened, self._filter, self._submit), MEASURED
             return
-        target, spare, compare = outcome.job.target, loaded.spare, outcome.job.verify
-        done = _with_folder(
-            target,
-            settings,
-            lambda: filter_file(opened, target, self._filter, spare=spare, compare=compare, submit=self._submit),
-        )
+        target = outcome.job.target
+        how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
+        made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
+        done = _with_folder(target, settings, made)
         outcome.shape, outcome.dtype = done.shape, done.dtype
         outcome.clipped, outcome.extremes, outcome.difference = done.clipped, done.extremes, done.difference
         outcome.cautions, outcome.left_out = done.cautions, done.left_out
         outcome.stamp = journal.stamp(target)
+        outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 
     # The filter
 
@@ -348,11 +347,6 @@ def _loaded(outcome: Outcome, opened: Opened, settings: Settings) -> Loaded:
         frame = opened.frame(job.target, keep=job.verify or settings.preview)
         outcome.cautions += opened.cautions(frame)
         return Loaded(outcome, opened, frame, spare)
-    if settings.preview:
-        raise ParameterError(
-            f"{quoted_if_odd(job.source)}: has {len(found)} pages, and --preview is for one picture: "
-            "choose one with --pages"
-        )
     images.suffix_of_pages(job.target, None, len(found))
     return Loaded(outcome, opened, None, spare)
 
@@ -375,7 +369,7 @@ def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -
     try:
         outcome.left_out = _with_folder(target, settings, lambda: write(opened, frame, made, target, loaded.spare))
         outcome.stamp = journal.stamp(target)
-        outcome.row = _row(outcome.job, frame, settings, device) if settings.preview else None
+        outcome.row = _row(loaded, frame, settings, device) if settings.preview else None
         if outcome.job.verify:
             _verify(outcome, lambda: verify.of_file(frame, target, settings.recipe))
     except (FftfilterError, MemoryError) as error:
@@ -393,16 +387,18 @@ def _verify(outcome: Outcome, compare: Callable[[], Difference]) -> None:
     verify.check(outcome.difference, outcome.job.target)
 
 
-def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
-    """Return the row of a picture in the contact sheet."""
+def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -> Row:
+    """Return the row of a picture, or of a stack's middle page, in the contact sheet."""
     from ..preview.report import FilterReport
     from ..preview.sheet import row
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    planes = filled(given, frame.holes, device)
-    report = FilterReport(planes, given.maxval, frame.transfer, settings.recipe.edges, device)
-    return row(report, frame.shown(), made.maxval, job.number, job.source)
+    recipe, planes = settings.recipe, filled(given, frame.holes, device)
+    weight = recipe.weight(*planes.shape[1:])
+    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
+    job = loaded.outcome.job
+    return row(report, frame.shown(), made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
 
 
 def _with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:

@@ -79,7 +79,8 @@ class FolderRun:
     format: str | None = None
     skip_existing: bool = False
     fail_fast: bool = False
-    report: Path | None = None
+    report: str | None = None
+    """A file or a URL; - is standard output."""
     verify: int = 0
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
@@ -113,7 +114,7 @@ class FolderRun:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._warned: set[str] = set()
-        self._report = Report(self.report, self._warn_once) if self.report else None
+        self._report = Report(self.report, self._warn_once) if self.report is not None else None
         self._survey, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         self._tree: Tree | Files

@@ -128,6 +128,8 @@ class Files:
     """Files by their complete names, walked as :class:`Tree`."""
 
     names: list[str]
+    folders: int = 0
+    """The number of folders that were named among them, and left out."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
     failed: dict[str, OSError] = field(default_factory=dict)
@@ -141,7 +143,7 @@ class Files:
 
     def absolute(self) -> Files:
         """Return the files by absolute names."""
-        return Files([str(urls.place(name).absolute()) for name in self.names])
+        return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
 
     def refuse_overwriting(self, targets: Iterable[str], report: Identity | None, *, in_place: bool) -> None:
         """Raise ParameterError if an output, or the report, is one of the files; ``in_place`` allows its own output."""

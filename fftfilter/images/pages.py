@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
-    from .picture import Picture, Working
+    from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
 # bytes, and pages of a TIFF may share them.
@@ -18,11 +18,17 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
+PaletteRule = Literal["auto", "table", "colors"]
+PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)
+
+
 class Asked(NamedTuple):
-    """The pages that are asked for, counted from 1. None is the first or the last page of the file."""
+    """What is asked for of a file: its pages, counted from 1, where None is the first or the last of the file."""
 
     first: int | None = None
     last: int | None = None
+    hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
+    palette: PaletteRule = "auto"  # whether it is a look-up table, by palette.py
 
     @classmethod
     def parse(cls, text: str) -> Asked:
@@ -88,6 +94,10 @@ class Pages(ABC):
     @abstractmethod
     def pixels(self) -> int:
         """The number of pixels to decode for the chosen pages, if all are as large as the first."""
+
+    def size(self) -> Size:
+        """Return the size of the first page, with the number of pages."""
+        raise NotImplementedError
 
     def page_name(self, index: int) -> str:
         """Return the name of a chosen page in messages."""

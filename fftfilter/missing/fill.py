@@ -41,7 +41,7 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     filled[holes.all((1, 2))] = 0
     flags = np.ascontiguousarray(holes, np.uint8)
     levels = _levels(launcher, filled, flags)
-    count = len(filled)
+    count, group = len(filled), launcher.work_group_size if launcher.device.is_gpu else 1
 
     kernels: dict[str, Kernel] = {}
 
@@ -49,7 +49,8 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
         if name not in kernels:
             kernels[name] = launcher.kernel(("missing/fill.cl",), (), name, arguments)
         kernels[name].bind(**arguments)
-        launcher.enqueue("fill", kernels[name], (columns if launcher.device.is_gpu else 1, rows, count), (1, 1, 1))
+        across = group * -(-columns // group) if launcher.device.is_gpu else 1
+        launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))
 
     for fine, coarse in pairwise(levels):
         into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "first": coarse.first}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..output.luma import filtered_part
 from ..transfer import Transfer
 from ..transfer.edges import grid_with
 from ..transfer.reference import filtered as filter_
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..output.modes import Channels
     from ..transfer.edges import Edges
 
     Array = NDArray[Any]
@@ -34,13 +36,22 @@ if TYPE_CHECKING:
 ROUNDS = 3
 
 
-def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges) -> NDArray[np.float64]:
-    """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes."""
-    waves = waves_of(transfer, holes)
-    if waves is None:
-        return filled(planes.astype(np.float64), holes, fill)
-    gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
-    return filled(planes.astype(np.float64), holes, fill, lambda whole: filter_(whole, gains, edges).real)
+def complete(
+    planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None
+) -> NDArray[np.float64]:
+    """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes.
+
+    ``channels`` is the part of its colors that is filtered, None for all.
+    """
+    waves, without_waves = waves_of(transfer, holes), None
+    if waves is not None:
+        gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
+
+        def without_waves(whole: Array) -> Array:
+            return filtered_part(whole, channels, lambda part: filter_(part, gains, edges).real)
+
+    made, base = filled(planes.astype(np.float64), holes, fill, without_waves)
+    return np.where(holes, made + base, planes)
 
 
 def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
@@ -54,11 +65,12 @@ def filled(
     planes: Array,
     holes: Holes,
     fill: Callable[[Array, Holes], Array],
-    without_waves: Callable[[Array], Array] | None = None,
-) -> Array:
-    """Return planes with their holes filled by ``fill``, through which waves go on; ``without_waves`` is their filter.
+    without_waves: Callable[[Array], Array] | None,
+) -> tuple[Array, Array]:
+    """Return planes less a valid value of each, with their holes filled by ``fill``, and these values.
 
-    A valid value of each plane goes around the fill, so that of a constant nothing is left to round.
+    Waves go on through the holes if ``without_waves``, their filter, is given. What is left has nothing to round where
+    a plane is constant, and little where it is nearly so.
     """
     base = np.array([plane.reshape(-1)[np.argmin(hole)] for plane, hole in zip(planes, holes, strict=True)])
     base = np.where(holes.all((1, 2)), 0, base).astype(planes.dtype)[:, None, None]
@@ -68,7 +80,7 @@ def filled(
         for _ in range(ROUNDS):
             waves = made - without_waves(made)
             made = np.where(holes, fill(away - waves, holes) + waves, away)
-    return np.where(holes, made + base, planes)
+    return np.where(holes, made, away), base
 
 
 def sweeps(*, is_finest: bool) -> int:

@@ -58,7 +58,7 @@ class Frame:
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""
-        self.picture.planes, self.picture.maxval = planes, self.depth.maxval
+        self.picture.planes, self.picture.maxval, self.picture.integers = planes, self.depth.maxval, self.depth.integers
 
 
 class Made(NamedTuple):
@@ -102,6 +102,9 @@ def filtered(
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
         results = list(filter_(joined([frame.picture.planes for frame in frames]), **of_pixels)[:, None])
+    if region := recipe.region:
+        pairs = zip(frames, results, strict=True)
+        results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]
     return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), strict=True)]
 
 

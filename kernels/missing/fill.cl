@@ -6,8 +6,8 @@
 //
 // Reads   pixels and holes of a level, and values of the next coarser one
 // Writes  halve: the next coarser level; pull, sweep: the holes of a level
-// Launch  (columns, rows, images), work-groups of (1, 1, 1): a work-item takes every get_global_size(0)-th pixel of a
-//         row, all of them on a CPU, one on a GPU; pull and sweep take every second pixel
+// Launch  (columns, rows, images), work-groups along rows: a work-item takes every get_global_size(0)-th pixel of a row,
+//         all of them on a CPU, one on a GPU; pull and sweep take every second pixel
 
 // Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
 // up; their last pixel is its own neighbor, which does not change the mean.

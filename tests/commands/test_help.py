@@ -31,7 +31,7 @@ def test_h_of_the_others_is_one_screen_too(run, command):
     assert len(run(command, "--help")[1]) >= len(everyday)
 
 
-@pytest.mark.parametrize("command", FILTERS)
+@pytest.mark.parametrize("command", ["apply", *FILTERS])
 def test_each_group_of_options_fits_a_screen(run, command):
     _, everything, _ = run(command, "--help")
     groups = re.split(rb"\n(?=[A-Z][a-z ]+:\n)", everything)

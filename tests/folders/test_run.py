@@ -33,7 +33,7 @@ from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings
 from fftfilter.folders.tree import is_inside, natural
 from fftfilter.work.recipe import Recipe
-from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
+from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
 
@@ -480,7 +480,7 @@ def test_files_by_processes(tmp_path):
     done = process("--processes", "2", *files, f"{tmp_path}/out/")
     # On a busy machine one may be done before the other has begun.
     assert re.search("50 of 50 files filtered .* by (1 process|2 processes) on", done.stderr)
-    assert process("--processes", "1", tmp_path / "in", tmp_path / "alone").returncode == 0
+    assert here("--processes", "1", tmp_path / "in", tmp_path / "alone") == 0
     same(tmp_path / "out", tmp_path / "alone")
 
 
@@ -494,7 +494,7 @@ def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp
         ((a, b, tmp_path / "new"), "OUT must be a folder"),
         ((a, b, tmp_path / "new.png"), "OUT must be a folder"),
         ((a, "-", out), "standard input, which has no name"),
-        ((a, tmp_path / "in", out), "a folder, which must be the only IN"),
+        ((tmp_path / "x", tmp_path / "in", out), "a folder, which must be the only IN"),
         ((a, other, out), "would both become a.pgm"),
         ((a, b, tmp_path / "in"), "is one of the inputs"),
         ((a, b, out), "is one of the inputs"),
@@ -509,6 +509,19 @@ def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp
     assert (a.read_bytes(), b.read_bytes()) == (before, before)
     assert run("highpass", "-q", "--in-place", a, b, tmp_path / "in") == (0, "", "")
     assert a.read_bytes() != before
+
+
+@pytest.mark.parametrize("options", [(), ("-n",), ("-q",)])
+def test_a_folder_among_several_files_is_left_out_with_a_line_and_missed_at_the_end(run, tmp_path, options):
+    a, b, _ = (pgm(tmp_path / name, 0, 64, 64) for name in ("a.pgm", "b.pgm", "inner/c.pgm"))
+    code, _, said = run("highpass", *options, a, tmp_path / "inner", b, f"{tmp_path}/out/")
+    assert code == 1
+    assert said.startswith(f"fftfilter: {tmp_path}/inner: is a folder among several IN, and left out; ")
+    assert names(tmp_path / "out") == ([] if "-n" in options else ["a.pgm", "b.pgm"])
+    code, _, said = run("peaks", a, tmp_path / "inner", b)
+    assert (code, said.count("is a folder among several IN")) == (1, 1), said
+    code, _, said = run("notch", "--auto", "folder", a, tmp_path / "inner", b, f"{tmp_path}/again/")
+    assert (code, said.count("is a folder among several IN")) == (1, 1), said
 
 
 # Each file stands alone

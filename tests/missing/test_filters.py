@@ -12,6 +12,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.images.picture import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
+from fftfilter.output.rounding import NUDGE
 from fftfilter.work.verify import references_of
 
 SIZE = (12, 10)
@@ -110,12 +111,18 @@ def test_a_stream_takes_images_with_holes(image, holes):
         assert np.ma.is_masked(made)
 
 
-def test_a_weak_result_is_filtered_again_in_double_precision(rng, holes):
-    weak = (1e6 + rng.random(SIZE)).astype(np.float64)
-    with Filter(H.highpass("6px")) as f:
-        made = f(weak, missing=holes)
+def test_undecided_samples_are_filtered_again_in_double_precision(rng, holes):
+    near_edges = (rng.integers(0, 255, SIZE) + 0.5 - NUDGE + 1e-6 * rng.random(SIZE)) / 255
+    with Filter(H.lowpass("3cyc"), output="keep") as f:
+        made = f(near_edges, missing=holes, dtype=np.uint8)
         assert f.weak() == 1
-    assert made[~holes].max() == 1
+    assert np.array_equal(made[~holes], np.ceil(255 * near_edges[~holes]))
+
+
+def test_little_on_a_bright_ground_has_all_its_digits(rng, holes):
+    ground = (60000 + rng.integers(0, 2, SIZE)).astype(np.uint16)
+    made, far = (fftfilter.highpass(each, "8px", missing=holes) for each in (ground, ground - 60000))
+    assert np.abs(made[~holes].astype(int) - far[~holes]).max() <= 8
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from ...output.modes import EACH, FOLDER, MODES
+from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
@@ -58,8 +58,9 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
-    # Magnitudes and signed values have one scale for all channels.
-    return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
+    # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
+    by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
+    return mode, AutoNotches(wanted, given["shape"], by_channel=by_channel)
 
 
 class Searched(NamedTuple):
@@ -106,7 +107,9 @@ def of_sources(
         found = opened(sources[0], pages, limit)
         return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
+        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern)
+        if of_folder
+        else files_of(sources, says_so=failures)
     )
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
@@ -121,7 +124,8 @@ def of_sources(
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
     for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
-    return Searched(made.spectrum, made.pixel, is_whole=not made.failed)
+    left_out = isinstance(tree, Files) and tree.folders
+    return Searched(made.spectrum, made.pixel, is_whole=not (made.failed or left_out))
 
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
@@ -130,7 +134,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given["pages"])}
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given)}
     device = next(iter(devices_of(given["device"])), None)
     mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
     found = auto.peaks(mean)

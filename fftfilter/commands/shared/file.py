@@ -104,7 +104,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     has_pages = isinstance(opened.found, images.Pages)
     if has_pages:
         pages, passes = opened.pages, 1 + (recipe.span == STACK)
-        only = options.chosen("save_stages", "preview", "profile")
+        only = options.chosen("save_stages", "profile")
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
@@ -177,7 +177,9 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     _, height, width = done.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
+    filtered_by += f", {opened.recipe.channels} alone" if opened.recipe.channels else ""
+    without = "\nlook-up table: its indices are filtered" if done.has_table else ""
+    without += f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
     cut += f"; {done.missing:.2%} missing" if done.missing else ""
     given = filter_.transfer.pixel_size

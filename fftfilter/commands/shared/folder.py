@@ -57,9 +57,8 @@ folder_options = combined(
     folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
         "--report",
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file; - means standard output.",
+        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
     ),
     folder_option(
         "--cluster",
@@ -101,15 +100,23 @@ def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern:
     refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
 
 
-def files_of(names: list[str]) -> Files:
-    """Return several IN as files; raises UsageError for what is none."""
+def files_of(names: list[str], *, says_so: bool = True) -> Files:
+    """Return several IN as files, without the folders among them; ``says_so`` prints a line for each of those.
+
+    Raises UsageError for standard input, and if all are folders.
+    """
+    from ...files.messages import quoted_if_odd
     from ...folders.tree import Files
 
-    for name in names:
-        if name == "-" or is_folder(name):
-            what = "standard input, which has no name" if name == "-" else "a folder, which must be the only IN"
-            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
-    return Files(names)
+    if "-" in names:
+        raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
+    folders = [name for name in names if is_folder(name)]
+    if len(folders) == len(names):
+        raise click.UsageError(f"{names[0]!r} is a folder, which must be the only IN: give files for the folder OUT.")
+    for name in folders if says_so else ():
+        why = "is a folder among several IN, and left out; filter it by a command of its own"
+        click.echo(f"fftfilter: {quoted_if_odd(name)}: {why}", err=True)
+    return Files([name for name in names if name not in folders], len(folders))
 
 
 def _missing(name: str) -> ReadError:
