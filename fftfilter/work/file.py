@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS, suffix_of
+from ..images.formats import FORMATS
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
@@ -194,12 +194,7 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
-    suffix = suffix_of(target, recipe.format, frame.picture)
-    opened.tell(frame.picture, suffix)
-    if recipe.embed_recipe:
-        from .saved import embed
-
-        embed(recipe, frame.picture, target, suffix)
+    opened.tell(frame.picture, target, images.suffix_of(target, recipe.format, frame.picture))
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -245,11 +240,7 @@ def _filter_pages(
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if number == 1:
-                        opened.tell(picture, suffix)
-                    if recipe.embed_recipe and number == 1:
-                        from .saved import embed
-
-                        embed(opened.recipe, picture, target, suffix)
+                        opened.tell(picture, target, suffix)
                     done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
