@@ -1,8 +1,9 @@
 """A recipe as JSON: in a file of its own, in the metadata of an output, and on the page of ``explore``.
 
 The keys are the fields of :class:`Recipe` and the options of its filter; what has its default is left out. Values are
-written and read by the types of the fields, so that a new field needs nothing here: its type is a plain one, a
-NamedTuple or dataclass of these, or has ``to_json`` and ``from_json``. ``docs/recipes.md`` describes all.
+written and read by the types of the fields: plain ones, NamedTuples and dataclasses of these, and classes that have
+``to_json`` and ``from_json``. A new field needs nothing here but the place of its type. ``docs/recipes.md`` describes
+all.
 """
 
 from __future__ import annotations
