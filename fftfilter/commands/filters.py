@@ -39,6 +39,8 @@ from .shared.preview import preview_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..output.modes import Output
+    from ..transfer.edges import Edges
     from ..work.recipe import Recipe
     from .kinds import Kind
 
@@ -62,14 +64,6 @@ pixel_size_option = filter_option(
 )
 
 
-edges_option = filter_option(
-    "--edges",
-    type=click.Choice(EDGES),
-    default="wrap",
-    short="wrap, or mirror: no border shows on the opposite one.",
-    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
-    "showing on the opposite one.",
-)
 scale_option = filter_option(
     "--scale",
     default="each",
@@ -139,8 +133,8 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def output_options(default: str) -> Callable[[Any], Any]:
-    """Return the options that say what filtered values become."""
+def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become, with their defaults."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
     output_option = filter_option(
         "--output",
@@ -148,6 +142,14 @@ def output_options(default: str) -> Callable[[Any], Any]:
         default=default,
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
+    )
+    edges_option = filter_option(
+        "--edges",
+        type=click.Choice(EDGES),
+        default=edges,
+        short="wrap, or mirror: no border shows on the opposite one.",
+        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border "
+        "from showing on the opposite one.",
     )
     return combined(output_option, edges_option, scale_option)
 
@@ -165,7 +167,7 @@ def filter_command(kind: Kind) -> click.Command:
         kind.options,
         pixel_size_option,
         *factors,
-        kind.outputs or output_options(kind.output),
+        kind.outputs or output_options(kind.output, kind.edges),
         other_options,
         verify_option,
     )(command)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..output.modes import Output
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from ..transfer.shapes import ShapeName
     from ..work.recipe import MethodName
 
@@ -45,6 +46,8 @@ class Kind:
     """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
     """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
+    edges: Edges = "wrap"
+    """The default of --edges."""
     method: MethodName = "plain"
     """How pictures are filtered."""
     outputs: Decorator | None = None
@@ -188,14 +191,15 @@ stripe_options = combined(
     filter_option(
         "--width",
         metavar="W",
-        help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff.  "
-        "[default: 0.003cyc]",
+        help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff, "
+        "for all pictures alike.  [default: by the picture; 0.003cyc with --spare, and at slanted angles]",
     ),
     filter_option(
         "--spare",
         metavar="R",
         short="Keep frequencies below this radius, such as 40px.",
-        help="Keep frequencies below this radius.  [default: 40px]",
+        help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with "
+        "--width, and at slanted angles]",
     ),
 )
 mask_options = filter_option(
@@ -328,12 +332,14 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "stripes",
-            "Remove parallel stripes of all periods, such as those of a scan.",
+            "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
+            "is taken as the picture has of them, so that one without any hardly changes.",
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             transfer.stripes,
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
             output="keep",
+            edges="mirror",
         ),
         Kind(
             "mask",

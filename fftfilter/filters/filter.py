@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import pixel_type, planes_of, white_of_input
 from ..device.choice import check_process
-from .call import NOTHING, call, start
+from .call import NOTHING, Found, call, start
 from .description import Described, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -158,8 +159,16 @@ class Filter(Described):
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
-            return result
+            if not self.transfer.is_fitted:
+                result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                return result
+            planes, shape = planes_of(image, channel_axis)
+            if channel_axis is not None:
+                result, self._found = call(self._ready_for(planes, white), image, channel_axis, of_pixels, observe)
+                return result
+            made = [call(self._ready_for(each[None], white), each, None, of_pixels, observe) for each in planes]
+            self._found = Found.of_all([found for _, found in made])
+            return np.stack([result for result, _ in made]).reshape(shape)
 
     def stream(
         self,
@@ -190,7 +199,7 @@ class Filter(Described):
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self.transfer.is_fitted else start(self._ready(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -258,6 +267,24 @@ class Filter(Described):
         """Return the lock under which the device is used; raises DeviceError in a process that was forked."""
         check_process()
         return self._lock
+
+    @property
+    def fitted(self) -> Transfer:
+        """The transfer function of the last picture, if its gains followed from that; else the filter's own."""
+        return self.transfer if self._prepared is None else self._prepared.description.transfer
+
+    def _ready_for(self, planes: Array, white: float | None) -> Prepared:
+        """Prepare the filter for one picture ``(channels, height, width)``, which its gains follow from."""
+        from ..analysis.fit import fitted
+
+        transfer = fitted(
+            self.transfer,
+            planes,
+            white_of_input(white, pixel_type(planes.dtype)),
+            by_channel=not self._description.mode.is_scaled,
+        )
+        self._prepared = self._ready().retuned(describe(transfer, self._options))
+        return self._prepared
 
     def _ready(self) -> Prepared:
         if self._prepared is None:

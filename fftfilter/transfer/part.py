@@ -58,6 +58,8 @@ class Part:
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
     """The channels of color pictures that it filters; None for all."""
+    is_fitted: bool = False
+    """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
 
     @property
     def is_even_along_axes(self) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import images
+from ..analysis.fit import fitted
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
@@ -86,6 +87,8 @@ def reference_of(
     For a scale that a histogram finds, values are moved by ``nudge`` bins before they are counted.
     """
     mode = MODES[output]
+    if transfer.is_fitted:
+        transfer = fitted(transfer, planes, white, by_channel=not mode.is_scaled)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]

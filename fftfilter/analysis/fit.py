@@ -1,0 +1,102 @@
+"""Completes a transfer function for a picture: parts that follow from it are replaced by their gains for it.
+
+Stripes go through the whole picture, or through a part of it, so that their power lies on a ridge: the frequencies of
+less than a cycle along them. The picture's own power is about the same a little beside the ridge. So ridge and
+surroundings are compared at each frequency across the stripes, and only what stands out is taken:
+
+    taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
+
+The power is that of the mirrored picture, whose borders leave no cross in the spectrum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..arrays import check_finite
+from ..transfer.ridges import FittedStripes
+from .surroundings import MEDIAN_OF_NOISE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ..transfer import Transfer
+    from ..transfer.part import Part
+    from ..transfer.ridges import Stripes
+
+    Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+
+# Half cycles along the stripes whose power is compared with that of the ridge.
+BESIDE = slice(3, 9)
+# Frequencies across the stripes that a mean covers: of the ridge, and beside it.
+ON_RIDGE, WIDE = 7, 21
+# The ridge has to have so many times the power beside it.
+TIMES = 2.0
+# Stripes of longer periods stay, in pixels, with a soft edge of this steepness.
+SPARED, STEEP = 30.0, 4
+# Rows that are transformed at a time, to save memory.
+STRIP = 256
+
+
+def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Transfer:
+    """Return a transfer function for a picture ``(channels, height, width)``.
+
+    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. Raises
+    ParameterError for values that are not finite.
+    """
+    if planes.dtype.kind == "f":
+        check_finite(planes)
+        unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type
+        planes, white = planes / unit, white / unit
+    parts: list[Part] = []
+    for part in transfer.parts:
+        parts += _stripes(cast("Stripes", part), planes, white, by_channel) if part.is_fitted else (part,)
+    return replace(transfer, parts=tuple(parts))
+
+
+def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
+    """Yield stripes with the gains of a picture: for each channel, or for all."""
+    upright = planes if part.angle % 180 else planes.swapaxes(1, 2)
+    low = np.stack([_low_rows(plane) for plane in upright])
+    by_channel = by_channel and len(planes) > 1
+    for i, lines in enumerate(low if by_channel else [low]):
+        power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
+        taken = _taken(power)
+        amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
+        channels = (i,) if by_channel else None
+        yield FittedStripes(part.angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
+
+
+def _low_rows(plane: Array) -> Floats:
+    """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across + 1)``."""
+    height, width = plane.shape
+    angles = np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5)
+    waves = np.cos(angles)
+    rows = np.zeros((BESIDE.stop, width))
+    for start in range(0, height, STRIP):
+        rows += waves[:, start : start + STRIP] @ plane[start : start + STRIP].astype(np.float64)
+    rows[0] -= rows[0].mean()
+    mirrored = np.fft.rfft(np.concatenate([rows, rows[:, ::-1]], axis=1), axis=1)
+    turned = mirrored * np.exp(-0.5j * np.pi / width * np.arange(width + 1))
+    return np.asarray(turned.real / 2)
+
+
+def _taken(power: Floats) -> Floats:
+    """Return which part of the ridge is stripes, at each frequency across them."""
+    ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)
+    beside = _smooth(np.median(power[BESIDE], axis=0) / MEDIAN_OF_NOISE, WIDE)
+    stands_out = np.clip(1 - TIMES * beside / np.maximum(ridge, np.finfo(float).tiny), 0, 1)
+    f = np.linspace(0, 0.5, len(ridge))
+    return np.asarray((1 - 2.0 ** -((SPARED * f) ** STEEP)) * stands_out)
+
+
+def _smooth(values: Floats, count: int) -> Floats:
+    """Return the mean of so many values around each; beyond the ends they are mirrored."""
+    padded = np.pad(values, count // 2, "symmetric" if len(values) > count // 2 else "edge")
+    return np.convolve(padded, np.full(count, 1 / count), "valid")
