@@ -54,10 +54,14 @@ ROOMS = {
     "filters": "errors output arrays transfer device staged fused engine analysis",
     "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors system output arrays transfer filters",
-    "calls": "transfer filters imagej_filter",
+    "descreen_filter": "errors output arrays transfer analysis filters",
+    "calls": "transfer filters imagej_filter descreen_filter",
     "preview": "errors transfer analysis",
     "dask": "errors output arrays transfer filters",
-    "work": "fftfilter errors system output transfer staged engine files images filters imagej_filter analysis",
+    "work": (
+        "fftfilter errors system output transfer staged engine files images filters imagej_filter descreen_filter "
+        "analysis"
+    ),
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images work"

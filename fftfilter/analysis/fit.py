@@ -12,13 +12,17 @@ The power is that of the mirrored picture, whose borders leave no cross in the s
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import check_finite
-from ..transfer.ridges import FittedStripes
+from ..transfer.ridges import FittedStripes, Stripes
+from ..transfer.screens import Descreen
+from ..transfer.wiener import Wiener
+from .screens import screens_of
 from .surroundings import MEDIAN_OF_NOISE
+from .wiener import Rings, cosines, curve, power_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
 
     from ..transfer import Transfer
     from ..transfer.part import Part
-    from ..transfer.ridges import Stripes
 
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
@@ -55,9 +58,31 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type
         planes, white = planes / unit, white / unit
     parts: list[Part] = []
-    for part in transfer.parts:
-        parts += _stripes(cast("Stripes", part), planes, white, by_channel) if part.is_fitted else (part,)
+    # Wiener's filters come last: they see what the others leave.
+    for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
+        if isinstance(part, Stripes) and part.is_fitted:
+            parts += _stripes(part, planes, white, by_channel)
+        elif isinstance(part, Wiener):
+            parts += _curves(part, replace(transfer, parts=tuple(parts)), planes, white, by_channel)
+        elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
+            found = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
+            parts += found.transfer.parts if found else ()
+        else:
+            parts.append(part)
     return replace(transfer, parts=tuple(parts))
+
+
+def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
+    """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
+    count, height, width = planes.shape
+    grids = [each.on_twice_the_sides().gain(2 * height, 2 * width, height, width) for each in others.of_channels(count)]
+    powers = [power_of(plane) * grids[i % len(grids)] ** 2 for i, plane in enumerate(planes)]
+    rings = Rings.of(height, width)
+    if not by_channel or count == 1:
+        yield curve(rings, np.mean(powers, axis=0), part.noise, white)
+        return
+    for i, power in enumerate(powers):
+        yield replace(curve(rings, power, part.noise, white), channels=(i,))
 
 
 def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
@@ -74,7 +99,7 @@ def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> It
 
 
 def _low_rows(plane: Array) -> Floats:
-    """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across + 1)``."""
+    """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across)``."""
     height, width = plane.shape
     angles = np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5)
     waves = np.cos(angles)
@@ -82,9 +107,7 @@ def _low_rows(plane: Array) -> Floats:
     for start in range(0, height, STRIP):
         rows += waves[:, start : start + STRIP] @ plane[start : start + STRIP].astype(np.float64)
     rows[0] -= rows[0].mean()
-    mirrored = np.fft.rfft(np.concatenate([rows, rows[:, ::-1]], axis=1), axis=1)
-    turned = mirrored * np.exp(-0.5j * np.pi / width * np.arange(width + 1))
-    return np.asarray(turned.real / 2)
+    return np.asarray(cosines(rows))
 
 
 def _taken(power: Floats) -> Floats:
@@ -92,7 +115,7 @@ def _taken(power: Floats) -> Floats:
     ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)
     beside = _smooth(np.median(power[BESIDE], axis=0) / MEDIAN_OF_NOISE, WIDE)
     stands_out = np.clip(1 - TIMES * beside / np.maximum(ridge, np.finfo(float).tiny), 0, 1)
-    f = np.linspace(0, 0.5, len(ridge))
+    f = np.arange(len(ridge)) / (2 * len(ridge))
     return np.asarray((1 - 2.0 ** -((SPARED * f) ** STEEP)) * stands_out)
 
 

@@ -156,7 +156,7 @@ def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
 
 def filter_command(kind: Kind) -> click.Command:
     """Return the command of a kind of filter."""
-    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind]
+    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind and kind.takes_others]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         return run(transfer_of(kind.name, sources, given), sources, target, KEPT | given)

@@ -52,6 +52,8 @@ class Kind:
     """How pictures are filtered."""
     outputs: Decorator | None = None
     """Options in place of --output, --edges and --scale."""
+    takes_others: bool = True
+    """Whether other kinds can be multiplied in."""
     is_on_page: bool = True
     """Whether the page of ``explore`` may set its options: none of them names a file."""
 
@@ -202,6 +204,40 @@ stripe_options = combined(
         "--width, and at slanted angles]",
     ),
 )
+wiener_options = filter_option(
+    "--noise",
+    metavar="NOISE",
+    multiple=True,
+    default=("auto",),
+    short="The noise in grey levels, white being 255, or auto.",
+    help="The standard deviation of the noise in grey levels, white being 255; auto measures it where the spectrum is "
+    "lowest.",
+)
+descreen_options = combined(
+    filter_option(
+        "--strength",
+        "least",
+        type=float,
+        metavar="DB",
+        help="How far a screen's waves have to stand out from the frequencies around them.  [default: 18]",
+    ),
+    filter_option(
+        "--keep-detail",
+        type=float,
+        default=0.0,
+        metavar="PERCENT",
+        short="Keep a part of the detail that is smoothed away: 0, the default, to 100.",
+        help="The part that stays of the detail that is smoothed behind the screen: 0 gives the cleanest picture, 100 "
+        "removes the screen's waves alone.",
+    ),
+)
+
+
+def descreen_of(*, least: float | None, keep_detail: float) -> Transfer:
+    """Return what takes screens out; --strength has another name in other commands."""
+    return transfer.descreen(least, keep_detail)
+
+
 mask_options = filter_option(
     "--mask",
     "mask",
@@ -340,6 +376,30 @@ KINDS: dict[str, Kind] = {
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
             output="keep",
             edges="mirror",
+        ),
+        Kind(
+            "wiener",
+            "Smooth as far as the picture's own spectrum is noise: grain and sensor noise go, detail above it stays.",
+            ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
+            transfer.wiener,
+            wiener_options,
+            factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
+            output="keep",
+            edges="mirror",
+            is_on_page=False,
+        ),
+        Kind(
+            "descreen",
+            "Take the dots out of a scanned print: finds the printer's screens, removes them with their harmonics and "
+            "moire, and smooths what they leave. A picture without a screen stays as it is.",
+            ("print.png clean.png", "--keep-detail 30 print.png clean.png", "scans/ clean/"),
+            descreen_of,
+            descreen_options,
+            output="keep",
+            method="descreen",
+            outputs=combined(),
+            takes_others=False,
+            is_on_page=False,
         ),
         Kind(
             "mask",

@@ -102,6 +102,7 @@ class Filter(Described):
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
         self._found = NOTHING
+        self._notes: list[str] = []
 
     def retune(self, transfer: Transfer) -> None:
         """Filter with another transfer function from now on, with the same options, on the same open device.
@@ -159,6 +160,7 @@ class Filter(Described):
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+            self._notes = []
             if not self.transfer.is_fitted:
                 result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
                 return result
@@ -268,23 +270,22 @@ class Filter(Described):
         check_process()
         return self._lock
 
-    @property
-    def fitted(self) -> Transfer:
-        """The transfer function of the last picture, if its gains followed from that; else the filter's own."""
-        return self.transfer if self._prepared is None else self._prepared.description.transfer
+    def notes(self) -> list[str]:
+        """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
+        return list(self._notes)
 
     def _ready_for(self, planes: Array, white: float | None) -> Prepared:
         """Prepare the filter for one picture ``(channels, height, width)``, which its gains follow from."""
+        transfer = self._fitted(planes, white_of_input(white, pixel_type(planes.dtype)))
+        self._notes.append(", ".join(str(part) for part in transfer.parts if part not in self.transfer.parts))
+        self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+        return self._prepared
+
+    def _fitted(self, planes: Array, white: float) -> Transfer:
+        """Return the transfer function for one picture."""
         from ..analysis.fit import fitted
 
-        transfer = fitted(
-            self.transfer,
-            planes,
-            white_of_input(white, pixel_type(planes.dtype)),
-            by_channel=not self._description.mode.is_scaled,
-        )
-        self._prepared = self._ready().retuned(describe(transfer, self._options))
-        return self._prepared
+        return fitted(self.transfer, planes, white, by_channel=not self._description.mode.is_scaled)
 
     def _ready(self) -> Prepared:
         if self._prepared is None:

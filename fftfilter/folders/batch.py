@@ -20,6 +20,7 @@ import numpy as np
 from .. import system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError
+from ..transfer.screens import NOTHING
 from ..work.file import filter_file, largest_of
 from ..work.frames import Frame, filtered
 from . import journal, steps
@@ -195,6 +196,8 @@ class Batch:
         made = filtered(self._filter, frames, self.settings.filters_by, joined=self._join)
         for loaded, frame, each in zip(stack, frames, made, strict=True):
             loaded.made, loaded.outcome.clipped = each, each.clipped
+            loaded.outcome.notes = [each.note] if each.note else []
+            loaded.outcome.cautions += [each.note] if each.note == NOTHING else []
             loaded.outcome.extremes = each.extremes if self.settings.extremes else None
             if self.settings.measure_only:
                 loaded.outcome.peak = each.largest(frame.picture.maxval)
@@ -237,7 +240,7 @@ class Batch:
         )
         outcome.shape, outcome.dtype, outcome.clipped = done.shape, done.dtype, done.clipped
         outcome.cautions, outcome.left_out, outcome.difference = done.cautions, done.left_out, done.difference
-        outcome.extremes = done.extremes if settings.extremes else None
+        outcome.notes, outcome.extremes = done.notes, done.extremes if settings.extremes else None
         outcome.stamp = journal.stamp(target)
 
     # The filter

@@ -115,7 +115,7 @@ class FittedStripes(Part):
     length: int
     """Pixels of the picture along the stripes."""
     taken: tuple[float, ...]
-    """The part of the ridge that is removed, at equal distances from 0 to 0.5 cycles per pixel."""
+    """The part of the ridge that is removed, at each half cycle across them."""
     amplitude: float
     """The root mean square of what is removed, with white as 255."""
     channels: tuple[int, ...] | None = None
@@ -132,7 +132,7 @@ class FittedStripes(Part):
         fx, fy = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows])
         along, across = (fx, fy) if self.angle % 180 == 0 else (fy, fx)
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
-        taken = np.interp(across, np.linspace(0, 0.5, len(self.taken)), self.taken)
+        taken = np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken)
         return 1 - (np.outer(taken, ridge) if self.angle % 180 == 0 else np.outer(ridge, taken))
 
     def given(self) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class Made(NamedTuple):
     """The smallest and largest filtered value; None if nothing was filtered."""
     clipped: float
     """The part of the samples that was clipped to black or white."""
+    note: str = ""
+    """What followed from the picture, in words."""
 
     def largest(self, white: float) -> float:
         """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
@@ -78,7 +80,8 @@ def filtered(
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
         results = list(filter_(joined([frame.picture.planes for frame in frames]), **of_pixels)[:, None])
-    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), strict=True)]
+    notes = filter_.notes() or [""] * len(results)
+    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), notes, strict=True)]
 
 
 def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> float:

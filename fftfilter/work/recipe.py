@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 class Plain:
     """Filters as :class:`Filter` does."""
 
+    says_notes = False
+    """Whether it is always said what followed from a picture, not only with -v."""
+
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
         from ..filters import Filter
@@ -83,8 +86,26 @@ class ImageJ(Plain):
         return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
 
 
-MethodName = Literal["plain", "imagej"]
-METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
+class Descreen(Plain):
+    """Takes the screens of prints out; recipes have the output keep."""
+
+    says_notes = True
+
+    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
+        """Return a :class:`DescreenFilter`."""
+        from ..descreen_filter import DescreenFilter
+
+        return DescreenFilter(transfer, **recipe.options, **device)
+
+    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:  # noqa: ARG002
+        """Yield the one correct output."""
+        from .verify import of_descreen
+
+        return of_descreen(given.planes, given.maxval, transfer, depth=depth)
+
+
+MethodName = Literal["plain", "imagej", "descreen"]
+METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ(), "descreen": Descreen()}
 
 
 @dataclass(frozen=True, repr=False)  # what it writes code for takes time

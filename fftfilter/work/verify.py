@@ -138,6 +138,17 @@ def of_imagej(
         yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
 
 
+def of_descreen(planes: Array, white: float, transfer: Transfer, *, depth: Depth) -> Iterator[Reference]:
+    """Yield the correct output of :class:`DescreenFilter`, as :func:`reference_of` does."""
+    from ..descreen_filter import DescreenReference
+
+    filter_ = DescreenReference(transfer)
+    wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
+    largest = max(map(abs, filter_.extremes()[0]))
+    unit = (max(largest, float(deviation(planes).max())) / white or 1.0) if depth.dtype.kind == "f" else 1.0
+    yield Reference(wanted, wanted, max(1.0, largest / white), unit)
+
+
 # An output beside its reference
 
 

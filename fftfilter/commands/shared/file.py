@@ -118,6 +118,7 @@ def _filter_picture(
             keep=options.preview is not None,
             observe=observe,
         )
+        _say_notes(opened, done, options)
         if options.verbose:
             click.echo(_summary(filter_, opened, done), err=True)
         if options.profile:
@@ -149,6 +150,7 @@ def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None],
             finally:
                 progress.clear()
             _say([] if options.quiet else done.cautions + recipe.cautions())
+            _say_notes(opened, done, options)
             if options.verbose:
                 click.echo(f"{done.pages} pages, {_summary(filter_, opened, done)}", err=True)
     return done
@@ -157,6 +159,15 @@ def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None],
 def _say(cautions: Sequence[str]) -> None:
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
+
+
+def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
+    """Say what was found in a picture, or in the first page; with -v in each."""
+    if options.quiet or not opened.recipe.how.says_notes:
+        return
+    for number, note in enumerate(done.notes if options.verbose else done.notes[:1], start=1):
+        page = f", page {number}" if done.pages > 1 else ""
+        click.echo(f"{opened.name}{page}: {note}", err=True)
 
 
 def only(found: Picture | Pages, name: str) -> Picture:
@@ -194,14 +205,16 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     _, height, width = done.shape
-    filtered_by = str(filter_.fitted).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
     given = filter_.transfer.pixel_size
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
-    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
+    # Of many pages, the first one's; what is said anyway is not said again.
+    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.how.says_notes else ""
+    return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
