@@ -63,8 +63,8 @@ def sample(name: str) -> Planes:
 
 
 def gray_of(planes: Planes) -> Planes:
-    """Return the brightness of a picture, as one channel."""
-    return planes if len(planes) == 1 else np.tensordot((0.299, 0.587, 0.114), planes, 1)[None]
+    """Return the brightness of a picture, as one channel of whole levels."""
+    return planes if len(planes) == 1 else levels_of(np.tensordot((0.299, 0.587, 0.114), planes, 1)[None])
 
 
 # Prints
