@@ -167,24 +167,15 @@ KINDS: dict[str, tuple[Callable[[], Iterator[Case]], Callable[[Case], dict[str, 
 def table(group: Group, *, markdown: bool) -> str:
     """Return a group's results: the PSNR and SSIM of each case, then means."""
     names = list(group.results)
+    results = [group.results[name] for name in names]
+    before = [psnr(case.faulty, case.truth) for case in group.cases]
     rows = []
     for i, case in enumerate(group.cases):
-        each = [group.results[name][i] for name in names]
-        rows.append(
-            [case.name, f"{psnr(case.faulty, case.truth):.1f}", *(f"{one.psnr:.1f} {one.ssim:.3f}" for one in each)]
-        )
-    results = [group.results[name] for name in names]
-    faulty = np.mean([psnr(case.faulty, case.truth) for case in group.cases])
+        rows.append([case.name, f"{before[i]:.1f}", *(f"{each[i].psnr:.1f} {each[i].ssim:.3f}" for each in results)])
     means = (f"{np.mean([one.psnr for one in each]):.1f} {np.mean([one.ssim for one in each]):.3f}" for each in results)
     rows.append(["mean", f"{np.mean(before):.1f}", *means])
-    gains = [np.subtract([one.psnr for one in results[0]], [one.psnr for one in each]) for each in results]
-    rows.append(
-        [
-            "ahead: mean, least",
-            "",
-            *("" if not each.any() else f"{each.mean():+.1f} {each.min():+.1f}" for each in gains),
-        ]
-    )
+    gains = [np.subtract([one.psnr for one in results[0]], [one.psnr for one in each]) for each in results[1:]]
+    rows.append(["ahead: mean, least", "", "", *(f"{each.mean():+.1f} {each.min():+.1f}" for each in gains)])
     cleans = [[one.clean for one in each if one.clean is not None] for each in results]
     rows.append(["pictures without it", "", *(f"{np.mean(each):.1f}" if each else "" for each in cleans)])
     rows.append(["seconds", "", *(f"{np.mean([one.seconds for one in each]):.2f}" for each in results)])
