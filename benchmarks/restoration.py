@@ -147,7 +147,7 @@ def of_waves(case: Case) -> dict[str, Repair]:
 
     def ours(planes: Planes) -> Planes:
         levels = planes.astype(np.uint8)
-        found = notches(find_peaks(levels, channel_axis=0))
+        found = notches(find_peaks(levels, channel_axis=0), edges="mirror")
         if not found.parts:
             return planes
         with Filter(found, output="keep", edges="mirror") as made:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import check_finite
+from ..transfer.peaks import Notch
 from ..transfer.ridges import FittedStripes, Stripes
 from ..transfer.screens import Descreen
 from ..transfer.wiener import Wiener
@@ -60,7 +61,9 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
     parts: list[Part] = []
     # Wiener's filters come last: they see what the others leave.
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
-        if isinstance(part, Stripes) and part.is_fitted:
+        if isinstance(part, Notch):  # whose wave is subtracted from the picture
+            parts.append(replace(part, is_wave=False))
+        elif isinstance(part, Stripes) and part.is_fitted:
             parts += _stripes(part, planes, white, by_channel)
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts)), planes, white, by_channel)

@@ -9,21 +9,18 @@ between the inks' lattices (moire, rosettes) are peaks of the spectrum. Between 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..transfer import Transfer, notch
+from .lattices import STRONGEST, is_print, right_angles
 from .power import spectrum
 from .search import peaks_of, too_few
-from .surroundings import Bins, around, at
 from .wiener import Rings, curve_of_screen, power_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from ..transfer.screens import Descreen
@@ -33,19 +30,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Pixels from dot to dot.
-FINEST, COARSEST = 2.2, 16.0
-# The two waves of a screen differ by less than ALIKE in period, and by less than TURNED degrees from a right angle:
-# bent paper draws their peaks apart. The periods of the inks' screens differ by less than INKS.
-ALIKE, TURNED, INKS = 0.06, 3.0, 0.2
-# The strongest waves, which are tried in pairs; the least amplitude of the first screen's, as a part of the largest.
-MOST, STRONGEST = 40, 0.95
-
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3
-# The power of the multiples 2, 3 and 4 of a wave, as a part of its own: dots have at most 0.05, lines from 0.2 up. Each
-# counts if it stands out OVER times, at the nearest frequency or BESIDE it.
-SHARP, OVER, BESIDE = 0.1, 16.0, np.arange(-1, 2)
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
 LOWEST = 0.2
 
@@ -76,9 +62,9 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
     if too_few(mean):
         return None
     peaks = [one for peak in peaks_of(mean, wanted.strength) for one in peak.all()]
-    found = _screens(peaks)
-    if not found or _is_structure(found[0], mean):
+    if not is_print(peaks, mean):
         return None
+    found = [one for one, _ in right_angles(peaks, STRONGEST)]
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
     notches = prod((_notch(peak) for peak in _once(removed, mean)), start=Transfer(()))
@@ -93,24 +79,6 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
     return Screens(tuple(found), len(removed), transfer)
 
 
-def _screens(peaks: Sequence[Peak]) -> list[Peak]:
-    """Return a wave of each screen, the strongest first: it has another one of its period at a right angle.
-
-    The first is the strongest of all waves: in a facade or a table, many weaker ones meet at right angles, too.
-    """
-    waves = sorted(peaks, key=lambda each: -each.amplitude)[:MOST]
-    found: list[Peak] = []
-    for one, other in combinations(waves, 2):
-        turned = abs(abs(one.angle_deg - other.angle_deg) - 90)
-        if one not in found and turned < TURNED and abs(one.period_px / other.period_px - 1) < ALIKE:
-            found.append(one)
-    if not found or not FINEST <= found[0].period_px <= COARSEST:
-        return []
-    if found[0].amplitude < STRONGEST * waves[0].amplitude:
-        return []
-    return [each for each in found if abs(each.period_px / found[0].period_px - 1) < INKS]
-
-
 def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
     """Return peaks without those that are the mirror images of others: notches have these, too."""
     places = np.abs([(peak.fx, peak.fy) for peak in peaks]) * (mean.width, mean.height)
@@ -122,19 +90,6 @@ def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
             width = max(peaks[j].width for j in same)
             left.append(replace(peak, width=width if len(same) == 1 else WIDER * width))
     return left
-
-
-def _is_structure(wave: Peak, mean: Spectrum) -> bool:
-    """Whether a wave's multiples are as strong as those of lines and edges that repeat: squared paper, tiles."""
-    power, height, width = mean.power[wave.channels[0]], mean.height, mean.width
-
-    def strength(multiple: int) -> float:
-        ky, kx = round(multiple * wave.fy * height), round(multiple * wave.fx * width)
-        most = float(at(power, width, ky + BESIDE[:, None], kx + BESIDE).max())
-        least = OVER * around(power, width, Bins(np.array([ky]), np.array([kx])))[0]
-        return most if most > least and multiple * max(abs(wave.fx), abs(wave.fy)) <= 0.5 else 0.0
-
-    return sum(map(strength, (2, 3, 4))) > SHARP * strength(1)
 
 
 def _notch(peak: Peak) -> Transfer:

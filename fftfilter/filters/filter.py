@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import pixel_type, planes_of, white_of_input
+from ..analysis.waves import has_waves, without_waves
+from ..arrays import pixel_type, planes_of, type_of_output, white_of_input
 from ..device.choice import check_process
 from .call import NOTHING, Found, call, start
 from .description import Described, describe
@@ -165,12 +166,11 @@ class Filter(Described):
                 result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
                 return result
             planes, shape = planes_of(image, channel_axis)
-            if channel_axis is not None:
-                result, self._found = call(self._ready_for(planes, white), image, channel_axis, of_pixels, observe)
-                return result
-            made = [call(self._ready_for(each[None], white), each, None, of_pixels, observe) for each in planes]
+            pictures = [planes] if channel_axis is not None else planes[:, None]
+            made = [self._fit_and_call(each, of_pixels, observe) for each in pictures]
             self._found = Found.of_all([found for _, found in made])
-            return np.stack([result for result, _ in made]).reshape(shape)
+            results = np.concatenate([result for result, _ in made])
+            return results.reshape(shape) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
 
     def stream(
         self,
@@ -274,12 +274,21 @@ class Filter(Described):
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
-    def _ready_for(self, planes: Array, white: float | None) -> Prepared:
-        """Prepare the filter for one picture ``(channels, height, width)``, which its gains follow from."""
-        transfer = self._fitted(planes, white_of_input(white, pixel_type(planes.dtype)))
-        self._notes.append(", ".join(str(part) for part in transfer.parts if part not in self.transfer.parts))
+    def _fit_and_call(self, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
+        """Filter one picture ``(channels, height, width)``, which the gains follow from."""
+        pixel = pixel_type(planes.dtype)
+        white = white_of_input(of_pixels["white"], pixel)
+        transfer = self._fitted(planes, white)
+        measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
+        self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
         self._prepared = self._ready().retuned(describe(transfer, self._description.options))
-        return self._prepared
+        if has_waves(self.transfer):
+            if planes.dtype.kind == "b":
+                planes = planes * np.uint8(255)
+            planes = without_waves(self.transfer, planes)
+            of_pixels = {**of_pixels, "white": white, "dtype": type_of_output(of_pixels["dtype"], pixel)}
+        # A picture of one channel is filtered by all parts.
+        return call(self._prepared, planes, 0, of_pixels, observe)
 
     def _fitted(self, planes: Array, white: float) -> Transfer:
         """Return the transfer function for one picture."""

@@ -74,6 +74,8 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
         outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
         if opened.too_few:
             outcome.cautions.append(f"{quoted_if_odd(job.source)}: {opened.too_few}: nothing is removed")
+        elif opened.content and recipe.auto:
+            outcome.cautions.append("waves that look like a part of the picture stay: --insist removes them")
         elif opened.peaks == [] and recipe.auto:
             outcome.cautions.append(recipe.auto.nothing)
         loaded = _loaded(outcome, opened, settings)

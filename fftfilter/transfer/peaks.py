@@ -49,9 +49,15 @@ class Notch(Part):
     channels: tuple[int, ...] | None = None
     mirrored: bool = False
     """Whether the peaks of its mirror images are taken out, too."""
+    is_wave: bool = False
+    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/waves.py``."""
 
     kind = "notch"
     plural = "notches"
+
+    @property
+    def is_fitted(self) -> bool:  # type: ignore[override]
+        return self.is_wave
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -150,6 +156,7 @@ def notch(
     harmonics: int = 1,
     channels: Iterable[int] | None = None,
     mirrored: bool = False,
+    is_wave: bool = False,
 ) -> Transfer:
     """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
 
@@ -157,7 +164,8 @@ def notch(
     a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number are also
     removed, up to the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of
     a :class:`fftfilter.Filter`) is filtered in these only. With ``mirrored``, ``(fx, -fy)`` is taken out, too: with
-    mirrored edges, a strong wave would come in from its mirror images at the borders. Raises ParameterError.
+    mirrored edges, a strong wave would come in from its mirror images at the borders. With ``is_wave``, the wave that
+    ``at`` is the exact frequency of is subtracted first, so that no mirror image of it is left. Raises ParameterError.
 
         H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
         H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
@@ -177,7 +185,7 @@ def notch(
         raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 to {MOST_HARMONICS}")
     radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
     of_channels = None if channels is None else _checked(channels)
-    return Transfer((Notch((fx, fy), radius, shape, int(harmonics), of_channels, bool(mirrored)),))
+    return Transfer((Notch((fx, fy), radius, shape, int(harmonics), of_channels, bool(mirrored), bool(is_wave)),))
 
 
 def _runs(indexes: NDArray[Any]) -> list[slice]:

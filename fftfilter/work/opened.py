@@ -36,6 +36,8 @@ class Opened:
     """The file's, if the filter needs it."""
     peaks: Sequence[Peak] | None = None
     """The waves that are removed, if any were looked for."""
+    content: int = 0
+    """How many others are left, as they look like a part of the picture."""
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
@@ -125,8 +127,8 @@ def open_(
 
             mean = spectrum_of(found, device=device)
             opened.too_few = too_few(mean) or None
-            opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
-            opened.transfer *= notches(opened.peaks, recipe.auto.shape)
+            opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
+            opened.transfer *= notches(opened.peaks, recipe.auto.shape, recipe.edges)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import images
 from ..analysis.fit import fitted
+from ..analysis.waves import has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
@@ -88,7 +89,8 @@ def reference_of(
     """
     mode = MODES[output]
     if transfer.is_fitted:
-        transfer = fitted(transfer, planes, white, by_channel=not mode.is_scaled)
+        planes, given = without_waves(transfer, planes) if has_waves(transfer) else planes, planes
+        transfer = fitted(transfer, given, white, by_channel=not mode.is_scaled)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
