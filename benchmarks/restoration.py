@@ -16,9 +16,10 @@ import click
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from fftfilter import Filter, find_peaks
+from fftfilter import Filter
 from fftfilter import transfer as H  # noqa: N812  as in formulas
-from fftfilter.analysis.search import notches
+from fftfilter.analysis.power import spectrum
+from fftfilter.analysis.search import USUAL_STRENGTH, AutoNotches, notches
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.text import text_table
 
@@ -45,7 +46,7 @@ CROPS = (
     ("partial, chelsea", 150, 60),
     ("50 levels, 7.6 px", 180, 60),
 )
-SIDE, ENLARGED, SHOWN = 110, 2, 5
+SIDE, ENLARGED, SHOWN = 90, 2, 5
 
 
 @dataclass(eq=False)
@@ -147,7 +148,7 @@ def of_waves(case: Case) -> dict[str, Repair]:
 
     def ours(planes: Planes) -> Planes:
         levels = planes.astype(np.uint8)
-        found = notches(find_peaks(levels, channel_axis=0), edges="mirror")
+        found = notches(AutoNotches(USUAL_STRENGTH).peaks(spectrum(levels, 255))[0], edges="mirror")
         if not found.parts:
             return planes
         with Filter(found, output="keep", edges="mirror") as made:
@@ -233,7 +234,7 @@ def restoration(*, markdown: bool, to: Path | None, with_layouts: bool, only: st
     if with_layouts:
         click.echo(unharmed())
     if to and only is None:
-        sheet(groups).save(to, quality=80)
+        sheet(groups).save(to, quality=60)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 
 from .analysis.screens import Screens, screens_of
 from .arrays import check_finite, pixel_type, planes_of, type_of_output, white_of_input, white_of_output
-from .errors import ParameterError
+from .errors import ParameterError, is_masked
 from .filters import Filter, FilterOptions
 from .output.ramp import pixels, ramps
 from .output.rounding import deviation
@@ -67,11 +67,14 @@ class DescreenFilter(Filter):
         dtype: DTypeLike | None = None,
         levels: int | None = None,
         white: float | None = None,
+        missing: ArrayLike | None = None,
         observe: Any = None,
     ) -> Array:
         """Filter an image, a stack of images, or a picture with channels; arguments are those of :class:`Filter`."""
         if observe is not None:
             raise ParameterError("descreen has no intermediate results: leave observe out")
+        if missing is not None or is_masked(image):
+            raise ParameterError("descreen knows no missing pixels: fill them")
         planes, shape = planes_of(image, channel_axis)
         own = pixel_type(planes.dtype)
         if planes.dtype.kind == "b":

@@ -157,7 +157,9 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
-                page = FilePage(found.read(number) if isinstance(found, images.Pages) else found, self._device)
+                picture = found.read(number) if isinstance(found, images.Pages) else found
+                picture.refuse_not_finite(self.source)
+                page = FilePage(picture, self._device)
                 if number and page.size != self._size:
                     (height, width), first = page.size, self._size
                     raise ParameterError(

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from .grid import Gain
     from .units import RadiusLike
 
-USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40, "px")
+USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
 # The standard deviation of a fitted ridge, in cycles per length of the stripes.
 RIDGE = 0.85
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
@@ -40,6 +40,7 @@ class Stripes(Part):
     """Both are None if the gains follow from the picture."""
 
     kind = "stripes"
+    carried_on = 0.2
 
     @property
     def is_fitted(self) -> bool:  # type: ignore[override]

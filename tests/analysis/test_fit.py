@@ -82,9 +82,19 @@ def test_pictures_with_nothing_to_measure_stay_finite(picture):
 
 def test_a_value_that_is_not_finite_is_refused():
     picture = np.zeros(SIZE, np.float32)
-    picture[3, 4] = np.nan
+    picture[3, 4] = np.inf
     with pytest.raises(ParameterError, match="row 3, column 4"):
         restored(picture, H.stripes(90))
+
+
+@pytest.mark.parametrize("transfer", [H.stripes(90), H.wiener(), H.notch((0.2, 0.1), is_wave=True)], ids=str)
+def test_missing_pixels_are_filled_before_a_picture_is_measured(rng, transfer):
+    whole = scene(rng) + rng.normal(0, 8, WIDTH)
+    picture = whole.copy()
+    picture[20:26, 30:40] = np.nan
+    got = restored(picture, transfer)
+    assert np.array_equal(np.isnan(got), np.isnan(picture))
+    assert np.nanmean(np.abs(got - restored(whole, transfer))) < 0.5
 
 
 def test_what_follows_from_the_picture_says_so():
