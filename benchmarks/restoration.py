@@ -201,7 +201,7 @@ def sheet(groups: list[Group]) -> Image.Image:
             crop = image_of(planes).convert("RGB").crop((left, top, left + SIDE, top + SIDE))
             x, y = column * (side + 6), row * (side + 22)
             page.paste(crop.resize((side, side), Image.Resampling.NEAREST), (x, y))
-            draw.text((x + 2, y + side + 3), label, "black", font)
+            draw.text((x + 2, y + side + 3), label.replace("ü", "ue"), "black", font)  # which the font lacks
     return page
 
 
