@@ -3,7 +3,7 @@
 Lines and edges that repeat have many strong harmonics; screens, moire and hum have hardly any. The harmonics are
 compared with their fundamental phi, which may be a part of the wave's own frequency:
 
-    hr = (power at 2, 3 and 4 phi) / (power at phi)    a structure if 0.08 < hr < 30, and phi has more than 6 levels
+    hr = (power at 2, 3 and 4 phi) / (power at phi)    a structure if 0.065 < hr < 30, and phi has more than 6 levels
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Place = NDArray[np.float64]
 
-LEAST, MOST = 0.08, 30.0
+LEAST, MOST = 0.065, 30.0
 LEVELS = 6.0
 # A fundamental is a wave's frequency by up to PARTS, has PERIODS in the picture, stands out so far, and has so much of
 # the wave's power.
