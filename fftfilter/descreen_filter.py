@@ -7,6 +7,7 @@ The color differences have few details of their own, and can be smoothed more th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 # Orthonormal: brightness, red - blue, and green against both.
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
 OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
-OWN = ("output", "scale", "edges")
+OWN = ("output", "scale", "edges", "channels")
 
 
 class DescreenFilter(Filter):
@@ -127,7 +128,7 @@ class DescreenFilter(Filter):
 
     def _fitted(self, planes: Array, white: float) -> Transfer:  # noqa: ARG002  the screens are found already
         assert self._screens  # noqa: S101  callers have asked
-        return self._screens.transfer.keeping_mean()
+        return replace(self._screens.transfer, depth=self.transfer.depth).keeping_mean()
 
 
 class DescreenReference(DescreenFilter):

@@ -19,7 +19,7 @@ from ..errors import ParameterError
 from ..output.modes import MODES, SCALED
 from ..preview.panels import gray_spectrum, square
 from ..preview.report import FilterReport
-from ..text import length_text
+from ..text import Angle, length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
@@ -179,7 +179,7 @@ class Session:
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
         size = None
-        if sides:
+        if sides and not isinstance(sides.across, Angle):
             text = length_text(sides.across)
             unit = text.rpartition(" ")[2]
             size = {"text": text, "unit": unit, "across_m": sides.across, "down_m": sides.down, "source": sides.source}

@@ -12,8 +12,9 @@
     screens.py     a printer's screens, which are found in each picture
     wiener.py      Wiener's filter, whose gains follow from the picture
     imagej_band.py the band of ImageJ's dialog
-    gains.py       any gain for each frequency, for images of one size
+    gains.py       any gain for each frequency: of an array, or of a file
     product.py     Transfer, a product of these, which is what filters take
+    saved.py       transfer functions in the file of a recipe
     edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
@@ -34,7 +35,8 @@ from .screens import descreen
 from .wiener import wiener
 
 if TYPE_CHECKING:
-    from .gains import mask
+    from .gains import mask, mask_file
+    from .saved import load, save
 
 __all__ = [
     "Transfer",
@@ -43,18 +45,23 @@ __all__ = [
     "descreen",
     "highpass",
     "imagej",
+    "load",
     "lowpass",
     "mask",
+    "mask_file",
     "notch",
+    "save",
     "stripes",
     "wiener",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import :func:`mask` on first use: few commands need it."""
-    if name != "mask":
+    """Import what few commands need on first use."""
+    if name in ("mask", "mask_file"):
+        from . import gains as home
+    elif name in ("load", "save"):
+        from . import saved as home  # type: ignore[no-redef]
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .gains import mask
-
-    return mask
+    return getattr(home, name)
