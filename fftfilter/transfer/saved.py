@@ -42,7 +42,8 @@ def load(file: str | os.PathLike[str]) -> Transfer:
     Raises ReadError for a file that cannot be read, and ParameterError for one that is not a recipe.
     """
     name, data = shown(file, "standard input"), read(file)
-    return from_json(data.get("transfer", []), f"{name}: transfer", folder_of(file))
+    made = from_json(data.get("transfer", []), f"{name}: transfer", folder_of(file))
+    return made if data.get("depth") is None else made.with_depth(data["depth"])
 
 
 def save(made: Transfer, file: str | os.PathLike[str]) -> None:
@@ -50,33 +51,26 @@ def save(made: Transfer, file: str | os.PathLike[str]) -> None:
 
     Raises ParameterError for a mask that was read from no file, and WriteError.
     """
-    write(file, {"transfer": to_json(made, folder_of(file))})
+    write(file, {"transfer": to_json(made, folder_of(file))} | ({} if made.depth is None else {"depth": made.depth}))
 
 
 def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
     """Return a transfer function as JSON has it; names of files are relative to ``folder``."""
     parts = []
     for part in made.parts:
-        pixel = Transfer((part,)).pixel_size
-        size = repr(pixel) if isinstance(pixel, Angle) else pixel
-        described = {"kind": part.maker, **part.arguments()} | ({} if size is None else {"pixel_size": size})
+        size = Transfer((part,)).pixel_size
+        pixel = repr(size) if isinstance(size, Angle) else size
+        described = {"kind": part.maker, **part.arguments()} | ({} if pixel is None else {"pixel_size": pixel})
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
-    return parts if made.depth is None else [*parts, {"kind": "depth", "decibels": made.depth}]
+    return parts
 
 
 def from_json(given: object, where: str, folder: str = "") -> Transfer:
     """Return the transfer function that :func:`to_json` gave; raises ParameterError, which begins with ``where``."""
     if not isinstance(given, list):
         raise wrong_type(where, given, "a list of parts")
-    *others, last = given or [None]
-    has_depth = isinstance(last, dict) and last.get("kind") == "depth"
-    of = others if has_depth else given
-    parts = [each for i, part in enumerate(of) for each in _part(part, f"{where}[{i}]", folder).parts]
-    made = Transfer(()) * Transfer(tuple(parts))
-    if not has_depth:
-        return made
-    refuse_unknown(last, {"kind": None, "decibels": None}, f"{where}: a depth")
-    return made.with_depth(last.get("decibels"))
+    parts = [each for i, part in enumerate(given) for each in _part(part, f"{where}[{i}]", folder).parts]
+    return Transfer(()) * Transfer(tuple(parts))
 
 
 def _part(given: object, where: str, folder: str) -> Transfer:

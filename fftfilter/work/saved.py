@@ -7,30 +7,28 @@ NamedTuple or dataclass of these, or has ``to_json`` and ``from_json``. ``docs/r
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import math
 import os
-import sys
 import types
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError
 from ..files.messages import shown
 from ..images import COMPRESSIONS, Asked, refuse_coding
 from ..images.formats import suffix_of
-from ..output.modes import AUTO, EACH, Range, parse_scale, scale_of
+from ..output.modes import AUTO, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
-from .recipe import METHODS, Recipe
+from .recipe import METHODS, Plain, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from ..files.sources import Identity
     from ..filters import Filter
@@ -39,8 +37,26 @@ if TYPE_CHECKING:
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no numbers for these
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+# The types that annotations name and their modules import for type checkers alone; by the module that has each.
+_TYPES = {
+    "AutoNotches": "analysis.search",
+    "Channels": "output.modes",
+    "Coding": "images.formats",
+    "Edges": "transfer.edges",
+    "Option": "staged.algorithms",
+    "Output": "output.modes",
+    "Part": "transfer.part",
+    "Precision": "device.launcher",
+    "Region": "work.region",
+    "Scale": "output.modes",
+    "ShapeName": "transfer.shapes",
+    "Span": "output.modes",
+    "Transpose": "staged.steps",
+}
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
-_NOT_KEPT = {"device", "pixel_size"}
+_NOT_KEPT = {"device", "pixel_size", "profile"}
+# Fields of a recipe for files, without which arrays are filtered.
+_OF_FILES = {"pages", "coding", "format", "strip", "preserve_times", "embed_recipe"}
 
 
 def load(file: str | os.PathLike[str]) -> Recipe:
@@ -93,7 +109,9 @@ def recipe_of(filter_: Filter) -> Recipe:
         method, given["output"] = "descreen", "keep"
     of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
     of_recipe["scale"] = scale_of(of_recipe.get("scale"))
-    return Recipe(filter_.transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
+    given["depth"] = filter_.transfer.depth  # which the option is, too
+    transfer = replace(filter_.transfer, depth=None)
+    return Recipe(transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
 
 
 def described(recipe: Recipe) -> Filter:
@@ -119,16 +137,19 @@ def described(recipe: Recipe) -> Filter:
 def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
     """Return the filter that the file of a recipe describes, on a device.
 
-    Raises ReadError, and ParameterError also for a recipe that a filter of arrays cannot follow: one that finds the
-    waves of each picture, or has one range for several; DeviceError without a usable device.
+    Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter of arrays
+    cannot follow, as it finds the waves of each picture, has one range for several, a region, or missing pixels.
 
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
     recipe = load(file)
-    if recipe.auto or recipe.span != EACH:
-        what = "finds the waves of each picture" if recipe.auto else f"has one range for each {recipe.span}"
-        raise ParameterError(f"{shown(file, 'standard input')}: {what}, which takes files: use fftfilter apply")
+    of_array = replace(recipe, **{name: getattr(Recipe(Transfer(())), name) for name in _OF_FILES})
+    if of_array != recipe_of(described(recipe)):
+        further = [name for name in to_json(of_array) if name not in to_json(recipe_of(described(recipe)))]
+        raise ParameterError(
+            f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
+        )
     return recipe.open(recipe.transfer, device)
 
 
@@ -141,15 +162,10 @@ def save_filter(filter_: Filter, file: str | os.PathLike[str]) -> None:
 
 
 def files_of(recipe: Recipe) -> tuple[str, ...]:
-    """Return the names of the files that a recipe needs."""
-
-    def found(value: Any) -> Iterator[str]:
-        if isinstance(value, dict):
-            yield from (each for name, each in value.items() if name == "file" and isinstance(each, str))
-        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from found(each)
-
-    return tuple(found(to_json(recipe)))
+    """Return the names of the files that a recipe needs, those of masks."""
+    found: list[str | None] = []
+    json.loads(json.dumps(to_json(recipe)), object_hook=lambda each: found.append(each.get("file")))
+    return tuple(filter(None, found))
 
 
 def embed(recipe: Recipe, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
@@ -165,14 +181,9 @@ def _options(method: MethodName) -> dict[str, Any]:
     """Return the types of the options that a method's filter has beside a recipe's fields."""
     from ..filters import FilterOptions
 
-    of_recipe = {each.name for each in fields(Recipe)} | _NOT_KEPT
-    found = {name: kind for name, kind in _types_of(FilterOptions).items() if name not in of_recipe}
-    if method == "imagej":
-        del found["edges"]
-        found |= {"autoscale": bool, "saturate": bool}
-    if method == "descreen":
-        del found["edges"], found["channels"]
-    return found
+    others = {each.name for each in fields(Recipe)} | _NOT_KEPT | (Plain.usual.keys() - METHODS[method].usual.keys())
+    own = {name: type(each) for name, each in METHODS[method].usual.items() if each is not None}
+    return own | {name: kind for name, kind in _types_of(FilterOptions).items() if name not in others}
 
 
 def _checked(recipe: Recipe) -> Recipe:
@@ -191,8 +202,10 @@ def _checked(recipe: Recipe) -> Recipe:
         from ..analysis.search import check_strength
 
         check_strength(recipe.auto.strength)
-    if recipe.pages:
-        Asked.parse(f"{'' if recipe.pages.first is None else recipe.pages.first}-{recipe.pages.last or ''}")
+    if recipe.pages and recipe.pages[:2] != (None, None):
+        Asked.parse("-".join("" if each is None else str(each) for each in recipe.pages[:2]))
+    if recipe.pages and (recipe.pages.hdu or 0) < 0:
+        raise ParameterError(f"HDU {recipe.pages.hdu} is unknown: give a number from 0")
     refuse_coding("-", recipe.coding)
     if recipe.coding.compression not in (None, *COMPRESSIONS):
         raise ParameterError(f"compression {recipe.coding.compression!r} is unknown: choose {', '.join(COMPRESSIONS)}")
@@ -284,12 +297,7 @@ def _keys(kind: Any) -> set[str]:
 
 @cache
 def _types_of(kind: Any) -> dict[str, Any]:
-    """Return the types of a class's fields; names that only type checkers import are imported for it."""
-    module = sys.modules[kind.__module__]
-    names = dict(vars(module))
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for statement in node.body:
-                with suppress(ImportError):  # a name that its module has for type checkers alone
-                    exec(ast.unparse(statement), names)  # noqa: S102  our own import
-    return {name: each for name, each in get_type_hints(kind, localns=names).items() if name != "return"}
+    """Return the types of a class's fields, or of a function's arguments."""
+    names = {name: getattr(import_module(f"..{module}", __package__), name) for name, module in _TYPES.items()}
+    found = get_type_hints(kind, localns={**globals(), **names, "ScaleLike": Any})  # a recipe's scale is its own field
+    return {name: each for name, each in found.items() if name != "return"}
