@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .calls import apply_mask as apply_mask
     from .calls import bandpass as bandpass
     from .calls import bandstop as bandstop
+    from .calls import descreen as descreen
     from .calls import highpass as highpass
     from .calls import imagej as imagej
     from .calls import lowpass as lowpass

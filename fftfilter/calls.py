@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import transfer
+from .descreen_filter import DescreenFilter
 from .filters import Filter, Options, split_options
 from .imagej_filter import ImageJFilter
 
@@ -163,6 +164,27 @@ def imagej(
     of_filter, of_pixels = split_options(options)
     filter_ = ImageJFilter(made, autoscale=autoscale, saturate=saturate, **of_filter)
     return filter_(image, channel_axis=channel_axis, **of_pixels)
+
+
+def descreen(
+    image: ArrayLike,
+    *,
+    strength: float | None = None,
+    keep_detail: float = 0.0,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return a scanned print without its printer's screens; shape and type of the image, its grey levels and mean.
+
+    ``strength`` is how far a screen's waves have to stand out in the spectrum, in dB, by default 18; ``keep_detail`` is
+    the part in percent of what is smoothed behind them that stays. An image without a screen comes back as it is.
+    ``options`` are those of :class:`fftfilter.filters.Options` except ``output``, ``scale`` and ``edges``.
+
+        clean = fftfilter.descreen(scan, channel_axis=-1)
+    """
+    of_filter, of_pixels = split_options(options)
+    made = transfer.descreen(strength, keep_detail)
+    return DescreenFilter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)
 
 
 def apply_mask(

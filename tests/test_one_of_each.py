@@ -85,7 +85,7 @@ KIND = {
     "fftfilter/transfer/checker.py": [("", CHECKER)],
     "fftfilter/transfer/__init__.py": [
         ("from .imagej_band", "from .checker import checker\n"),
-        ('"highpass", "imagej"', '"checker", '),
+        ('    "descreen",\n', '    "checker",\n'),
         ("    product.py ", "    checker.py     a checkerboard\n"),
     ],
     "fftfilter/commands/kinds.py": [('        Kind(\n            "imagej"', CHECKER_ON_THE_COMMAND_LINE)],

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..arrays import Array
+    from ..transfer.edges import Edges
+    from ..transfer.peaks import Notch
     from ..transfer.shapes import ShapeName
     from .power import Power
 
@@ -191,16 +193,29 @@ class AutoNotches(NamedTuple):
     shape: ShapeName = "gaussian"
     by_channel: bool = True
     """Whether a wave is removed only from the channels that have it, not from all."""
+    insists: bool = False
+    """Whether waves that look like content are removed, too."""
 
     @property
     def nothing(self) -> str:
         """The message for a picture without peaks."""
         return f"{nothing_of(self.strength)}: nothing is removed"
 
-    def peaks(self, spectrum: Spectrum) -> list[Peak]:
-        """Return the peaks of a picture's spectrum; raises ParameterError for a small one."""
+    def left(self, count: int) -> str:
+        """Return the message for waves that look like content."""
+        waves = "1 wave looks" if count == 1 else f"{count} waves look"
+        return f"{waves} like a part of the picture, such as text or windows, and stay: --insist removes them"
+
+    def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], int]:
+        """Return the peaks of a picture's spectrum, and how many are left as they look like content.
+
+        Raises ParameterError for a small one.
+        """
+        from .guard import without_content
+
         found = peaks_of(spectrum, self.strength)
-        return found if self.by_channel else [_in_all(peak) for peak in found]
+        kept = found if self.insists else without_content(found, spectrum)
+        return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)
 
 
 def _in_all(peak: Peak) -> Peak:
@@ -209,15 +224,22 @@ def _in_all(peak: Peak) -> Peak:
     return replace(peak, channels=tuple(range(peak.searched)), harmonics=tuple(harmonics))
 
 
-def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:
+def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian", edges: Edges = "wrap") -> Transfer:
     """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all."""
-    return math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
+    made = math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
+    if edges == "wrap":
+        return made
+    return Transfer(tuple(replace(cast("Notch", part), is_wave=True) for part in made.parts))
 
 
-def peaks_text(peaks: Sequence[Peak]) -> str:
-    """Return peaks in one line."""
+def peaks_text(peaks: Sequence[Peak], most: int | None = None) -> str:
+    """Return peaks in one line, of more than ``most`` the strongest and a count."""
+    if most is not None and len(peaks) > most:
+        strongest = sorted(peaks, key=lambda peak: -peak.amplitude)[:most]
+        return f"{peaks_text(strongest)} and {len(peaks) - most} more"
     return ", ".join(
-        f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB)"
+        f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB, "
+        f"{peak.amplitude:.1f} levels)"
         + ("" if peak.is_in_all else f" in {peak.colors.replace(' ', ' and ')}")
         + (f" and {len(peak.harmonics)} of its harmonics" if peak.harmonics else "")
         for peak in peaks

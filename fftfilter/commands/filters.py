@@ -43,6 +43,8 @@ from .shared.preview import preview_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ..output.modes import Output
+    from ..transfer.edges import Edges
     from ..work.recipe import Recipe
     from ..work.region import Region
     from .kinds import Kind
@@ -82,14 +84,6 @@ channels_option = filter_option(
     type=click.Choice(CHANNELS),
     help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
     "for --output keep and real.  [default: all]",
-)
-edges_option = result_option(
-    "--edges",
-    type=click.Choice(EDGES),
-    default="wrap",
-    short="wrap, or mirror: no border shows on the opposite one.",
-    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
-    "showing on the opposite one.",
 )
 scale_option = result_option(
     "--scale",
@@ -186,8 +180,8 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def output_options(default: str) -> Callable[[Any], Any]:
-    """Return the options that say what filtered values become."""
+def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become, with their defaults."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
     what = result_option(
         "--output",
@@ -196,12 +190,20 @@ def output_options(default: str) -> Callable[[Any], Any]:
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
+    edges_option = result_option(
+        "--edges",
+        type=click.Choice(EDGES),
+        default=edges,
+        short="wrap, or mirror: no border shows on the opposite one.",
+        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border "
+        "from showing on the opposite one.",
+    )
     return combined(what, edges_option, channels_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
     """Return the command of a kind of filter."""
-    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind]
+    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind and kind.takes_others]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         return run(options_of(kind.name, sources, given), sources, target)
@@ -213,7 +215,7 @@ def filter_command(kind: Kind) -> click.Command:
         pixel_size_option,
         depth_option,
         *factors,
-        kind.outputs or output_options(kind.output),
+        kind.outputs or output_options(kind.output, kind.edges),
         other_options,
         verify_option,
     )(command)

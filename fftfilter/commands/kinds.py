@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..output.modes import Output
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from ..transfer.shapes import ShapeName
     from ..work.recipe import MethodName
 
@@ -46,10 +47,14 @@ class Kind:
     """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
     """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
+    edges: Edges = "wrap"
+    """The default of --edges."""
     method: MethodName = "plain"
     """How pictures are filtered."""
     outputs: Decorator | None = None
     """Options in place of --output, --edges and --scale."""
+    takes_others: bool = True
+    """Whether other kinds can be multiplied in."""
     is_on_page: bool = True
     """Whether the page of ``explore`` may set its options: none of them names a file."""
 
@@ -199,16 +204,51 @@ stripe_options = combined(
     filter_option(
         "--width",
         metavar="W",
-        help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff.  "
-        "[default: 0.003cyc]",
+        help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff, "
+        "for all pictures alike.  [default: by the picture; 0.003cyc with --spare, and at slanted angles]",
     ),
     filter_option(
         "--spare",
         metavar="R",
         short="Keep frequencies below this radius, such as 40px.",
-        help="Keep frequencies below this radius.  [default: 40px]",
+        help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with "
+        "--width, and at slanted angles]",
     ),
 )
+wiener_options = filter_option(
+    "--noise",
+    metavar="NOISE",
+    multiple=True,
+    default=("auto",),
+    short="The noise in grey levels, white being 255, or auto.",
+    help="The standard deviation of the noise in grey levels, white being 255; auto measures it where the spectrum is "
+    "lowest.",
+)
+descreen_options = combined(
+    filter_option(
+        "--strength",
+        "least",
+        type=float,
+        metavar="DB",
+        help="How far a screen's waves have to stand out from the frequencies around them.  [default: 18]",
+    ),
+    filter_option(
+        "--keep-detail",
+        type=float,
+        default=0.0,
+        metavar="PERCENT",
+        short="Keep a part of the detail that is smoothed away: 0, the default, to 100.",
+        help="The part that stays of the detail that is smoothed behind the screen: 0 gives the cleanest picture, 100 "
+        "removes the screen's waves alone.",
+    ),
+)
+
+
+def descreen_of(*, least: float | None, keep_detail: float) -> Transfer:
+    """Return what takes screens out; --strength has another name in other commands."""
+    return transfer.descreen(least, keep_detail)
+
+
 mask_options = filter_option(
     "--mask",
     "mask",
@@ -314,12 +354,38 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "stripes",
-            "Remove parallel stripes of all periods, such as those of a scan.",
+            "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
+            "is taken as the picture has of them, so that one without any hardly changes.",
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             transfer.stripes,
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
             output="keep",
+            edges="mirror",
+        ),
+        Kind(
+            "wiener",
+            "Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays.",
+            ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
+            transfer.wiener,
+            wiener_options,
+            factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
+            output="keep",
+            edges="mirror",
+            is_on_page=False,
+        ),
+        Kind(
+            "descreen",
+            "Take the dots out of a scanned print. Finds the printer's screens, removes them with their harmonics and "
+            "moire, and smooths what they leave. A picture without a screen stays as it is.",
+            ("print.png clean.png", "--keep-detail 30 print.png clean.png", "scans/ clean/"),
+            descreen_of,
+            descreen_options,
+            output="keep",
+            method="descreen",
+            outputs=combined(),
+            takes_others=False,
+            is_on_page=False,
         ),
         Kind(
             "mask",

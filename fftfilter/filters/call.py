@@ -57,6 +57,12 @@ class Found(NamedTuple):
     weak: int = 0
     """How many were filtered once more."""
 
+    @classmethod
+    def of_all(cls, each: list[Found]) -> Found:
+        """Return the facts about the pictures of several calls."""
+        extremes = np.concatenate([one.extremes for one in each])
+        return cls(extremes, [part for one in each for part in one.clipped], sum(one.weak for one in each))
+
 
 # Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
 LOST_AS_SINGLE = 0.1

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import pixel_type, type_of_output, white_of_input
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, is_masked
 from ..fused import fused
-from .call import NOTHING, call, start
+from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -96,6 +97,7 @@ class Filter:
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
         self._found = NOTHING
+        self._notes: list[str] = []
 
     @property
     def transfer(self) -> Transfer:
@@ -204,6 +206,9 @@ class Filter:
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+            self._notes = []
+            if self.transfer.is_fitted:
+                return self._fit_and_call(image, channel_axis, of_pixels, observe, missing)
             if missing is None and not is_masked(image):
                 with suppress(MissingError):
                     result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
@@ -244,7 +249,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self.transfer.is_fitted else start(self._ready(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -313,6 +318,56 @@ class Filter:
         """Return the lock under which the device is used; raises DeviceError in a process that was forked."""
         check_process()
         return self._lock
+
+    def notes(self) -> list[str]:
+        """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
+        return list(self._notes)
+
+    def _fit_and_call(
+        self,
+        image: ArrayLike,
+        channel_axis: int | None,
+        of_pixels: PixelOptions,
+        observe: Observe,
+        missing: ArrayLike | None,
+    ) -> Array:
+        """Filter an image, a stack or a picture, picture by picture: the gains follow from each."""
+        from ..analysis.waves import has_waves, without_waves  # seldom needed, as all that measures pictures
+        from ..missing.fill import fill
+        from ..missing.holes import mask_of, split
+        from .missing import call_with_holes
+
+        planes, holes = split(image, missing, channel_axis)
+        if planes.dtype.kind == "b":
+            planes = planes * np.uint8(255)
+        pixel = pixel_type(planes.dtype)
+        white = white_of_input(of_pixels.get("white"), pixel)
+        of_pixels = {**of_pixels, "white": white, "dtype": type_of_output(of_pixels.get("dtype"), pixel)}
+        made = []
+        for own in [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]:
+            given, gone = planes[own], holes[own]
+            whole = fill(self.launcher, given, gone) if gone.any() else given
+            transfer = self._fitted(whole, white)
+            measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
+            self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
+            self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+            if has_waves(self.transfer):
+                given = np.where(gone, given, without_waves(self.transfer, whole))
+            if gone.any():
+                made.append(call_with_holes(self._prepared, given, 0, of_pixels, observe, missing=gone))
+            else:
+                made.append(call(self._prepared, given, 0, of_pixels, observe))
+        self._found = Found.of_all([found for _, found in made])
+        results = np.concatenate([result for result, _ in made])
+        result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
+        return np.ma.MaskedArray(result, mask_of(image)) if is_masked(image) else result
+
+    def _fitted(self, planes: Array, white: float) -> Transfer:
+        """Return the transfer function for one picture."""
+        from ..analysis.fit import fitted
+
+        own = self._description
+        return fitted(self.transfer, planes, white, by_channel=not (own.mode.is_scaled or own.channels))
 
     def _ready(self) -> Prepared:
         if self._prepared is None:

@@ -26,6 +26,7 @@ from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
+from ..transfer.screens import NOTHING
 from ..work import verify
 from ..work.file import filter_file, largest_of, write
 from ..work.frames import filtered
@@ -212,6 +213,8 @@ class Batch:
             outcome = loaded.outcome
             outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
             outcome.clipped, outcome.extremes = each.clipped, each.extremes
+            outcome.notes = [each.note] if each.note else []
+            outcome.cautions += [each.note] if each.note == NOTHING else []
             if self.settings.measure_only:
                 outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome
@@ -256,7 +259,7 @@ class Batch:
         done = _with_folder(target, settings, made)
         outcome.shape, outcome.dtype = done.shape, done.dtype
         outcome.clipped, outcome.extremes, outcome.difference = done.clipped, done.extremes, done.difference
-        outcome.cautions, outcome.left_out = done.cautions, done.left_out
+        outcome.cautions, outcome.left_out, outcome.notes = done.cautions, done.left_out, done.notes
         outcome.stamp = journal.stamp(target)
         outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 
@@ -322,6 +325,8 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
         outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
         if opened.too_few:
             outcome.cautions.append(f"{quoted_if_odd(job.source)}: {opened.too_few}: nothing is removed")
+        elif opened.content and recipe.auto:
+            outcome.cautions.append("waves that look like a part of the picture stay: --insist removes them")
         elif opened.peaks == [] and recipe.auto:
             outcome.cautions.append(recipe.auto.nothing)
         loaded = _loaded(outcome, opened, settings)

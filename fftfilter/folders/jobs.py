@@ -71,6 +71,8 @@ class Outcome:
     """Of the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
     """The waves that were removed, if any were looked for."""
+    notes: list[str] = field(default_factory=list)
+    """What followed from the picture, or from each page, in words."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""

@@ -115,6 +115,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "pages": outcome.pages,
         "filter": {**filtered_by, **given},
         "peaks": None if outcome.peaks is None else [peak.described() for peak in outcome.peaks],
+        "found": outcome.notes,
         "output_mode": recipe.output,
         "scale": "each" if recipe.scale is None else recipe.scale._asdict(),
         "extremes": outcome.extremes,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..analysis.fit import fitted
 from ..analysis.power import backward, forward, spectrum
 from ..output.luma import of_channels, part_of
 from ..transfer import Transfer
@@ -64,6 +65,8 @@ class FilterReport:
     """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
     def __post_init__(self) -> None:
+        if self.transfer.is_fitted:
+            self.transfer = fitted(self.transfer, self.planes, self.white)
         self.planes, unit = within_single(self.planes)
         self.white /= unit
         if self.channels == "chroma" and len(self.planes) == 1:

@@ -9,6 +9,8 @@
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
+    screens.py     a printer's screens, which are found in each picture
+    wiener.py      Wiener's filter, whose gains follow from the picture
     imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency: of an array, or of a file
     product.py     Transfer, a product of these, which is what filters take
@@ -29,13 +31,29 @@ from .peaks import notch
 from .product import Transfer
 from .radial import bandpass, bandstop, highpass, lowpass
 from .ridges import stripes
+from .screens import descreen
+from .wiener import wiener
 
 if TYPE_CHECKING:
     from .gains import mask, mask_file
     from .saved import load, save
 
-__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
-__all__ += ["load", "mask_file", "save"]
+__all__ = [
+    "Transfer",
+    "bandpass",
+    "bandstop",
+    "descreen",
+    "highpass",
+    "imagej",
+    "load",
+    "lowpass",
+    "mask",
+    "mask_file",
+    "notch",
+    "save",
+    "stripes",
+    "wiener",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -58,6 +58,8 @@ class Part:
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
     """The channels of color pictures that it filters; None for all."""
+    is_fitted: bool = False
+    """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
     carried_on: float = 0.0
     """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
@@ -132,7 +134,7 @@ class Part:
         return {"kind": self.kind} | {
             name: str(each.as_given()) if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
             for name, each in self._fields().items()
-            if each is not None
+            if each is not None and each is not False
         }
 
     def __eq__(self, other: object) -> bool:

@@ -97,6 +97,11 @@ class Transfer:
         return self.parts[0].radial if len(self.parts) == 1 and self.depth is None else None
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether gains follow from the picture."""
+        return any(part.is_fitted for part in self.parts)
+
+    @property
     def is_even(self) -> bool:
         return all(part.is_even for part in self.parts)
 

@@ -2,15 +2,16 @@
 
     stripes = 1 - gaussian(distance from the ridge / width)   where f is not below spare, else 1
 
-Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. NumPy is
-imported only for gains on a grid.
+Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. Without
+a width and a spare, vertical and horizontal stripes are taken only where the picture has them: ``analysis/fit.py``
+measures how much of the ridge they are. NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .part import Part, Ridge
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from .grid import Gain
     from .units import RadiusLike
 
-USUAL_WIDTH = "0.003cyc"
-USUAL_SPARE = "40px"
+USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
+# The standard deviation of a fitted ridge, in cycles per length of the stripes.
+RIDGE = 0.85
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,11 +35,21 @@ class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
     angle: float
-    width: Radius
-    spare: Radius
+    width: Radius | None = None
+    spare: Radius | None = None
+    """Both are None if the gains follow from the picture."""
 
     kind = "stripes"
     carried_on = 0.2
+
+    @property
+    def is_fitted(self) -> bool:  # type: ignore[override]
+        return self.width is None
+
+    @property
+    def _radii(self) -> tuple[Radius, Radius]:
+        """The width and the spare; without a picture, the usual ones."""
+        return self.width or USUAL_WIDTH, self.spare or USUAL_SPARE
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -56,6 +68,7 @@ class Stripes(Part):
         from .grid import Cutoff
 
         n = min(height, width)
+        half_at, spare = (each.bins(height, width) for each in self._radii)
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[:columns] / width, ky[:rows, None] / height
         x, y = self._along()
@@ -63,36 +76,81 @@ class Stripes(Part):
         # The highest frequency of an even side has both signs at once.
         is_both = (fx == -0.5) | (fy == -0.5)
         distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
-        ridge = gaussian((distance * n / self.width.bins(height, width)) ** 2, 0)
+        ridge = gaussian((distance * n / half_at) ** 2, 0)
         # As an ideal low-pass decides it: exactly where a frequency lies at the radius itself.
-        is_spared = Cutoff(height, width, self.spare.bins(height, width)).near(kx[:columns], ky[:rows, None])
+        is_spared = Cutoff(height, width, spare).near(kx[:columns], ky[:rows, None])
         return np.where(is_spared, 1.0, 1 - ridge)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if all frequencies of the ridge are spared, None if not."""
-        x, y = self._along()
-        if self.spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
+        if self.is_fitted:
             return None
-        return f"spare {self.spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
+        (x, y), spare = self._along(), self._radii[1]
+        if spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
+            return None
+        return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
 
     @property
-    def unit(self) -> Radius:
+    def unit(self) -> Radius | None:
         return self.spare
 
     def marks(self, height: int, width: int) -> Iterator[Ridge]:
-        across, spare = math.radians(self.angle + 90), self.spare.bins(height, width) / min(height, width)
+        across, spare = math.radians(self.angle + 90), self._radii[1].bins(height, width) / min(height, width)
         yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
     def __str__(self) -> str:
-        return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
+        if self.is_fitted:
+            return f"stripes at {self.angle:g} degrees, as the picture has them"
+        width, spare = self._radii
+        return f"stripes at {self.angle:g} degrees, width {width}, spare {spare}"
+
+
+@dataclass(frozen=True, repr=False)
+class FittedStripes(Part):
+    """Removes the stripes of one picture, vertical or horizontal ones.
+
+    H = 1 - exp(-(f_along length / 0.85)^2 / 2) taken(f_across)
+    """
+
+    angle: float
+    length: int
+    """Pixels of the picture along the stripes."""
+    taken: tuple[float, ...]
+    """The part of the ridge that is removed, at each half cycle across them."""
+    amplitude: float
+    """The root mean square of what is removed, with white as 255."""
+    channels: tuple[int, ...] | None = None
+
+    kind = "stripes"
+
+    @property
+    def is_even_along_axes(self) -> bool:
+        return True
+
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        import numpy as np
+
+        fx, fy = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows])
+        along, across = (fx, fy) if self.angle % 180 == 0 else (fy, fx)
+        ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
+        taken = np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken)
+        return 1 - (np.outer(taken, ridge) if self.angle % 180 == 0 else np.outer(ridge, taken))
+
+    def given(self) -> dict[str, Any]:
+        return {"kind": self.kind, "angle": self.angle, "amplitude": self.amplitude}
+
+    def __str__(self) -> str:
+        of_channels = "" if self.channels is None else f" in channel {self.channels[0]}"
+        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{of_channels}"
 
 
 def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
-    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. ``width`` is where the
-    gain is 1/2 beside the ridge that they leave in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare``
-    stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
+    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. Of vertical and horizontal
+    ones as much is taken as each picture has of them. With a ``width`` or a ``spare``, and at other angles, the gain is
+    the same for all pictures: ``width`` is where it is 1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``;
+    frequencies below ``spare`` stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
 
         H.stripes(33, spare="20px")
     """
@@ -102,9 +160,7 @@ def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike 
         degrees = math.nan
     if not math.isfinite(degrees):
         raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
-    made = Stripes(
-        degrees,
-        Radius.parse(USUAL_WIDTH if width is None else width, "width"),
-        Radius.parse(USUAL_SPARE if spare is None else spare, "spare"),
-    )
-    return Transfer((made,))
+    if width is None and spare is None and degrees % 90 == 0:
+        return Transfer((Stripes(degrees),))
+    half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
+    return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

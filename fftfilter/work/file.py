@@ -64,6 +64,8 @@ class Done:
     extremes: tuple[float, float] | None = None
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What followed from each page, in words, if anything did."""
     left_out: list[str] = field(default_factory=list)
     """What was dropped of the input's metadata, as text."""
     difference: Difference | None = None
@@ -82,6 +84,7 @@ class Done:
             self.extremes = min(low, most[0]), max(high, most[1])
         self.clipped = (self.clipped * self.samples + made.clipped * size) / (self.samples + size)
         self.samples += size
+        self.notes += [made.note] if made.note else []
         self.cautions += [line for line in cautions if line not in self.cautions]
 
 

@@ -70,6 +70,8 @@ class Made(NamedTuple):
     """The smallest and largest filtered value; None if nothing was filtered."""
     clipped: float
     """The part of the samples that was clipped to black or white."""
+    note: str = ""
+    """What followed from the picture, in words."""
 
     def largest(self, white: float) -> float:
         """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
@@ -105,7 +107,8 @@ def filtered(
     if region := recipe.region:
         pairs = zip(frames, results, strict=True)
         results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]
-    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), strict=True)]
+    notes = filter_.notes() or [""] * len(results)
+    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), notes, strict=True)]
 
 
 def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> float:

@@ -49,6 +49,8 @@ class Opened:
     """The file's, if the filter needs it."""
     peaks: Sequence[Peak] | None = None
     """The waves that are removed, if any were looked for."""
+    content: int = 0
+    """How many others are left, as they look like a part of the picture."""
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
@@ -175,8 +177,8 @@ def open_(
 
             mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
-            opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
-            opened.transfer *= notches(opened.peaks, recipe.auto.shape)
+            opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
+            opened.transfer *= notches(opened.peaks, recipe.auto.shape, recipe.edges_of_waves)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:

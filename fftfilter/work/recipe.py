@@ -56,7 +56,10 @@ class Plain:
         "channels": None,
     }
     """The defaults of a recipe's options."""
+    name = "this filter"
     takes_missing = True
+    says_notes = False
+    """Whether it is always said what followed from a picture, not only with -v."""
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -103,6 +106,7 @@ class ImageJ(Plain):
         "autoscale": True,
         "saturate": True,
     }
+    name = "ImageJ's filter"
     takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
@@ -136,8 +140,31 @@ class ImageJ(Plain):
         return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
-MethodName = Literal["plain", "imagej"]
-METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
+class Descreen(Plain):
+    """Takes the screens of prints out; recipes have the output keep."""
+
+    usual: ClassVar[Mapping[str, Any]] = {
+        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
+    }
+    name = "descreen"
+    takes_missing = False
+    says_notes = True
+
+    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
+        """Return a :class:`DescreenFilter`."""
+        from ..descreen_filter import DescreenFilter
+
+        return DescreenFilter(transfer, **recipe.options, **device)
+
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG002
+        """Yield the one correct output."""
+        from .verify import of_descreen
+
+        return of_descreen(frame.as_read, frame.transfer, frame.depth)
+
+
+MethodName = Literal["plain", "imagej", "descreen"]
+METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ(), "descreen": Descreen()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
@@ -187,7 +214,7 @@ class Recipe:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
         if self.missing != USUAL and not self.how.takes_missing:
-            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
+            raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
 
@@ -262,6 +289,12 @@ class Recipe:
     def mode(self) -> Mode:
         """The output's mode, by its name."""
         return MODES[self.output]
+
+    @property
+    def edges_of_waves(self) -> Edges:
+        """The edges at which waves are subtracted: not if a part of them or of the colors stays."""
+        is_whole = self.depth is None and self.options.get("channels") in (None, ALL)
+        return self.edges if is_whole else "wrap"
 
     @property
     def edges(self) -> Edges:

@@ -99,12 +99,15 @@ def from_json(given: Mapping[str, Any], name: str, folder: str = "") -> Recipe:
 
 def recipe_of(filter_: Filter) -> Recipe:
     """Return the recipe of a filter, for the files that it would filter."""
+    from ..descreen_filter import DescreenFilter
     from ..imagej_filter import ImageJFilter
 
     given: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
     method: MethodName = "plain"
     if isinstance(filter_, ImageJFilter):
         method, given["output"] = "imagej", "keep"
+    if isinstance(filter_, DescreenFilter):
+        method, given["output"] = "descreen", "keep"
     of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
     of_recipe["scale"] = scale_of(of_recipe.get("scale"))
     given["depth"] = filter_.transfer.depth  # which the option is, too
@@ -114,12 +117,15 @@ def recipe_of(filter_: Filter) -> Recipe:
 
 def described(recipe: Recipe) -> Filter:
     """Return the filter of a recipe, whose device is opened on first use."""
+    from ..descreen_filter import DescreenFilter
     from ..filters import Filter
     from ..imagej_filter import ImageJFilter
 
     options = {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
     if recipe.method == "imagej":
         made: Filter = ImageJFilter.__new__(ImageJFilter)
+    elif recipe.method == "descreen":
+        made = DescreenFilter.__new__(DescreenFilter)
     else:
         made, options["output"] = Filter.__new__(Filter), recipe.output
         if recipe.scale:  # as Python gives it
@@ -190,6 +196,9 @@ def _checked(recipe: Recipe) -> Recipe:
     recipe.refuse_scale()
     if recipe.method == "imagej" and recipe.output != "keep":
         raise ParameterError(f"output {recipe.output} is not for ImageJ's filter: its recipes have the output keep")
+    is_descreen = [part.kind == "descreen" for part in recipe.transfer.parts]
+    if recipe.method == "descreen" and (recipe.output != "keep" or is_descreen != [True]):
+        raise ParameterError("a recipe of descreen has the output keep, and one part of that kind")
     if recipe.auto:
         from ..analysis.search import check_strength
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import images
+from ..analysis.fit import fitted
+from ..analysis.waves import has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
-from ..missing.reference import complete
+from ..missing.reference import complete, fill
 from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
@@ -86,10 +88,15 @@ def references_of(
     ``holes`` are the missing samples, None if all are valid.
     """
     mode = MODES[output]
+    holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
+    if transfer.is_fitted:
+        measured = fill(planes, holes) if holes.any() else planes
+        if has_waves(transfer):
+            planes = np.where(holes, planes, without_waves(transfer, measured))
+        transfer = fitted(transfer, measured, white, by_channel=not (mode.is_scaled or channels))
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
-    holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
     whole = complete(planes, holes, kept, edges, channels) if holes.any() else planes
     complex_values = filtered_part(whole, channels, partial(reference.filtered, gain=gain, edges=edges))
     is_usual = mode.is_default and scale is None
@@ -143,6 +150,17 @@ def of_imagej(given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) 
         shown_range = filter_.width if is_gray and depth.dtype.kind != "f" else white
         stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
         yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
+
+
+def of_descreen(given: Picture, transfer: Transfer, depth: Depth) -> Iterator[Reference]:
+    """Yield the correct output of :class:`DescreenFilter`, as :func:`references_of` does."""
+    from ..descreen_filter import DescreenReference
+
+    filter_, white = DescreenReference(transfer), float(given.maxval)
+    wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
+    largest = max(map(abs, filter_.extremes()[0]))
+    unit = max(largest, float(deviation(given.planes).max())) / white or 1.0
+    yield Reference(wanted, wanted, max(1.0, largest / white), unit if depth.dtype.kind == "f" else 1.0)
 
 
 # An output beside its reference

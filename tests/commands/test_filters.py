@@ -8,6 +8,7 @@ import tifffile
 from PIL import Image
 
 from fftfilter import transfer as H
+from fftfilter.analysis.fit import fitted
 from fftfilter.images.picture import MAXVAL_OF
 from fftfilter.transfer import reference
 from tests.helpers import assert_grey_levels
@@ -23,7 +24,11 @@ def source(tmp_path, rng):
 
 
 def filtered(run, tmp_path, source, command, *arguments):
-    assert run(command, "--output", "magnitude", *arguments, source[0], tmp_path / "out.png") == (0, b"", "")
+    assert run(command, "--output", "magnitude", "--edges", "wrap", *arguments, source[0], tmp_path / "out.png") == (
+        0,
+        b"",
+        "",
+    )
     return np.asarray(Image.open(tmp_path / "out.png"))
 
 
@@ -51,6 +56,7 @@ def filtered(run, tmp_path, source, command, *arguments):
 )
 def test_filters_take_their_options(run, tmp_path, source, arguments, transfer):
     got = filtered(run, tmp_path, source, *arguments)
+    transfer = fitted(transfer, source[1][None], 255)
     assert_grey_levels(got, reference.filter_image(source[1], transfer.gain(*SIZE)))
 
 

@@ -123,6 +123,6 @@ def test_a_recipe_reads_as_it_would_be_written_by_hand():
     assert saved.text_of({"transfer": saved.to_json(H.lowpass("8px") * H.stripes(0)), "output": "keep"}) == (
         '{\n  "fftfilter_recipe": 1,\n  "transfer": [\n'
         '    {"kind": "lowpass", "radius": "8px"},\n'
-        '    {"kind": "stripes", "angle": 0.0, "width": "0.003cyc", "spare": "40px"}\n'
+        '    {"kind": "stripes", "angle": 0.0}\n'
         '  ],\n  "output": "keep"\n}\n'
     )

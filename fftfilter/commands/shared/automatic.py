@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ...work.opened import Opened
 
 AUTO = "--auto"
+# Waves that are named without -v.
+SAID = 4
 
 auto_options = combined(
     filter_option(
@@ -42,13 +44,21 @@ auto_options = combined(
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
+    filter_option(
+        "--insist",
+        is_flag=True,
+        help="With --auto, also remove waves that look like a part of the picture: lines of text, ruled paper, "
+        "windows, bricks, fabric.",
+    ),
 )
 
 
 def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
-    mode, strength = given.pop("auto", None), given.pop("strength", None)
+    mode, strength, insist = given.pop("auto", None), given.pop("strength", None), given.pop("insist", False)
     if mode is None:
+        if insist:
+            raise click.UsageError(f"--insist is for the waves that {AUTO} finds: give {AUTO} as well.")
         if strength is not None:
             raise click.UsageError(f"--strength is for the waves that {AUTO} finds: give {AUTO} as well.")
         if "at" in given and not given["at"]:
@@ -60,7 +70,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
-    return mode, AutoNotches(wanted, given["shape"], by_channel=by_channel)
+    return mode, AutoNotches(wanted, given["shape"], by_channel, insist)
 
 
 class Searched(NamedTuple):
@@ -137,10 +147,10 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
     only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given)}
     device = next(iter(devices_of(given["device"])), None)
     mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
-    found = auto.peaks(mean)
+    found, content = auto.peaks(mean)
     if not given["quiet"]:
-        _say(found, auto, f"{mean.pictures} pictures", given["verbose"])
-    return notches(found, auto.shape)
+        _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])
+    return notches(found, auto.shape, given["edges"])
 
 
 def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
@@ -150,13 +160,15 @@ def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
 
         raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
     if opened.recipe.auto and not quiet:
-        _say(opened.peaks or [], opened.recipe.auto, opened.name, verbose)
+        _say(opened.peaks or [], opened.content, opened.recipe.auto, opened.name, verbose)
 
 
-def _say(found: Sequence[Peak], auto: AutoNotches, name: str, verbose: int) -> None:
+def _say(found: Sequence[Peak], content: int, auto: AutoNotches, name: str, verbose: int) -> None:
     from ...analysis.search import peaks_text
 
-    if not found:
+    if content:
+        click.echo(f"fftfilter: {name}: {auto.left(content)}", err=True)
+    if found:
+        click.echo(f"{name}: removed {peaks_text(found, None if verbose else SAID)}", err=True)
+    elif not content:
         click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)
-    elif verbose:
-        click.echo(f"{name}: removed {peaks_text(found)}", err=True)

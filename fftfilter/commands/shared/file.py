@@ -127,6 +127,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
             progress.clear()
         if has_pages:
             _say([] if options.quiet else done.cautions + recipe.cautions())
+        _say_notes(opened, done, options)
         if options.verbose:
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
         if options.profile:
@@ -139,6 +140,15 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
 def _say(cautions: Sequence[str]) -> None:
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
+
+
+def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
+    """Say what was found in a picture, or in the first page; with -v in each."""
+    if options.quiet or not opened.recipe.how.says_notes:
+        return
+    for number, note in enumerate(done.notes if options.verbose else done.notes[:1], start=1):
+        page = f", page {number}" if done.pages > 1 else ""
+        click.echo(f"{opened.name}{page}: {note}", err=True)
 
 
 def only(found: Picture | Pages, name: str) -> Picture:
@@ -186,7 +196,9 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
-    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
+    # Of many pages, the first one's; what is said anyway is not said again.
+    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.how.says_notes else ""
+    return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:

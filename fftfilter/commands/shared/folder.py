@@ -246,6 +246,7 @@ def _outcome_line(outcome: Outcome) -> str:
         from ...analysis.search import peaks_text
 
         removed = f", without {peaks_text(outcome.peaks)}"
+    removed += f" ({outcome.notes[0]})" if outcome.notes else ""
     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""

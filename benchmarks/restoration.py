@@ -1,0 +1,241 @@
+"""Restoration beside other ways: ``python -m benchmarks.restoration`` repairs pictures with known faults.
+
+The table has the PSNR in dB, the structural similarity, what a method does to the picture without the fault, and the
+processor's seconds. ``--sheet FILE`` draws crops to look at, ``--layouts`` tries pictures that have no fault.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from fftfilter import Filter
+from fftfilter import transfer as H  # noqa: N812  as in formulas
+from fftfilter.analysis.power import spectrum
+from fftfilter.analysis.search import USUAL_STRENGTH, AutoNotches, notches
+from fftfilter.descreen_filter import DescreenFilter
+from fftfilter.text import text_table
+
+from .by_others import restoration as others
+from .command import main
+from .faults import Case, gray_of, image_of, levels_of, prints, stripes, waves
+from .layouts import layouts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Planes = NDArray[np.float64]
+    Repair = Callable[[Planes], Planes]
+
+OURS, BLUR = "fftfilter", "best blur"
+UPRIGHT = 90.0
+# Crops of the sheet: the case, and the left and top corner; a side in pixels, and how much it is enlarged.
+CROPS = (
+    ("rosettes of 6 px", 150, 40),
+    ("newspaper of 5 px", 180, 60),
+    ("full, camera", 180, 60),
+    ("partial, chelsea", 150, 60),
+    ("50 levels, 7.6 px", 180, 60),
+)
+SIDE, ENLARGED, SHOWN = 90, 2, 5
+
+
+@dataclass(eq=False)
+class Result:
+    """What a method made of a picture."""
+
+    picture: Planes
+    psnr: float
+    ssim: float
+    clean: float | None
+    """The PSNR of what it makes of the true picture; None if it needs the truth."""
+    seconds: float
+
+
+@dataclass(eq=False)
+class Group:
+    """The cases of a kind of fault, with the results of each method."""
+
+    name: str
+    cases: list[Case] = field(default_factory=list)
+    results: dict[str, list[Result]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, case: Case, repairs: dict[str, Repair]) -> None:
+        """Repair a picture by each method."""
+        self.cases.append(case)
+        for name, repair in repairs.items():
+            began = time.process_time()
+            made = levels_of(repair(case.faulty))
+            seconds = time.process_time() - began
+            clean = None if name == BLUR else psnr(levels_of(repair(case.truth)), case.truth)
+            self.results[name].append(Result(made, psnr(made, case.truth), ssim(made, case.truth), clean, seconds))
+
+
+def psnr(picture: Planes, truth: Planes) -> float:
+    """Return the peak signal-to-noise ratio in dB, at most 99."""
+    return min(99.0, float(10 * np.log10(255**2 / max(float(np.mean((picture - truth) ** 2)), 1e-9))))
+
+
+def ssim(picture: Planes, truth: Planes) -> float:
+    """Return the structural similarity of the brightness, under a Gaussian window of 1.5 pixels.
+
+    Source: Z. Wang and others, Image quality assessment: from error visibility to structural similarity (2004).
+    """
+    x, y = gray_of(picture)[0], gray_of(truth)[0]
+
+    def mean(plane: NDArray[np.float64]) -> NDArray[np.float64]:
+        return others.smoothed(plane, 1.5)
+
+    mx, my = mean(x), mean(y)
+    vx, vy, covariance = mean(x * x) - mx**2, mean(y * y) - my**2, mean(x * y) - mx * my
+    low, high = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    similar = (2 * mx * my + low) * (2 * covariance + high) / ((mx**2 + my**2 + low) * (vx + vy + high))
+    return float(similar.mean())
+
+
+def by_planes(method: others.Method) -> Repair:
+    """Return a method of planes for pictures with channels."""
+    return lambda planes: np.stack([method(plane) for plane in planes])
+
+
+def of_prints(case: Case) -> dict[str, Repair]:
+    """Return the methods for prints."""
+
+    def ours(planes: Planes) -> Planes:
+        with DescreenFilter(H.descreen()) as made:
+            return np.asarray(made(planes.astype(np.uint8), channel_axis=0), np.float64)
+
+    repairs = {name: by_planes(method) for name, method in others.of_waves().items()}
+    return {OURS: ours, BLUR: lambda faulty: others.best_blur(faulty, case.truth), **repairs}
+
+
+def of_stripes(case: Case) -> dict[str, Repair]:
+    """Return the methods for stripes; those for upright ones take slanted ones from the turned picture."""
+
+    def ours(planes: Planes) -> Planes:
+        with Filter(H.stripes(case.angle), output="keep", edges="mirror") as made:
+            return np.asarray(made(planes.astype(np.uint8), channel_axis=0), np.float64)
+
+    def turned(method: others.Method) -> others.Method:
+        if case.angle == UPRIGHT:
+            return method
+
+        def repair(plane: NDArray[np.float64]) -> NDArray[np.float64]:
+            height, width = plane.shape
+            margin = max(height, width) // 2
+            whole = Image.fromarray(np.pad(plane, margin, "symmetric").astype(np.float32))
+            upright = np.asarray(whole.rotate(UPRIGHT - case.angle, Image.Resampling.BICUBIC), np.float64)
+            removed = Image.fromarray((upright - method(upright)).astype(np.float32))
+            back = np.asarray(removed.rotate(case.angle - UPRIGHT, Image.Resampling.BICUBIC), np.float64)
+            return plane - back[margin : margin + height, margin : margin + width]
+
+        return repair
+
+    return {OURS: ours, **{name: by_planes(turned(method)) for name, method in others.of_stripes().items()}}
+
+
+def of_waves(case: Case) -> dict[str, Repair]:
+    """Return the methods for waves."""
+
+    def ours(planes: Planes) -> Planes:
+        levels = planes.astype(np.uint8)
+        found = notches(AutoNotches(USUAL_STRENGTH).peaks(spectrum(levels, 255))[0], edges="mirror")
+        if not found.parts:
+            return planes
+        with Filter(found, output="keep", edges="mirror") as made:
+            return np.asarray(made(levels, channel_axis=0), np.float64)
+
+    repairs = {name: by_planes(method) for name, method in others.of_waves().items()}
+    return {OURS: ours, BLUR: lambda faulty: others.best_blur(faulty, case.truth), **repairs}
+
+
+KINDS: dict[str, tuple[Callable[[], Iterator[Case]], Callable[[Case], dict[str, Repair]]]] = {
+    "prints": (prints, of_prints),
+    "stripes": (stripes, of_stripes),
+    "waves": (waves, of_waves),
+}
+
+
+def table(group: Group, *, markdown: bool) -> str:
+    """Return a group's results: the PSNR and SSIM of each case, then means."""
+    names = list(group.results)
+    results = [group.results[name] for name in names]
+    before = [psnr(case.faulty, case.truth) for case in group.cases]
+    rows = []
+    for i, case in enumerate(group.cases):
+        rows.append([case.name, f"{before[i]:.1f}", *(f"{each[i].psnr:.1f} {each[i].ssim:.3f}" for each in results)])
+    means = (f"{np.mean([one.psnr for one in each]):.1f} {np.mean([one.ssim for one in each]):.3f}" for each in results)
+    rows.append(["mean", f"{np.mean(before):.1f}", *means])
+    gains = [np.subtract([one.psnr for one in results[0]], [one.psnr for one in each]) for each in results[1:]]
+    rows.append(["ahead: mean, least", "", "", *(f"{each.mean():+.1f} {each.min():+.1f}" for each in gains)])
+    cleans = [[one.clean for one in each if one.clean is not None] for each in results]
+    rows.append(["pictures without it", "", *(f"{np.mean(each):.1f}" if each else "" for each in cleans)])
+    rows.append(["seconds", "", *(f"{np.mean([one.seconds for one in each]):.2f}" for each in results)])
+    header = [group.name, "faulty", *names]
+    if not markdown:
+        return text_table(header, rows, right="." + "r" * (len(header) - 1))
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def sheet(groups: list[Group]) -> Image.Image:
+    """Return crops side by side, enlarged: the truth, the faulty picture, and what each method made of it."""
+    side, font = SIDE * ENLARGED, ImageFont.load_default(13)
+    page = Image.new("RGB", (SHOWN * (side + 6) - 6, len(CROPS) * (side + 22)), "white")
+    draw = ImageDraw.Draw(page)
+    for row, (name, left, top) in enumerate(CROPS):
+        group, i = next((group, i) for group in groups for i, case in enumerate(group.cases) if case.name == name)
+        case = group.cases[i]
+        made = [(f"{name}: {each[i].psnr:.1f} dB", each[i].picture) for name, each in group.results.items()]
+        panels = [("truth", case.truth), (f"{name}: {psnr(case.faulty, case.truth):.1f} dB", case.faulty), *made]
+        for column, (label, planes) in enumerate(panels[:SHOWN]):
+            crop = image_of(planes).convert("RGB").crop((left, top, left + SIDE, top + SIDE))
+            x, y = column * (side + 6), row * (side + 22)
+            page.paste(crop.resize((side, side), Image.Resampling.NEAREST), (x, y))
+            draw.text((x + 2, y + side + 3), label.replace("ü", "ue"), "black", font)  # which the font lacks
+    return page
+
+
+def unharmed() -> str:
+    """Return what ours make of layouts that are no faults: the PSNR beside the picture as it was."""
+    rows = []
+    for name, planes in layouts():
+        case = Case(name, planes, planes)
+        made = [of_prints(case)[OURS](planes), of_waves(case)[OURS](planes), of_stripes(case)[OURS](planes)]
+        rows.append([name, *(f"{psnr(levels_of(each), planes):.1f}" for each in made)])
+    return text_table(["no fault", "descreen", "notch --auto", "stripes"], rows, right=".rrr")
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="Print the tables for a document.")
+@click.option("--sheet", "to", type=click.Path(path_type=Path), help="Draw crops into this picture.")
+@click.option(
+    "--layouts", "with_layouts", is_flag=True, help="Try pictures with regular layouts that are no faults, too."
+)
+@click.option("--only", type=click.Choice(list(KINDS)), help="Only this kind of fault.")
+def restoration(*, markdown: bool, to: Path | None, with_layouts: bool, only: str | None) -> None:
+    """Repair pictures with known faults, and print how near each method comes to the truth: PSNR in dB, and SSIM."""
+    groups = []
+    for name, (cases, repairs) in KINDS.items():
+        if only in (None, name):
+            groups.append(Group(name))
+            for case in cases():
+                groups[-1].add(case, repairs(case))
+            click.echo(f"{table(groups[-1], markdown=markdown)}\n")
+    if with_layouts:
+        click.echo(unharmed())
+    if to and only is None:
+        sheet(groups).save(to, quality=60)
+
+
+if __name__ == "__main__":
+    main(restoration)

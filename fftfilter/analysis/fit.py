@@ -1,0 +1,128 @@
+"""Completes a transfer function for a picture: parts that follow from it are replaced by their gains for it.
+
+Stripes go through the whole picture, or through a part of it, so that their power lies on a ridge: the frequencies of
+less than a cycle along them. The picture's own power is about the same a little beside the ridge. So ridge and
+surroundings are compared at each frequency across the stripes, and only what stands out is taken:
+
+    taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
+
+The power is that of the mirrored picture, whose borders leave no cross in the spectrum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import check_finite
+from ..transfer.peaks import Notch
+from ..transfer.ridges import FittedStripes, Stripes
+from ..transfer.screens import Descreen
+from ..transfer.wiener import Wiener
+from .screens import screens_of
+from .surroundings import MEDIAN_OF_NOISE
+from .wiener import Rings, cosines, curve, power_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ..transfer import Transfer
+    from ..transfer.part import Part
+
+    Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+
+# Half cycles along the stripes whose power is compared with that of the ridge.
+BESIDE = slice(3, 9)
+# Frequencies across the stripes that a mean covers: of the ridge, and beside it.
+ON_RIDGE, WIDE = 7, 21
+# The ridge has to have so many times the power beside it.
+TIMES = 2.0
+# Stripes of longer periods stay, in pixels, with a soft edge of this steepness.
+SPARED, STEEP = 30.0, 4
+# Rows that are transformed at a time, to save memory.
+STRIP = 256
+
+
+def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Transfer:
+    """Return a transfer function for a picture ``(channels, height, width)``.
+
+    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. Raises
+    ParameterError for values that are not finite.
+    """
+    if planes.dtype.kind == "f":
+        check_finite(planes)
+        unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type
+        planes, white = planes / unit, white / unit
+    parts: list[Part] = []
+    # Wiener's filters come last: they see what the others leave.
+    for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
+        if isinstance(part, Notch):  # whose wave is subtracted from the picture
+            parts.append(replace(part, is_wave=False))
+        elif isinstance(part, Stripes) and part.is_fitted:
+            parts += _stripes(part, planes, white, by_channel)
+        elif isinstance(part, Wiener):
+            parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
+        elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
+            found = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
+            parts += found.transfer.parts if found else ()
+        else:
+            parts.append(part)
+    return replace(transfer, parts=tuple(parts))
+
+
+def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
+    """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
+    count, height, width = planes.shape
+    grids = [each.on_twice_the_sides().gain(2 * height, 2 * width, height, width) for each in others.of_channels(count)]
+    powers = [power_of(plane) * grids[i % len(grids)] ** 2 for i, plane in enumerate(planes)]
+    rings = Rings.of(height, width)
+    if not by_channel or count == 1:
+        yield curve(rings, np.mean(powers, axis=0), part.noise, white)
+        return
+    for i, power in enumerate(powers):
+        yield replace(curve(rings, power, part.noise, white), channels=(i,))
+
+
+def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
+    """Yield stripes with the gains of a picture: for each channel, or for all."""
+    upright = planes if part.angle % 180 else planes.swapaxes(1, 2)
+    low = np.stack([_low_rows(plane) for plane in upright])
+    by_channel = by_channel and len(planes) > 1
+    for i, lines in enumerate(low if by_channel else [low]):
+        power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
+        taken = _taken(power)
+        amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
+        channels = (i,) if by_channel else None
+        yield FittedStripes(part.angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
+
+
+def _low_rows(plane: Array) -> Floats:
+    """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across)``."""
+    height, width = plane.shape
+    angles = np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5)
+    waves = np.cos(angles)
+    rows = np.zeros((BESIDE.stop, width))
+    for start in range(0, height, STRIP):
+        rows += waves[:, start : start + STRIP] @ plane[start : start + STRIP].astype(np.float64)
+    rows[0] -= rows[0].mean()
+    return np.asarray(cosines(rows))
+
+
+def _taken(power: Floats) -> Floats:
+    """Return which part of the ridge is stripes, at each frequency across them."""
+    ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)
+    beside = _smooth(np.median(power[BESIDE], axis=0) / MEDIAN_OF_NOISE, WIDE)
+    stands_out = np.clip(1 - TIMES * beside / np.maximum(ridge, np.finfo(float).tiny), 0, 1)
+    f = np.arange(len(ridge)) / (2 * len(ridge))
+    return np.asarray((1 - 2.0 ** -((SPARED * f) ** STEEP)) * stands_out)
+
+
+def _smooth(values: Floats, count: int) -> Floats:
+    """Return the mean of so many values around each; beyond the ends they are mirrored."""
+    padded = np.pad(values, count // 2, "symmetric" if len(values) > count // 2 else "edge")
+    return np.convolve(padded, np.full(count, 1 / count), "valid")

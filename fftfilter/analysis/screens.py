@@ -1,0 +1,97 @@
+"""Finds a printer's screens, and the gains that take them out and leave the picture.
+
+    planes -> peaks -> screens: two waves of one period at a right angle -> notches -> Wiener's gains for what is left
+
+A print shows grey levels by dots on a lattice, one lattice for each ink. Its waves, their multiples and the differences
+between the inks' lattices (moire, rosettes) are peaks of the spectrum. Between these, the dots leave noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..transfer import Transfer, notch
+from .lattices import STRONGEST, is_print, right_angles
+from .power import spectrum
+from .search import peaks_of, too_few
+from .wiener import Rings, curve_of_screen, power_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..transfer.screens import Descreen
+    from ..transfer.wiener import Curve
+    from .found import Peak
+    from .power import Spectrum
+
+    Array = NDArray[Any]
+
+# A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
+WIDER = 1.3
+# Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
+LOWEST = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Screens:
+    """The screens of a picture."""
+
+    screens: tuple[Peak, ...]
+    """A wave of each, the strongest first; its other one is at a right angle."""
+    waves: int
+    """The number of waves that are taken out."""
+    transfer: Transfer
+
+    def __str__(self) -> str:
+        """Return in one line what is taken out, and how strongly the rest is smoothed."""
+        angles = [f"{peak.angle_deg % 90:.1f}" for peak in self.screens]
+        at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
+        smoothed: Curve = next(part for part in self.transfer.parts if part.kind == "wiener")  # type: ignore[assignment]
+        half = f", detail below {smoothed.half:.1f} px is halved" if smoothed.half else ""
+        return f"screen of {self.screens[0].period_px:.2f} px at {at} degrees: {self.waves} waves are removed{half}"
+
+
+def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
+    """Return the screens of a picture ``(channels, height, width)``, whose first channel is its brightness, if any."""
+    _, height, width = planes.shape
+    mean = spectrum(planes, white)
+    if too_few(mean):
+        return None
+    peaks = [one for peak in peaks_of(mean, wanted.strength) for one in peak.all()]
+    if not is_print(peaks, mean):
+        return None
+    found = [one for one, _ in right_angles(peaks, STRONGEST)]
+    lowest = LOWEST / found[0].period_px
+    removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
+    notches = prod((_notch(peak) for peak in _once(removed, mean)), start=Transfer(()))
+    rings, transfer, kept = Rings.of(height, width), notches, wanted.keep_detail / 100
+    twofold = [each.on_twice_the_sides() for each in notches.of_channels(len(planes))]
+    grids = [np.square(each.gain(2 * height, 2 * width, height, width), dtype=np.float32) for each in twofold]
+    for i, plane in enumerate(planes):
+        power = power_of(plane) * grids[i % len(grids)]
+        curve = curve_of_screen(rings, power, 1 / found[0].period_px, is_color=i > 0)
+        gains = tuple(kept + (1 - kept) * gain for gain in curve.gains)
+        transfer *= Transfer((replace(curve, gains=gains, channels=(i,) if len(planes) > 1 else None),))
+    return Screens(tuple(found), len(removed), transfer)
+
+
+def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
+    """Return peaks without those that are the mirror images of others: notches have these, too."""
+    places = np.abs([(peak.fx, peak.fy) for peak in peaks]) * (mean.width, mean.height)
+    left: list[Peak] = []
+    for i, peak in enumerate(peaks):
+        near = np.flatnonzero(np.abs(places - places[i]).max(axis=1) < 1)
+        same = [j for j in near if peaks[j].channels == peak.channels]
+        if i == same[0]:
+            width = max(peaks[j].width for j in same)
+            left.append(replace(peak, width=width if len(same) == 1 else WIDER * width))
+    return left
+
+
+def _notch(peak: Peak) -> Transfer:
+    channels = None if peak.is_in_all else peak.channels
+    return notch((peak.fx, peak.fy), width=f"{peak.width:.3g}cyc", channels=channels, mirrored=True)

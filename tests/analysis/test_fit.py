@@ -1,0 +1,106 @@
+"""Transfer functions that follow from the picture: what stripes take where there are some, and where there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import Filter
+from fftfilter import transfer as H
+from fftfilter.analysis.fit import fitted
+from fftfilter.errors import ParameterError
+
+SIZE = HEIGHT, WIDTH = 96, 128
+
+
+def scene(rng):
+    """Return a smooth picture with some noise."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    return 128 + 60 * np.sin(x / 30) * np.cos(y / 23) + rng.normal(0, 2, SIZE)
+
+
+def off(got, picture):
+    return float(np.sqrt(np.mean((got - picture) ** 2)))
+
+
+def restored(picture, transfer, **options):
+    with Filter(transfer, output="keep", edges="mirror") as f:
+        return 255 * f((picture / 255).astype(np.float32), **options)
+
+
+@pytest.mark.parametrize("angle", [90, 0])
+def test_stripes_are_taken_and_the_picture_stays(rng, angle):
+    clean = scene(rng)
+    lines = rng.normal(0, 8, WIDTH if angle else HEIGHT)
+    striped = clean + (lines[None] if angle else lines[:, None])
+    assert off(restored(striped, H.stripes(angle)), clean) < off(striped, clean) / 3
+
+
+def test_a_picture_without_stripes_hardly_changes(rng):
+    clean = 128 + rng.normal(0, 20, SIZE)
+    changed = off(restored(clean, H.stripes(90)), clean)
+    assert changed < off(restored(clean, H.stripes(90, width="0.003cyc")), clean) / 3
+
+
+def test_each_channel_has_stripes_of_its_own(rng):
+    clean = np.stack([scene(rng)] * 3)
+    striped = clean.copy()
+    striped[1] += rng.normal(0, 8, WIDTH)
+    made = fitted(H.stripes(90), striped, 255)
+    assert [part.channels for part in made.parts] == [(0,), (1,), (2,)]
+    amplitudes = [part.amplitude for part in made.parts]
+    assert 6 < amplitudes[1] < 10
+    assert max(amplitudes[0], amplitudes[2]) < 0.5
+    assert str(made.parts[1]) == f"stripes at 90 degrees of {amplitudes[1]:.1f} levels in channel 1"
+    (joint,) = fitted(H.stripes(90), striped, 255, by_channel=False).parts
+    assert joint.channels is None
+
+
+def test_each_picture_of_a_stack_has_stripes_of_its_own(rng):
+    pictures = np.stack([scene(rng), scene(rng) + rng.normal(0, 8, WIDTH)])
+    alone = [restored(each, H.stripes(90)) for each in pictures]
+    assert np.array_equal(restored(pictures, H.stripes(90)), alone)
+    with Filter(H.stripes(90), output="keep", edges="mirror") as f:
+        streamed = list(f.stream((pictures / 255).astype(np.float32)))
+        assert len(f.clipped()) == 1
+    assert np.array_equal(255 * np.stack(streamed), alone)
+
+
+def test_gains_are_a_function_of_frequency_for_all_edges(rng):
+    made = fitted(H.stripes(90), (scene(rng) + rng.normal(0, 8, WIDTH))[None], 255)
+    wide, narrow = made.gain(2 * HEIGHT, 2 * WIDTH), made.gain(*SIZE)
+    assert np.allclose(wide[::2, ::2], narrow)
+    assert wide[0, 0] == 1
+    assert made.is_even_along_axes
+
+
+@pytest.mark.parametrize("picture", [np.full(SIZE, 7.0), np.zeros((1, 5)), np.ones((3, 1)), np.eye(4) * 1e300])
+def test_pictures_with_nothing_to_measure_stay_finite(picture):
+    made = fitted(H.stripes(90) * H.stripes(0), picture[None], 1)
+    assert np.isfinite(made.gain(*picture.shape)).all()
+
+
+def test_a_value_that_is_not_finite_is_refused():
+    picture = np.zeros(SIZE, np.float32)
+    picture[3, 4] = np.inf
+    with pytest.raises(ParameterError, match="row 3, column 4"):
+        restored(picture, H.stripes(90))
+
+
+@pytest.mark.parametrize("transfer", [H.stripes(90), H.wiener(), H.notch((0.2, 0.1), is_wave=True)], ids=str)
+def test_missing_pixels_are_filled_before_a_picture_is_measured(rng, transfer):
+    whole = scene(rng) + rng.normal(0, 8, WIDTH)
+    picture = whole.copy()
+    picture[20:26, 30:40] = np.nan
+    got = restored(picture, transfer)
+    assert np.array_equal(np.isnan(got), np.isnan(picture))
+    assert np.nanmean(np.abs(got - restored(whole, transfer))) < 0.5
+
+
+def test_what_follows_from_the_picture_says_so():
+    assert H.stripes(90).is_fitted
+    assert not H.stripes(90, spare="20px").is_fitted
+    assert not H.stripes(33).is_fitted
+    assert str(H.stripes(90)) == "stripes at 90 degrees, as the picture has them"
+    assert repr(H.stripes(90)) == "H.stripes(90.0)"
+    assert H.stripes(0).cautions(4, 4) == []

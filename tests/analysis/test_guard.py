@@ -1,0 +1,82 @@
+"""Which waves are faults, and which a part of the picture: drawn layouts stay, screens and hum do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.analysis.guard import without_content
+from fftfilter.analysis.power import spectrum
+from fftfilter.analysis.search import AutoNotches, peaks_of
+
+Y, X = np.mgrid[:256, :256]
+
+
+def lines(period, dark=90):
+    return np.where(Y % period == 0, dark, 230.0)
+
+
+def windows(across, down):
+    return np.where((X % across < 0.5 * across) & (Y % down < 0.45 * down), 60, 190.0)
+
+
+def words(period):
+    """Return rows of strokes of random lengths and distances."""
+    rng = np.random.default_rng(4)
+    page = np.full(X.shape, 235.0)
+    for top in range(3, 250, period):
+        at = 6
+        while at < 240:
+            length = int(rng.integers(2, 7))
+            page[top : top + period // 2, at : at + length] = 40
+            at += length + int(rng.integers(2, 6))
+    return page
+
+
+CONTENT = {
+    "ruled paper": lines(12),
+    "squared paper": np.minimum(lines(10), lines(10).T),
+    "windows": windows(20, 24),
+    "tiles": np.where((X % 14 < 12) & (Y % 14 < 12), 150, 90.0),
+    "bricks": np.where(((X + 13 * (Y // 11 % 2)) % 26 < 23) & (Y % 11 < 9), 120, 190.0),
+    "words": words(16),
+    "a chessboard": np.where((X // 9 + Y // 9) % 2, 40, 210.0),
+    "a fabric": np.where((X // 5 + Y // 5) % 2, 100, 160.0),
+}
+WAVE = 2 * np.pi * (0.11 * X + 0.06 * Y)
+DOTS = np.cos(2 * np.pi * (X + Y) / 8) + np.cos(2 * np.pi * (X - Y) / 8)
+FAULTS = {
+    "a wave": 12 * np.cos(WAVE),
+    "a hum with a harmonic": 12 * np.cos(WAVE) + 2.4 * np.cos(2 * WAVE),
+    "a sensor's pattern": 4 * np.cos(np.pi * X) * np.cos(np.pi / 2 * Y),
+    "a screen": 40 * np.tanh(1.5 * (DOTS + 1.2 * np.sin(X / 25) * np.cos(Y / 30))),
+}
+
+
+def kept(picture):
+    noisy = np.clip(picture + np.random.default_rng(2).normal(0, 2, X.shape), 0, 255).round().astype(np.uint8)
+    found = spectrum(noisy[None], 255)
+    peaks = peaks_of(found)
+    assert peaks
+    return without_content(peaks, found), peaks, found
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_layouts_that_repeat_are_content(name):
+    left, _, found = kept(CONTENT[name])
+    assert sum(peak.amplitude for peak in left) < 3
+    peaks, content = AutoNotches(18.0).peaks(found)
+    assert content > 0
+    assert AutoNotches(18.0, insists=True).peaks(found) == ([*peaks_of(found)], 0)
+    assert len(peaks) == len(left)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_none(name, camera):
+    left, peaks, _ = kept(camera[128:384, 128:384] / 2 + 60 + FAULTS[name])
+    assert left == peaks
+
+
+def test_the_message_counts_the_waves_that_stay():
+    assert AutoNotches(18.0).left(1).startswith("1 wave looks like a part of the picture")
+    assert AutoNotches(18.0).left(3).startswith("3 waves look like")

@@ -1,0 +1,141 @@
+"""``descreen``: prints with known screens, pictures and layouts that have none, and the ways that pictures take."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.cli import cli
+from fftfilter.descreen_filter import DescreenFilter
+from fftfilter.errors import ParameterError
+from fftfilter.transfer.screens import NOTHING
+
+SIZE = 128, 160
+Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
+CLEAN = 128 + 50 * np.sin(X / 17) * np.cos(Y / 13)
+
+
+def printed(clean, period=5.0, angle=45.0, noise=2.0):
+    """Return soft dots of a screen, whose size follows the picture."""
+    turn = np.radians(angle)
+    u, v = np.cos(turn) / period, np.sin(turn) / period
+    spot = (np.cos(2 * np.pi * (u * X + v * Y)) + np.cos(2 * np.pi * (u * Y - v * X))) / 2
+    dots = 255 / (1 + np.exp(-6 * (clean / 127.5 - 1 + spot)))
+    return np.clip(dots + np.random.default_rng(5).normal(0, noise, SIZE), 0, 255).round().astype(np.uint8)
+
+
+PRINT = printed(CLEAN)
+ROSETTES = np.stack([printed(CLEAN, angle=angle) for angle in (15, 75, 45)], axis=-1)
+
+
+def off(got, clean=CLEAN):
+    got = got.astype(float)
+    return float(np.std(got - clean)) if got.ndim == 2 else float(np.std(got - clean[..., None]))
+
+
+def run(*words):
+    result = CliRunner().invoke(cli, [*map(str, words)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_dots_go_and_the_picture_stays():
+    made = fftfilter.descreen(PRINT)
+    assert made.dtype == np.uint8
+    assert off(made) < off(PRINT) / 8
+    assert off(made) < 8
+
+
+def test_colors_have_a_screen_each():
+    with DescreenFilter(H.descreen()) as f:
+        made = f(ROSETTES, channel_axis=-1)
+        (note,) = f.notes()
+    assert off(made) < off(ROSETTES) / 8
+    assert note.startswith("screen of 5.00 px at ")
+    assert {"15.0", "75.0", "45.0"} <= {*note.replace(",", "").split()}
+
+
+def test_kept_detail_lies_between_smoothing_and_notches():
+    soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
+    assert np.abs(half - (soft + sharp) / 2).max() <= 2
+    assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
+
+
+def layouts():
+    yield "a picture", CLEAN.astype(np.uint8)
+    yield "noise", np.random.default_rng(3).integers(0, 256, SIZE, dtype=np.uint8)
+    yield "a constant", np.full(SIZE, 7, np.uint8)
+    yield "squared paper", np.where((X % 8 == 0) | (Y % 8 == 0), 90, 230).astype(np.uint8)
+    yield "windows", np.where((X % 20 < 9) & (Y % 24 < 11), 60, 200).astype(np.uint8)
+    yield "few pixels", PRINT[:20]
+
+
+@pytest.mark.parametrize(("name", "picture"), [*layouts()])
+def test_a_picture_without_a_screen_stays_as_it_is(name, picture):
+    with DescreenFilter(H.descreen()) as f:
+        assert np.array_equal(f(picture), picture), name
+        assert f.notes() == [NOTHING]
+        assert f(picture, levels=100).max() <= 100
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+def test_all_types_keep_their_levels(dtype):
+    largest = 1 if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    made = fftfilter.descreen((PRINT * (largest / 255)).astype(dtype)).astype(float)
+    assert np.abs(made * (255 / largest) - fftfilter.descreen(PRINT)).max() <= 1.5
+
+
+def test_a_stack_is_descreened_one_by_one_and_so_is_a_stream():
+    other = printed(CLEAN, 6.0, 20)
+    with DescreenFilter(H.descreen()) as f:
+        alone = [f(PRINT), f(other)]
+        assert np.array_equal(f(np.stack([PRINT, other])), alone)
+        assert [len(each) for each in (f.notes(), f.extremes(), f.clipped())] == [2, 2, 2]
+        assert np.array_equal(list(f.stream([PRINT, other])), alone)
+        assert np.array_equal(pickle.loads(pickle.dumps(f))(PRINT), alone[0])  # noqa: S301  our own
+        assert np.array_equal(f.with_options(engine="stockham")(PRINT), alone[0])
+
+
+def test_what_is_not_for_it_is_refused():
+    for name, value in (("output", "real"), ("scale", (0, 1)), ("edges", "wrap")):
+        with pytest.raises(ParameterError, match=f"{name} .* is not for descreen"):
+            DescreenFilter(H.descreen(), **{name: value})
+    with pytest.raises(ParameterError, match="NaN"):
+        fftfilter.descreen(np.full(SIZE, np.nan))
+
+
+def test_the_command_says_what_it_takes_and_its_output_is_right(tmp_path):
+    given, out = tmp_path / "print.png", tmp_path / "clean.png"
+    Image.fromarray(ROSETTES).save(given)
+    code, told, said = run("descreen", "--verify", "--preview", tmp_path / "page.png", given, out)
+    assert (code, said.count("\n")) == (0, 1)
+    assert said.startswith(f"{given}: screen of 5.00 px at ")
+    assert told.startswith(f"{out}: off by at most ")
+    assert np.array_equal(np.asarray(Image.open(out)), fftfilter.descreen(ROSETTES, channel_axis=-1))
+    assert run("descreen", "-q", given, out) == (0, "", "")
+    assert run("descreen", "--notch", "0.1,0.1", given, out)[0] == 2
+    assert run("descreen", "--strength", "3", given, out)[0] == 2
+
+
+def test_pages_and_folders_are_descreened_file_by_file(tmp_path):
+    stack, folder = tmp_path / "stack.tif", tmp_path / "in"
+    pages = [Image.fromarray(PRINT), Image.fromarray(printed(CLEAN, 6.0, 20)), Image.fromarray(CLEAN.astype(np.uint8))]
+    pages[0].save(stack, save_all=True, append_images=pages[1:])
+    code, _, said = run("descreen", "-v", "--verify", stack, tmp_path / "out.tif")
+    assert code == 0
+    assert "page 2: screen of 6.00 px at " in said
+    assert f"page 3: {NOTHING}" in said
+    folder.mkdir()
+    for i, page in enumerate(pages):
+        page.save(folder / f"{i}.png")
+    code, _, said = run("descreen", "--verify", "--report", tmp_path / "report.jsonl", folder, tmp_path / "out")
+    assert code == 0
+    assert NOTHING in said
+    assert "screen of 6.00 px" in (tmp_path / "report.jsonl").read_text()
+    for i, page in enumerate(pages):
+        assert np.array_equal(Image.open(tmp_path / "out" / f"{i}.png"), fftfilter.descreen(np.asarray(page)))
