@@ -204,6 +204,8 @@ class AutoNotches(NamedTuple):
     shape: ShapeName = "gaussian"
     by_channel: bool = True
     """Whether a wave is removed only from the channels that have it, not from all."""
+    keep: tuple[tuple[float, float], ...] = ()
+    """Waves that stay, with their harmonics."""
 
     @property
     def nothing(self) -> str:
@@ -212,7 +214,11 @@ class AutoNotches(NamedTuple):
 
     def peaks(self, spectrum: Spectrum) -> list[Peak]:
         """Return the peaks of a picture's spectrum; raises ParameterError for a small one."""
-        found = peaks_of(spectrum, self.strength)
+        found = [
+            peak
+            for peak in peaks_of(spectrum, self.strength)
+            if all(bins_apart(np.array(wave), peak, spectrum) >= APART for wave in self.keep)
+        ]
         return found if self.by_channel else [_in_all(peak) for peak in found]
 
 

@@ -51,6 +51,8 @@ class Kind:
     """Options in place of --output, --edges and --scale."""
     is_on_page: bool = True
     """Whether the page of ``explore`` may set its options: none of them names a file."""
+    searches: tuple[str, ...] = ()
+    """The names of the options that have waves searched for."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -325,6 +327,7 @@ KINDS: dict[str, Kind] = {
             peak_options,
             factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
             output="keep",
+            searches=("auto", "strength", "keep"),
         ),
         Kind(
             "stripes",
@@ -367,4 +370,7 @@ def on_page() -> dict[str, tuple[str, ...]]:
     kinds = [kind for kind in KINDS.values() if kind.is_on_page]
     factors = [kind.name for kind in kinds if kind.factor]
     common = ("pixel_size", "output", "edges", "scale")
-    return {kind.name: (*kind.parameters, *(name for name in factors if name != kind.name), *common) for kind in kinds}
+    return {
+        kind.name: (*kind.parameters, *kind.searches, *(name for name in factors if name != kind.name), *common)
+        for kind in kinds
+    }

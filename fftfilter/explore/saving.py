@@ -14,12 +14,16 @@ import stat
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
+from . import workers
 from .answers import command_line
 
 if TYPE_CHECKING:
@@ -40,30 +44,55 @@ class ElsewhereError(ParameterError):
 
 
 class ExistsError(FftfilterError):
-    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since."""
+    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since.
 
-    def __init__(self, message: str, answer: str) -> None:
+    ``free`` is a name like it that no file has.
+    """
+
+    def __init__(self, message: str, answer: str, free: str) -> None:
         super().__init__(message)
-        self.answer = answer
+        self.answer, self.free = answer, free
+
+
+class ChangedError(FftfilterError):
+    """The input is not the file that was opened: what would be saved is not what is shown."""
+
+
+@dataclass
+class Progress:
+    """How far saving has come, in pages."""
+
+    done: int = 0
+    total: int = 0
+
+    def advance(self, total: int) -> None:
+        """Count one more page; raises StoppedError if nobody waits any more."""
+        workers.check()
+        self.done, self.total = self.done + 1, total
 
 
 def save(
-    words: Sequence[str], given: object, answer: object, session: Session, commands: CommandLine
+    words: Sequence[str], asked: tuple[object, object], session: Session, commands: CommandLine, progress: Progress
 ) -> dict[str, str]:
     """Run the command into a file that a page names; raises FftfilterError.
 
-    ``answer`` is that of an :class:`ExistsError`, after which the page asked whether the file may be replaced.
+    ``asked`` is the name, and the answer of an :class:`ExistsError`, after which the page asked whether the file may be
+    replaced.
     """
+    given, answer = asked
     name = name_of(given, session)
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
     try:
         with _Place(session, name) as place:
+            if session.has_changed:
+                raise ChangedError(f"{quoted_if_odd(session.source)} is not the file that was opened: open it again")
             place.refuse()
             images.check_output(session.source, place.path)
             place.refuse(answer, is_asked=True)
             try:
-                commands.run((*words, "--quiet"), os.path.join(session.folder, part))
+                commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
+                workers.check()
                 place.give(part, answer)
             finally:
                 place.remove(part)
@@ -73,6 +102,16 @@ def save(
         error.args = (str(error).replace(part, name),)
         raise
     return {"written": target, "command": command_line(words, session.source, target)}
+
+
+def downloaded(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> bytes:
+    """Return the bytes that the command writes to a name; raises FftfilterError."""
+    with TemporaryDirectory(prefix="fftfilter-") as folder:
+        target = os.path.join(folder, name_of(given, session))
+        images.check_output(session.source, target)
+        commands.run((*words, "--quiet"), target, Progress().advance)
+        with open(target, "rb") as file:  # noqa: PTH123  likewise
+            return file.read()
 
 
 def name_of(given: object, session: Session) -> str:
@@ -142,8 +181,13 @@ class _Place:
         )
         if is_asked and answer != seen:
             date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
-            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen)
+            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen, self._free())
         return found
+
+    def _free(self) -> str:
+        stem, dot, suffix = self._name.rpartition(".")
+        names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
+        return next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
 
     def give(self, part: str, answer: object) -> None:
         """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""

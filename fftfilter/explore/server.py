@@ -8,9 +8,10 @@ is a foreign page. The number of connections is limited, and idle ones are close
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import math
 import secrets
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -19,19 +20,23 @@ from weakref import WeakSet
 
 from aiohttp import web
 
+from .. import images
+from ..analysis.search import USUAL_STRENGTH, AutoNotches
 from ..errors import FftfilterError, ParameterError
-from .answers import Answers
-from .live import Live, line_of
-from .request import Request, read
-from .saving import ElsewhereError, ExistsError, save
-from .shown import Kind, frame
+from .live import Filtering, Live, line_of
+from .request import Request, levels_of, read
+from .saving import ChangedError, ElsewhereError, ExistsError, Progress, downloaded, save
+from .session import Session
+from .shown import Kind, frame, levels, reduced
 from .steps import steps
+from .workers import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from ..analysis.found import Peak
     from .request import CommandLine
-    from .session import FilePage, Session
+    from .session import FilePage
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -49,6 +54,8 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# A request that opens the device.
+WARM = {"command": "lowpass"}
 # Most bytes of a request.
 LARGEST = 1 << 20
 # Most digits of a number in a request: Python refuses thousands.
@@ -59,6 +66,10 @@ PATIENCE = 0.5
 MOST = 32
 # Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
+# Most files of a folder that are listed, and most that are open.
+MOST_FILES, OPEN = 500, 3
+# Pixels of a side of the small pictures.
+SMALL = 128
 # Errors in requests of strangers are not logged.
 SILENT = logging.getLogger(f"{__name__}.silent")
 SILENT.propagate = False
@@ -68,7 +79,9 @@ SILENT.addHandler(logging.NullHandler())
 def _refusal(error: Exception) -> web.Response:
     """Return the response for an error."""
     if isinstance(error, ExistsError):
-        return web.json_response({"error": line_of(error), "overwrite": error.answer}, status=409)
+        return web.json_response({"error": line_of(error), "overwrite": error.answer, "free": error.free}, status=409)
+    if isinstance(error, ChangedError):
+        return web.json_response({"error": line_of(error), "changed": True}, status=409)
     is_known = isinstance(error, FftfilterError | MemoryError)
     status = 403 if isinstance(error, ElsewhereError) else 400 if is_known else 500
     return web.json_response({"error": line_of(error)}, status=status)
@@ -91,14 +104,17 @@ class Server:
         start: dict[str, Any],
         visited: Callable[[], None] = lambda: None,
     ) -> None:
-        self._session, self._commands, self._start, self._visited = session, commands, start, visited
+        self._first, self._commands, self._start, self._visited = session, commands, start, visited
+        self._sessions = {Path(session.source).name: session}
+        self._device = session.device
         self.token = secrets.token_urlsafe(16)
-        # One thread filters; another computes spectra and peaks, which takes long.
-        self._live = ThreadPoolExecutor(1, "filtering")
-        self._aside = ThreadPoolExecutor(1, "aside")
-        self._answers = Answers(session, commands)
+        # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
+        self._filtering, self._small = Filtering("filtering"), Filtering("small")
+        self._drawing, self._long, self._saving = Worker("drawing"), Worker("long"), Worker("saving")
+        self._progress = Progress()
         # Pictures of the last run of the steps.
         self._pictures: list[bytes] = []
+        self._run = 0
         # Connections that sent a request with the token.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
@@ -113,11 +129,17 @@ class Server:
                 web.get(f"{path}/picture", self._picture),
                 web.get(f"{path}/input", self._of_page(_input)),
                 web.get(f"{path}/spectrum", self._of_page(_spectrum)),
-                web.get(f"{path}/peaks", self._of_page(lambda page, _: {"peaks": page.peaks()})),
-                web.get(f"{path}/radial", self._of_page(lambda page, _: page.radial())),
+                web.get(f"{path}/about", self._of_page(lambda page, _: page.about())),
+                web.get(f"{path}/wave", self._of_page(_wave)),
+                web.get(f"{path}/peaks", self._peaks),
+                web.get(f"{path}/files", self._files),
+                web.get(f"{path}/small", self._small_picture),
+                web.get(f"{path}/number", self._number),
+                web.get(f"{path}/units", self._units),
                 web.get(f"{path}/steps", self._go_through),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
+                web.get(f"{path}/saving", self._saved),
                 web.get(f"{path}/live", self._follow),
             ]
         )
@@ -154,7 +176,12 @@ class Server:
     async def run(self, port: int, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
         runner = web.AppRunner(
-            self.app(), access_log=None, logger=SILENT, shutdown_timeout=PATIENCE, keepalive_timeout=IDLE
+            self.app(),
+            access_log=None,
+            logger=SILENT,
+            shutdown_timeout=PATIENCE,
+            keepalive_timeout=IDLE,
+            handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
@@ -167,7 +194,10 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
-                self._live.submit(self._answers.answer, Request.of(self._start, self._commands))
+                start = Request.of(self._start or WARM, self._commands)
+                warm = self._filtering.do(self._filtering.answers.answer, start, self._first, self._commands)
+                warming = loop.create_task(warm)
+                warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
@@ -175,8 +205,8 @@ class Server:
             await runner.cleanup()
 
     async def _end(self, _: web.Application) -> None:
-        for thread in (self._live, self._aside):
-            thread.shutdown(wait=False, cancel_futures=True)
+        for worker in (self._filtering, self._small, self._drawing, self._long, self._saving):
+            worker.end()
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         self._visited()
@@ -185,14 +215,88 @@ class Server:
     async def _file(self, request: web.Request) -> web.StreamResponse:
         return _of_page_file(request.match_info["name"])
 
-    async def _picture(self, _: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._beside(self._session.described, self._start, self._commands.options))
+    def _session(self, name: object) -> Session:
+        """Return the session of a file of the folder, by default the one that was given; raises FftfilterError."""
+        if name is None:
+            return self._first
+        found = self._sessions.get(str(name))
+        if found is None:
+            if name not in self._names():
+                raise ParameterError("this is not a picture of the folder")
+            path, out = str(self._folder / str(name)), str(Path(self._first.target).parent)
+            found = Session(path, None, self._device, out)
+            for old in [*self._sessions][1 : 2 - OPEN]:
+                del self._sessions[old]
+            self._sessions[str(name)] = found
+        return found
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._first.source).parent
+
+    def _names(self) -> list[str]:
+        """Return the names of the pictures in the folder."""
+        suffixes = images.extensions(read_only=True)
+        found = (each.name for each in self._folder.iterdir() if each.suffix.lower() in suffixes and each.is_file())
+        return sorted(found)[:MOST_FILES]
+
+    async def _files(self, _: web.Request) -> web.StreamResponse:
+        return web.json_response({"files": await self._drawing.do(self._names)})
+
+    async def _picture(self, request: web.Request) -> web.StreamResponse:
+        name = request.query.get("file")
+        if name in self._sessions and self._sessions[name].has_changed:
+            again = self._sessions.pop(name)
+            if again is self._first:
+                self._first = self._sessions[name] = await self._drawing.do(
+                    Session, again.source, again.target, self._device
+                )
+        session = await self._drawing.do(self._session, name)
+        return web.json_response(await self._drawing.do(session.described, self._start, self._commands.options))
+
+    async def _peaks(self, request: web.Request) -> web.StreamResponse:
+        strength = _decimal(request, "strength", USUAL_STRENGTH)
+        session = await self._drawing.do(self._session, request.query.get("file"))
+        found = await self._long.do(session.waves, AutoNotches(strength))
+        return web.json_response({"peaks": [_described(each) for each in found]})
+
+    async def _small_picture(self, request: web.Request) -> web.StreamResponse:
+        """Send a small picture of a file, or of the result of a request."""
+        text = request.query.get("request")
+
+        def make() -> bytes:
+            given = read(text or "{}")
+            session = self._session(given.get("file") if text else request.query.get("file"))
+            if text:
+                commands = self._commands.of(session.source)
+                answer = self._small.answers.answer(Request.of(given, commands), session, commands)
+                pixels = answer.pixels()
+            else:
+                page = session.page(_number(request, "page", 0))
+                pixels = page.pixels(levels(*page.size)[-1])
+            return frame(
+                Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // (_number(request, "size", SMALL) or 1)))
+            )
+
+        made = await self._small.do(make)
+        return web.Response(body=made, content_type="application/octet-stream")
+
+    async def _number(self, request: web.Request) -> web.StreamResponse:
+        session = self._session(request.query.get("file"))
+        asked = (request.query.get(name, "") for name in ("text", "unit", "pixel_size"))
+        return web.json_response(session.number(*asked))
+
+    async def _units(self, request: web.Request) -> web.StreamResponse:
+        session = self._session(request.query.get("file"))
+        return web.json_response(session.units(request.query.get("pixel_size", "")))
 
     async def _go_through(self, request: web.Request) -> web.StreamResponse:
-        wanted = Request.of(read(request.query.get("request", "")), self._commands)
-        made = await self._beside(steps, wanted, self._session, self._commands)
-        self._pictures = made.pictures
-        return web.json_response(made.told)
+        given = read(request.query.get("request", ""))
+        session = await self._drawing.do(self._session, given.get("file"))
+        commands = self._commands.of(session.source)
+        made = await self._long.do(steps, Request.of(given, commands), session, commands)
+        self._pictures, self._run = made.pictures, self._run + 1
+        return web.json_response(made.told | {"run": self._run})
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         number = int(request.match_info["number"])
@@ -206,30 +310,36 @@ class Server:
                 given = read(await request.read())
         except (web.RequestPayloadError, TimeoutError):
             raise ParameterError("the request's body is damaged, or does not come") from None
-        wanted = given.get("request")
+        wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        words = Request.of(wanted, self._commands).words
-        asked = given.get("out"), given.get("overwrite")
-        return web.json_response(await self._beside(save, words, *asked, self._session, self._commands))
+        session = await self._drawing.do(self._session, wanted.get("file"))
+        commands = self._commands.of(session.source)
+        words = Request.of(wanted, commands).words
+        if given.get("download") is True:
+            made = await self._saving.do(downloaded, words, out, session, commands)
+            return web.Response(body=made, content_type="application/octet-stream")
+        self._progress = Progress()
+        asked = out, given.get("overwrite")
+        return web.json_response(await self._saving.do(save, words, asked, session, commands, self._progress))
+
+    async def _saved(self, _: web.Request) -> web.StreamResponse:
+        return web.json_response({"done": self._progress.done, "total": self._progress.total})
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
-        return await Live(self._session, self._commands, self._answers, self._live).serve(request)
+        return await Live(self._session, self._commands, self._filtering, self._long).serve(request)
 
     def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
         """Return the handler that sends the result of ``make`` for a page; it is computed beside the filtering."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
-            number = _number(request, "page", 0)
-            made = await self._beside(lambda: make(self._session.page(number), request))
+            number, name = _number(request, "page", 0), request.query.get("file")
+            made = await self._drawing.do(lambda: make(self._session(name).page(number), request))
             if isinstance(made, bytes):
                 return web.Response(body=made, content_type="application/octet-stream")
             return web.json_response(made)
 
         return handler
-
-    async def _beside(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
 
 
 def _of_page_file(name: str) -> web.Response:
@@ -240,13 +350,40 @@ def _of_page_file(name: str) -> web.Response:
     return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
 
 
-def _spectrum(page: FilePage, _: web.Request) -> bytes:
-    return frame(Kind.SPECTRUM, page.spectrum_pixels())
+def _spectrum(page: FilePage, request: web.Request) -> bytes:
+    channel = _number(request, "channel", 0) if "channel" in request.query else None
+    if channel is not None and channel >= len(page.picture.planes):
+        raise ParameterError(f"channel {channel} is not one of {len(page.picture.planes)}, counted from 0")
+    return frame(Kind.SPECTRUM, page.spectrum_pixels(channel))
 
 
 def _input(page: FilePage, request: web.Request) -> bytes:
     level = _number(request, "level", 1)
-    return frame(Kind.INPUT, page.pixels(level), level=level)
+    shown = request.query.get("levels")
+    return frame(Kind.INPUT, page.pixels(level, levels_of(json.loads(shown)) if shown else None), level=level)
+
+
+def _described(peak: Peak) -> dict[str, Any]:
+    """Return a peak as ``fftfilter peaks --json`` prints it, with the widths of its notches."""
+    told = peak.described() | {"width_cyc": peak.width}
+    for each, harmonic in zip(told["harmonics"], peak.harmonics, strict=True):
+        each["width_cyc"] = harmonic.peak.width
+    return told
+
+
+def _wave(page: FilePage, request: web.Request) -> dict[str, float]:
+    return page.wave(_decimal(request, "fx", 0), _decimal(request, "fy", 0))
+
+
+def _decimal(request: web.Request, name: str, usual: float) -> float:
+    text = request.query.get(name, str(usual))
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not abs(found) < 1e9:
+        raise ParameterError(f"{name} {text[:20]!r} is not a number")
+    return found
 
 
 def _number(request: web.Request, name: str, usual: int) -> int:

@@ -12,7 +12,7 @@ from .frames import Frame
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
@@ -146,11 +146,15 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
 
 
 def spectrum_of(
-    found: Picture | Pages, size: tuple[int, int] | None = None, device: str | int | None = None
+    found: Picture | Pages,
+    size: tuple[int, int] | None = None,
+    device: str | int | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
-    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``check``
+    is called before each page, and may raise.
     """
     from ..analysis.power import middle, spectrum
 
@@ -163,6 +167,7 @@ def spectrum_of(
     mean = of(first)
     if isinstance(found, images.Pages):
         for page in (found.read(i, spectrum_bytes) for i in range(1, len(found))):
+            check()
             if page.planes.shape[1:] == shape:
                 mean.add(of(page))
     return mean

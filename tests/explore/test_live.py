@@ -45,14 +45,13 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
     written = planes_of(target)
     shown = pixels[None] if len(written) == 1 else pixels[..., :3].transpose(2, 0, 1)
     assert (shown == written).all()
-    assert pixels.ndim == 2 or (pixels[..., 3] == 255).all()
 
     made = {"image": np.asarray(Image.open(SAMPLES / name))}
     exec(words["python"], made)  # noqa: S102  it is shown to be run
     assert (np.moveaxis(np.atleast_3d(made["result"]), -1, 0) == written).all()
 
     assert gains.shape == (256, 256)
-    assert sum(words["histogram"]["counts"]) > 10_000
+    assert sum(words["histogram"]) > 10_000
     assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
 
 
@@ -216,7 +215,7 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
     given, (words, pixels) = visit(ask, tmp_path / "deep.png")
     assert unpacked(given)[1].max() == 255
     assert pixels.max() > 200
-    assert words["clipped"] is None  # the file's is another
+    assert 0 < words["clipped"] < 0.01  # of the file's levels
 
 
 def test_the_newest_of_many_wishes_is_answered_last(visit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -41,15 +42,22 @@ auto_options = combined(
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
+    filter_option(
+        "--keep",
+        metavar="FX,FY",
+        multiple=True,
+        help="With --auto, leave this wave and its harmonics in the picture; given as for --at. May be repeated.",
+    ),
 )
 
 
 def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
-    mode, strength = given.pop("auto", None), given.pop("strength", None)
+    mode, strength, keep = given.pop("auto", None), given.pop("strength", None), given.pop("keep", ())
     if mode is None:
-        if strength is not None:
-            raise click.UsageError(f"--strength is for the waves that {AUTO} finds: give {AUTO} as well.")
+        if strength is not None or keep:
+            name = "--keep" if strength is None else "--strength"
+            raise click.UsageError(f"{name} is for the waves that {AUTO} finds: give {AUTO} as well.")
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
@@ -58,7 +66,19 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels.
-    return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
+    by_channel = not MODES[given["output"]].is_scaled
+    return mode, AutoNotches(wanted, given["shape"], by_channel=by_channel, keep=tuple(map(_wave, keep)))
+
+
+def _wave(text: str) -> tuple[float, float]:
+    """Return the cycles per pixel of a wave, ``FX,FY``; raises UsageError."""
+    try:
+        fx, fy = map(float, text.split(","))
+    except ValueError:
+        fx = math.nan
+    if not (abs(fx) <= 1 and abs(fy) <= 1):
+        raise click.UsageError(f"--keep {text!r} is not a wave: give FX,FY, such as 0.123,0.047.")
+    return fx, fy
 
 
 class Searched(NamedTuple):

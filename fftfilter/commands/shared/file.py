@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
 PIXELS_A_SECOND = 3e7
+# The key of a context's function that is called after each page with the number of all pages.
+ADVANCE = "fftfilter.advance"
 
 
 def run_file(source: str, target: str, options: CommandOptions) -> None:
@@ -142,10 +144,17 @@ def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None],
         passes = 1 + (recipe.span == STACK)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
+        watch = click.get_current_context().meta.get(ADVANCE)
+
+        def advance() -> None:
+            progress.advance()
+            if watch:
+                watch(len(pages) * passes)
+
         with recipe.open(opened.transfer, options.device) as filter_:
             try:
                 compare = options.verify is not None
-                done = filter_file(opened, target, filter_, spare=spare, compare=compare, advance=progress.advance)
+                done = filter_file(opened, target, filter_, spare=spare, compare=compare, advance=advance)
             finally:
                 progress.clear()
             _say([] if options.quiet else done.cautions + recipe.cautions())

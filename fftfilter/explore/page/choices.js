@@ -1,0 +1,171 @@
+/** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
+
+import { h, icon, put, segments } from "./dom.js";
+import { choiceField, cutoffField, notchList, textField } from "./fields.js";
+import { groupsOf } from "./groups.js";
+import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
+import { isCurrent, WHOLE } from "./state.js";
+import { frequencyOf } from "./units.js";
+
+/** Cycles per pixel of a ring that is enlarged. */
+const SMALL = 0.03;
+
+
+/**
+ * @param {import("./state.js").Store} store
+ * @param {any} page  units and facts of the file
+ */
+export function choicesOf(store, page, { focusNotch }) {
+  const { facts } = page;
+  const choose = (id) => {
+    const goal = goalOf(id);
+    const { settings } = store.state.asked;
+    if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
+    else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
+    const { radius } = store.state.asked.settings;
+    const frequency = radius ? frequencyOf(radius, page.units()) ?? 1 : 1;
+    // A small ring is enlarged, so that it can be dragged.
+    const zoom = frequency < SMALL ? { zoom: Math.min(8, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
+    store.look({ wave: null, spectrum: zoom });
+  };
+  const start = startOf(store, choose);
+  const rail = h("nav", { class: "rail", "aria-label": "Goals" }, ...[...GOALS, BY_HAND].map(({ id, short, name }) =>
+    h("button", { type: "button", title: name, "data-goal": id, onclick: () => choose(id) }, icon(id, 18), h("span", {}, short))));
+  const title = h("h2", { class: "title" });
+  const text = h("p", { class: "mute" });
+
+  const shapes = () => Object.fromEntries(facts().shapes.map(({ name }) => [name, name[0].toUpperCase() + name.slice(1)]));
+  const passShapes = { ideal: "Ideal", ...shapes() };
+  const notchShapes = { gaussian: "Gaussian", ...shapes() };
+  const commands = { lowpass: "Low-pass", highpass: "High-pass", bandpass: "Band-pass", bandstop: "Band-stop", notch: "Notches", stripes: "Stripes" };
+  const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
+  const cutoff = cutoffField(store, page, "radius", "Cutoff");
+  const label = cutoff.root.querySelector(".lb");
+  const outputs = { magnitude: "Magnitude", keep: "Keep the mean", signed: "Signed, 0 is gray", real: "Values, as floats" };
+  const keepFirst = { keep: "Keep the mean", ...outputs };
+  const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
+  const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
+  const turn = segments("Direction", [["0", "Level"], ["90", "Upright"]], (value) => store.set({ angle: Number(value) }));
+  const fields = [
+    [choiceField(store, "command", "Filter", commands, (command) => withCommand(store.state.asked.settings, command, facts())), (s, goal) => goal === "hand"],
+    [cutoff, (s) => isPass(s) && !isBand(s)],
+    [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
+    [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
+    [choiceField(store, "shape", "Shape", passShapes), isPass],
+    [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
+    [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
+    [outputField(outputs), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
+    [{ root: h("div", { class: "f" }, h("span", { class: "lb" }, "Stripes are"), turn.root), draw: ({ asked: { settings } }) => turn.draw(String(settings.angle)) }, (s) => s.command === "stripes"],
+    [angle, (s) => s.command === "stripes"],
+    [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
+    [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
+    [groupsOf(store, page), (s) => s.auto],
+    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
+    [choiceField(store, "shape", "Shape", notchShapes), (s, goal) => s.command === "notch" && goal === "hand"],
+    [textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }), (s, goal) => s.command === "notch" && goal === "hand" && !s.auto],
+  ];
+  const others = [
+    [choiceField(store, "edges", "Edges", { wrap: "Wrapped", mirror: "Mirrored" }), () => true],
+    [outputField(keepFirst), (s) => !isPass(s)],
+    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
+    [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
+    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
+  ];
+  const pages = h("p", { class: "mute small" });
+  const summary = h("span", { class: "mute small cut" });
+  const more = h("details", {}, h("summary", {}, icon("ch"), h("b", {}, "More"), summary), h("div", { class: "part" }, ...others.map(([field]) => field.root), pages));
+  const code = codeOf(store);
+  const body = h("div", { class: "part" }, h("div", {}, title, text), ...fields.map(([field]) => field.root), h("div", { class: "folds" }, more, code.root));
+  const root = h("div", { class: "body" }, start.root, body);
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const { asked, view } = state;
+    const goal = goalOf(asked.goal);
+    const isChosen = Boolean(goal && asked.settings);
+    put(rail, { hidden: !isChosen });
+    for (const button of rail.children) put(button, { "aria-pressed": String(button.dataset.goal === asked.goal) });
+    put(start.root, { hidden: isChosen || view.way === "learn" });
+    put(body, { hidden: !isChosen || view.way === "learn" });
+    start.draw(state, got);
+    if (!isChosen) return;
+    put(title, { text: goal.name });
+    put(text, { text: goal.text });
+    put(label, { text: goal.cutoff ?? "Cutoff" });
+    for (const [field, isFor] of [...fields, ...others]) {
+      const isShown = Boolean(isFor(asked.settings, asked.goal));
+      put(field.root, { hidden: !isShown });
+      if (isShown) field.draw(state, got);
+    }
+    put(summary, { text: otherWords(asked.settings) });
+    put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
+    code.draw(state, got);
+  };
+  return { root, rail, draw, choose };
+}
+
+/** The command and the Python of what is shown. Copy waits until they are those of the state. */
+function codeOf(store) {
+  let language = "command";
+  const tabs = segments("Language", [["command", "Command"], ["python", "Python"]], (value) => {
+    language = value;
+    store.changed();
+  });
+  const copy = h("button", { class: "ol", type: "button" }, "Copy");
+  const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
+  const root = h("details", { class: "code" }, h("summary", {}, icon("ch"), h("b", {}, "As code"), h("span", { class: "mute small" }, "command, Python")), h("div", { class: "row" }, tabs.root, h("span", { class: "sp" }), copy), pre);
+  copy.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      store.take("said", { text: "Copied", number: store.state.number });
+    } catch {
+      getSelection()?.selectAllChildren(pre);
+      store.take("said", { text: "The browser does not let pages copy: the code is selected, press Ctrl+C", number: store.state.number });
+    }
+  };
+  const draw = (state, got) => {
+    tabs.draw(language);
+    const isNow = isCurrent(state, got);
+    put(copy, { disabled: !isNow, text: isNow ? "Copy" : "Copy waits" });
+    put(pre, { text: got.words?.[language] ?? "", "data-old": !isNow, class: language });
+  };
+  return { root, draw };
+}
+
+/** The goals at the start, each with the picture's own result. */
+function startOf(store, choose) {
+  const cards = GOALS.map((goal, i) => {
+    const canvas = h("canvas", { width: 168, height: 120, "aria-hidden": "true" });
+    const about = h("span", {}, goal.about);
+    const button = h("button", { type: "button", "data-goal": goal.id, onclick: () => choose(goal.id) }, canvas, h("span", {}, h("b", {}, goal.name), about), h("kbd", {}, String(i + 1)));
+    return { goal, canvas, about, button, drawn: null };
+  });
+  const root = h("div", { class: "part" },
+    h("div", {}, h("h2", { class: "title big" }, "What should change?"), h("p", { class: "mute" }, "Choose a goal and see the result at once; nothing is saved until you say so.")),
+    h("div", { class: "goals" }, ...cards.map(({ button }) => button)),
+    h("p", { class: "row wrap links" }, h("button", { class: "link", type: "button", "data-goal": "hand", onclick: () => choose("hand") }, "Set a filter by hand"),
+      h("button", { class: "link", type: "button", onclick: () => store.look({ way: "learn" }) }, "First lesson: step by step")));
+  const draw = (state, got) => {
+    const peaks = got.peaks;
+    for (const card of cards) {
+      const surface = got[`small_${card.goal.id}`]?.value ?? null;
+      if (surface && card.drawn !== surface) {
+        card.drawn = surface;
+        cover(card.canvas, surface);
+      }
+      if (card.goal.id !== "dots") continue;
+      const count = peaks?.value && !peaks.isOld ? peaks.value.peaks.length : null;
+      const isLooking = !peaks?.value && !peaks?.error && got.facts.pages === 1;
+      put(card.about, { text: isLooking ? "Looking for patterns" : count ? `${count} pattern${count > 1 ? "s" : ""} found here` : count === 0 ? "none found here" : card.goal.about, class: count ? "em" : null });
+      put(card.button, { class: count ? "sug" : null });
+    }
+  };
+  return { root, draw };
+}
+
+/** Draw a picture so that it covers a canvas. */
+export function cover(canvas, surface) {
+  const { width, height } = surface.frame;
+  const scale = Math.max(canvas.width / width, canvas.height / height);
+  surface.draw(canvas.getContext("2d"), (canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale);
+}

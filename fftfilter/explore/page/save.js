@@ -1,0 +1,158 @@
+/** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
+
+import { h, icon, put } from "./dom.js";
+import { requestOf } from "./settings.js";
+import { isCurrent, missingOf } from "./state.js";
+import { brief } from "./units.js";
+
+/** Milliseconds between two looks at how far saving has come. */
+const LOOKS = 300;
+
+/** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
+export function saveOf(store, { facts, commands, again, reload }) {
+  const mark = h("span", { class: "mark" });
+  const line = h("p", {});
+  const act = h("button", { class: "ol small", type: "button" });
+  const bar = h("i");
+  const progress = h("div", { class: "prog" }, bar);
+  const out = h("input", { class: "in", "aria-label": "Save as", spellcheck: "false", autocomplete: "off" });
+  const path = h("p", { class: "path" });
+  const question = h("p");
+  const both = h("button", { class: "pri", type: "button" }, "Keep both");
+  const ask = h("div", { class: "ask", role: "group", "aria-label": "The file exists" }, question, h("div", { class: "row wrap" }, both,
+    h("button", { class: "ol", type: "button", onclick: () => save({ overwrite: store.got.exists.overwrite }) }, "Replace it"),
+    h("button", { class: "ol", type: "button", onclick: () => cancelAsk() }, "Cancel")));
+  const button = h("button", { class: "pri sp", type: "submit" });
+  const download = h("button", { class: "ol nophone", type: "button", onclick: () => save({ download: true }) }, icon("dl"), "Download");
+  const buttons = h("div", { class: "row buttons" }, button, download);
+  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, h("span", { class: "lab" }, "Save as"), out), path, ask, buttons);
+  const root = h("div", { class: "foot" }, progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
+  let controller = new AbortController();
+  let named = "";
+
+  const cancelAsk = () => {
+    store.take("exists", null);
+    store.take("said", { text: "Not saved", number: store.state.number });
+    button.focus();
+  };
+  both.onclick = () => {
+    out.value = store.got.exists.free;
+    save();
+  };
+  out.oninput = () => {
+    if (store.got.exists) store.take("exists", null);
+    store.changed();
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    save();
+  };
+
+  async function save(how = {}) {
+    const { state } = store;
+    if (!isCurrent(state, store.got) || store.got.saving) return;
+    const name = out.value;
+    controller = new AbortController();
+    const { signal } = controller;
+    store.take("exists", null);
+    store.take("said", null);
+    store.take("saving", { name, done: 0, total: facts().pages, begun: performance.now() });
+    const timer = setInterval(async () => {
+      try {
+        const { done, total } = await (await fetch("saving")).json();
+        if (store.got.saving) store.take("saving", { ...store.got.saving, done, total: total || facts().pages });
+      } catch {
+        // The answer to the save itself says that the server is gone.
+      }
+    }, LOOKS);
+    try {
+      const body = JSON.stringify({ request: requestOf(state, commands), out: name, ...how });
+      const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
+      if (how.download && response.ok) {
+        const url = URL.createObjectURL(await response.blob());
+        h("a", { href: url, download: name }).click();
+        setTimeout(() => URL.revokeObjectURL(url), 60_000);
+        store.take("said", { text: `Downloaded: ${name}`, number: state.number });
+      } else {
+        const answer = await response.json();
+        if (answer.overwrite) store.take("exists", { ...answer, name });
+        else if (answer.changed) store.take("changed", answer.error);
+        else if (answer.error) store.take("said", { text: answer.error, number: state.number, failed: true });
+        else store.take("said", { text: `Written: ${answer.written}`, number: state.number, done: true });
+      }
+    } catch {
+      const text = signal.aborted ? "Canceled: nothing was written" : "Not saved: fftfilter does not answer";
+      store.take("said", { text, number: state.number, failed: !signal.aborted });
+    } finally {
+      clearInterval(timer);
+      store.take("saving", null);
+    }
+  }
+
+  /** Cancel what runs: a save, or what is computed, in whose place comes what is shown. Returns whether something was. */
+  const cancel = () => {
+    const { state, got } = store;
+    if (got.saving) controller.abort();
+    else if (got.exists) cancelAsk();
+    else if (state.asked.settings && !isCurrent(state, got) && store.canUndo) store.undo();
+    else return false;
+    return true;
+  };
+
+  /** What stands in the state line: its mark, text, and button. @param {import("./state.js").State} state */
+  const told = (state, got) => {
+    const { asked, number } = state;
+    const failed = got.error?.number === number ? got.error.text : asked.wrong?.reason || null;
+    const said = got.said?.number === number ? got.said : null;
+    if (got.isConnected === false) return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
+    if (got.saving) {
+      const { done, total, begun } = got.saving;
+      const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
+      const pages = total > 1 ? `Saving page ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}` : `Saving ${got.saving.name}`;
+      return ["spin", pages, ["Cancel", cancel]];
+    }
+    if (got.changed) return ["bad", got.changed, ["Open again", reload]];
+    if (said) return [said.failed ? "bad" : "ok", said.text, null];
+    if (!asked.settings) return ["", "Nothing is filtered yet", null];
+    if (missingOf(asked)) return ["", missingOf(asked), null];
+    if (failed) return ["bad", failed, asked.wrong ? null : ["Retry", again]];
+    if (asked.wrong) return ["spin", "Reading the number", null];
+    if (got.result?.number !== number) return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
+    if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
+    if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
+    const { ms, note } = got.words;
+    return ["ok", `Shown: your choice, full quality · ${brief(ms, 2)} ms${note ? `. Note: ${note}` : ""}`, null];
+  };
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const [kind, text, action] = told(state, got);
+    if (mark.dataset.kind !== kind) {
+      mark.dataset.kind = kind;
+      mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [h("span", { class: "spin" })] : []));
+    }
+    put(root, { "data-kind": kind || "none" });
+    put(line, { text });
+    put(act, { text: action?.[0] ?? "", hidden: !action });
+    act.onclick = action?.[1] ?? null;
+    const saving = got.saving;
+    put(progress, { hidden: !saving });
+    bar.style.width = `${saving ? (100 * saving.done) / Math.max(1, saving.total) : 0}%`;
+    put(form, { hidden: !state.asked.settings });
+    if (named !== facts().out + facts().folder) {
+      named = facts().out + facts().folder;
+      out.value = facts().out;
+    }
+    const slash = facts().folder.includes("\\") ? "\\" : "/";
+    put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
+    const isReady = isCurrent(state, got);
+    const pages = facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
+    put(button, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits for the result" });
+    put(download, { disabled: !isReady || Boolean(saving) });
+    put(ask, { hidden: !got.exists });
+    put(buttons, { hidden: Boolean(got.exists) });
+    if (got.exists) put(question, { text: `${got.exists.error.replace(/: overwrite it\?$/, "")}.` });
+    if (got.exists && !ask.contains(document.activeElement) && document.activeElement === document.body) both.focus();
+  };
+  return { root, draw, save, cancel };
+}
