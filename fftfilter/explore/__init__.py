@@ -1,6 +1,7 @@
 """A page in the browser: the user drags a filter over the spectrum of a picture, and the result follows.
 
     server.py      routes below a secret path, for this machine's pages alone
+    workers.py     threads, one for each kind of work; what nobody waits for stops
     live.py        the WebSocket, which answers the newest request
     request.py     a request: a command with its options, as on a command line
     answers.py     the filtered picture of a request, by filters that are kept ready, and the words beside it:

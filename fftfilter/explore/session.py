@@ -268,8 +268,8 @@ class Session:
 
     def number(self, text: str, unit: str, pixel_size: str) -> dict[str, Any]:
         """Return the cutoff that a text means beside a unit: a unit in the text goes first. Raises ParameterError."""
-        value, given = parsed(text, "cutoff", "a number, such as 8, or one with a unit, such as 8px or 40um")
-        found = Radius.parse(f"{value!r}{given or unit.removeprefix('bins')}", "cutoff")
+        _, given = parsed(text, "cutoff", "a number, such as 8, or one with a unit, such as 8px or 40um")
+        found = Radius.parse(text if given else text + unit.removeprefix("bins"), "cutoff")
         return {"value": found.value, "unit": found.unit, "cyc": self._cycles(found, pixel_size)}
 
     def units(self, pixel_size: str = "") -> dict[str, dict[str, Any]]:

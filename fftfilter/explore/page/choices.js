@@ -25,7 +25,7 @@ export function choicesOf(store, page, { focusNotch }) {
     const { radius } = store.state.asked.settings;
     const frequency = radius ? frequencyOf(radius, page.units()) ?? 1 : 1;
     // A small ring is enlarged, so that it can be dragged.
-    const zoom = frequency < SMALL ? { zoom: Math.min(8, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
+    const zoom = frequency < SMALL ? { zoom: Math.min(5, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
     store.look({ wave: null, spectrum: zoom });
   };
   const start = startOf(store, choose);
@@ -114,6 +114,7 @@ function codeOf(store) {
   const copy = h("button", { class: "ol", type: "button" }, "Copy");
   const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
   const root = h("details", { class: "code" }, h("summary", {}, icon("ch"), h("b", {}, "As code"), h("span", { class: "mute small" }, "command, Python")), h("div", { class: "row" }, tabs.root, h("span", { class: "sp" }), copy), pre);
+  root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
     try {
       await navigator.clipboard.writeText(pre.textContent);
@@ -148,7 +149,7 @@ function startOf(store, choose) {
   const draw = (state, got) => {
     const peaks = got.peaks;
     for (const card of cards) {
-      const surface = got[`small_${card.goal.id}`]?.value ?? null;
+      const surface = got[`small_${card.goal.id}`]?.value ?? got.before?.value ?? null;
       if (surface && card.drawn !== surface) {
         card.drawn = surface;
         cover(card.canvas, surface);

@@ -31,7 +31,7 @@ export const wrongOf = (name, { number, asked }, { error }) => {
  * @param {{units: () => import("./units.js").Units, facts: () => any}} page
  */
 export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
-  const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name });
+  const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
   const unit = h("select", { "aria-label": `Unit of ${label}` });
   const hint = hintOf();
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });

@@ -167,11 +167,11 @@ export function pictureOf(store, facts, ask) {
     else if (two) {
       const pane = paneSize().width;
       paint(other ?? null, 0, pane, 0, way === "learn" ? got.other?.isOld : got.before?.isOld);
-      paint(after, pane + 2, width, pane + 2, old);
+      paint(after ?? before, pane + 2, width, pane + 2, old || !after);
     } else if (isWipe) {
       paint(before, 0, border, 0, got.before?.isOld);
-      paint(after, border, width, 0, old);
-    } else paint(after, 0, width, 0, old);
+      paint(after ?? before, border, width, 0, old || !after);
+    } else paint(after ?? before, 0, width, 0, old || !after);
     put(bar, { hidden: !isWipe, "aria-valuenow": Math.round(100 * wipe), "aria-valuetext": `${Math.round(100 * wipe)} % before` });
     bar.style.left = `${border}px`;
     const words = isHeld ? ["Before", ""] : !isFiltered ? ["", ""] : way === "learn" ? (two ? ["Ideal: rings", "Gaussian: none"] : ["", ""]) : two || isWipe ? ["Before", "After"] : [how === "removed" ? "Removed: 0 is gray" : "After", ""];

@@ -102,7 +102,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
   /** What stands in the state line: its mark, text, and button. @param {import("./state.js").State} state */
   const told = (state, got) => {
     const { asked, number } = state;
-    const failed = got.error?.number === number ? got.error.text : asked.wrong?.reason || null;
+    const failed = got.error?.number === number ? got.error.text : null;
     const said = got.said?.number === number ? got.said : null;
     if (got.isConnected === false) return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
     if (got.saving) {
@@ -115,7 +115,8 @@ export function saveOf(store, { facts, commands, again, reload }) {
     if (said) return [said.failed ? "bad" : "ok", said.text, null];
     if (!asked.settings) return ["", "Nothing is filtered yet", null];
     if (missingOf(asked)) return ["", missingOf(asked), null];
-    if (failed) return ["bad", failed, asked.wrong ? null : ["Retry", again]];
+    if (asked.wrong?.reason) return ["bad", "The number in red is not understood", null];
+    if (failed) return ["bad", failed, ["Retry", again]];
     if (asked.wrong) return ["spin", "Reading the number", null];
     if (got.result?.number !== number) return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
     if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
@@ -147,7 +148,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
     const isReady = isCurrent(state, got);
     const pages = facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
-    put(button, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits for the result" });
+    put(button, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
     put(download, { disabled: !isReady || Boolean(saving) });
     put(ask, { hidden: !got.exists });
     put(buttons, { hidden: Boolean(got.exists) });
