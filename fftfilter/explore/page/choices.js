@@ -1,6 +1,6 @@
 /** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
 
-import { h, icon, put, segments } from "./dom.js";
+import { button, div, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, textField } from "./fields.js";
 import { groupsOf } from "./groups.js";
 import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
@@ -9,7 +9,6 @@ import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
-
 
 /**
  * @param {import("./state.js").Store} store
@@ -20,24 +19,37 @@ export function choicesOf(store, page, { focusNotch }) {
   const choose = (id) => {
     const goal = goalOf(id);
     const { settings } = store.state.asked;
-    if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
+    if (goal === BY_HAND)
+      store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
     else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
     const { radius } = store.state.asked.settings;
-    const frequency = radius ? frequencyOf(radius, page.units()) ?? 1 : 1;
+    const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
     // A small ring is enlarged, so that it can be dragged.
     const zoom = frequency < SMALL ? { zoom: Math.min(5, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
     store.look({ wave: null, spectrum: zoom });
   };
   const start = startOf(store, choose);
-  const rail = h("nav", { class: "rail", "aria-label": "Goals" }, ...[...GOALS, BY_HAND].map(({ id, short, name }) =>
-    h("button", { type: "button", title: name, "data-goal": id, onclick: () => choose(id) }, icon(id, 18), h("span", {}, short))));
+  const rail = h(
+    "nav",
+    { class: "rail", "aria-label": "Goals" },
+    ...[...GOALS, BY_HAND].map(({ id, short, name }) =>
+      h("button", { type: "button", title: name, "data-goal": id, onclick: () => choose(id) }, icon(id, 18), span("", short)),
+    ),
+  );
   const title = h("h2", { class: "title" });
-  const text = h("p", { class: "mute" });
+  const text = para("mute");
 
   const shapes = () => Object.fromEntries(facts().shapes.map(({ name }) => [name, name[0].toUpperCase() + name.slice(1)]));
   const passShapes = { ideal: "Ideal", ...shapes() };
   const notchShapes = { gaussian: "Gaussian", ...shapes() };
-  const commands = { lowpass: "Low-pass", highpass: "High-pass", bandpass: "Band-pass", bandstop: "Band-stop", notch: "Notches", stripes: "Stripes" };
+  const commands = {
+    lowpass: "Low-pass",
+    highpass: "High-pass",
+    bandpass: "Band-pass",
+    bandstop: "Band-stop",
+    notch: "Notches",
+    stripes: "Stripes",
+  };
   const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
@@ -45,9 +57,21 @@ export function choicesOf(store, page, { focusNotch }) {
   const keepFirst = { keep: "Keep the mean", ...outputs };
   const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
-  const turn = segments("Direction", [["0", "Level"], ["90", "Upright"]], (value) => store.set({ angle: Number(value) }));
+  const turn = segments(
+    "Direction",
+    [
+      ["0", "Level"],
+      ["90", "Upright"],
+    ],
+    (value) => store.set({ angle: Number(value) }),
+  );
+  /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
+  /** @type {Field[]} */
   const fields = [
-    [choiceField(store, "command", "Filter", commands, (command) => withCommand(store.state.asked.settings, command, facts())), (s, goal) => goal === "hand"],
+    [
+      choiceField(store, "command", "Filter", commands, (command) => withCommand(store.state.asked.settings, command, facts())),
+      (s, goal) => goal === "hand",
+    ],
     [cutoff, (s) => isPass(s) && !isBand(s)],
     [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
     [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
@@ -55,28 +79,46 @@ export function choicesOf(store, page, { focusNotch }) {
     [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
     [outputField(outputs), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
-    [{ root: h("div", { class: "f" }, h("span", { class: "lb" }, "Stripes are"), turn.root), draw: ({ asked: { settings } }) => turn.draw(String(settings.angle)) }, (s) => s.command === "stripes"],
+    [
+      { root: div("f", span("lb", "Stripes are"), turn.root), draw: ({ asked: { settings } }) => turn.draw(String(settings.angle)) },
+      (s) => s.command === "stripes",
+    ],
     [angle, (s) => s.command === "stripes"],
     [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
     [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
     [groupsOf(store, page), (s) => s.auto],
     [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
     [choiceField(store, "shape", "Shape", notchShapes), (s, goal) => s.command === "notch" && goal === "hand"],
-    [textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }), (s, goal) => s.command === "notch" && goal === "hand" && !s.auto],
+    [
+      textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
+      (s, goal) => s.command === "notch" && goal === "hand" && !s.auto,
+    ],
   ];
+  /** @type {Field[]} */
   const others = [
     [choiceField(store, "edges", "Edges", { wrap: "Wrapped", mirror: "Mirrored" }), () => true],
     [outputField(keepFirst), (s) => !isPass(s)],
-    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
+    [
+      textField(store, "scale", "Range", { placeholder: "each" }),
+      (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep")),
+    ],
     [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
-    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
+    [
+      textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }),
+      (s, goal) => goal === "hand" && s.command !== "stripes",
+    ],
   ];
-  const pages = h("p", { class: "mute small" });
-  const summary = h("span", { class: "mute small cut" });
-  const more = h("details", {}, h("summary", {}, icon("ch"), h("b", {}, "More"), summary), h("div", { class: "part" }, ...others.map(([field]) => field.root), pages));
+  const pages = para("mute small");
+  const summary = span("mute small cut");
+  const more = h(
+    "details",
+    {},
+    h("summary", {}, icon("ch"), h("b", {}, "More"), summary),
+    div("part", ...others.map(([field]) => field.root), pages),
+  );
   const code = codeOf(store);
-  const body = h("div", { class: "part" }, h("div", {}, title, text), ...fields.map(([field]) => field.root), h("div", { class: "folds" }, more, code.root));
-  const root = h("div", { class: "body" }, start.root, body);
+  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
+  const root = div("body", start.root, body);
 
   /** @param {import("./state.js").State} state */
   const draw = (state, got) => {
@@ -107,13 +149,26 @@ export function choicesOf(store, page, { focusNotch }) {
 /** The command and the Python of what is shown. Copy waits until they are those of the state. */
 function codeOf(store) {
   let language = "command";
-  const tabs = segments("Language", [["command", "Command"], ["python", "Python"]], (value) => {
-    language = value;
-    store.changed();
-  });
-  const copy = h("button", { class: "ol", type: "button" }, "Copy");
+  const tabs = segments(
+    "Language",
+    [
+      ["command", "Command"],
+      ["python", "Python"],
+    ],
+    (value) => {
+      language = value;
+      store.changed();
+    },
+  );
+  const copy = button("ol", "Copy", null);
   const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
-  const root = h("details", { class: "code" }, h("summary", {}, icon("ch"), h("b", {}, "As code"), h("span", { class: "mute small" }, "command, Python")), h("div", { class: "row" }, tabs.root, h("span", { class: "sp" }), copy), pre);
+  const root = h(
+    "details",
+    { class: "code" },
+    h("summary", {}, icon("ch"), h("b", {}, "As code"), span("mute small", "command, Python")),
+    div("row", tabs.root, span("sp"), copy),
+    pre,
+  );
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
     try {
@@ -137,15 +192,31 @@ function codeOf(store) {
 function startOf(store, choose) {
   const cards = GOALS.map((goal, i) => {
     const canvas = h("canvas", { width: 168, height: 120, "aria-hidden": "true" });
-    const about = h("span", {}, goal.about);
-    const button = h("button", { type: "button", "data-goal": goal.id, onclick: () => choose(goal.id) }, canvas, h("span", {}, h("b", {}, goal.name), about), h("kbd", {}, String(i + 1)));
+    const about = span("", goal.about);
+    const button = h(
+      "button",
+      { type: "button", "data-goal": goal.id, onclick: () => choose(goal.id) },
+      canvas,
+      span("", h("b", {}, goal.name), about),
+      h("kbd", {}, String(i + 1)),
+    );
     return { goal, canvas, about, button, drawn: null };
   });
-  const root = h("div", { class: "part" },
-    h("div", {}, h("h2", { class: "title big" }, "What should change?"), h("p", { class: "mute" }, "Choose a goal and see the result at once; nothing is saved until you say so.")),
-    h("div", { class: "goals" }, ...cards.map(({ button }) => button)),
-    h("p", { class: "row wrap links" }, h("button", { class: "link", type: "button", "data-goal": "hand", onclick: () => choose("hand") }, "Set a filter by hand"),
-      h("button", { class: "link", type: "button", onclick: () => store.look({ way: "learn" }) }, "First lesson: step by step")));
+  const root = div(
+    "part",
+    h(
+      "div",
+      {},
+      h("h2", { class: "title big" }, "What should change?"),
+      para("mute", "Choose a goal and see the result at once; nothing is saved until you say so."),
+    ),
+    div("goals", ...cards.map(({ button }) => button)),
+    para(
+      "row wrap links",
+      button("link", "Set a filter by hand", () => choose("hand"), { "data-goal": "hand" }),
+      button("link", "First lesson: step by step", () => store.look({ way: "learn" })),
+    ),
+  );
   const draw = (state, got) => {
     const peaks = got.peaks;
     for (const card of cards) {
@@ -157,7 +228,16 @@ function startOf(store, choose) {
       if (card.goal.id !== "dots") continue;
       const count = peaks?.value && !peaks.isOld ? peaks.value.peaks.length : null;
       const isLooking = !peaks?.value && !peaks?.error && got.facts.pages === 1;
-      put(card.about, { text: isLooking ? "Looking for patterns" : count ? `${count} pattern${count > 1 ? "s" : ""} found here` : count === 0 ? "none found here" : card.goal.about, class: count ? "em" : null });
+      put(card.about, {
+        text: isLooking
+          ? "Looking for patterns"
+          : count
+            ? `${count} pattern${count > 1 ? "s" : ""} found here`
+            : count === 0
+              ? "none found here"
+              : card.goal.about,
+        class: count ? "em" : null,
+      });
       put(card.button, { class: count ? "sug" : null });
     }
   };
@@ -168,5 +248,11 @@ function startOf(store, choose) {
 export function cover(canvas, surface) {
   const { width, height } = surface.frame;
   const scale = Math.max(canvas.width / width, canvas.height / height);
-  surface.draw(canvas.getContext("2d"), (canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale);
+  surface.draw(
+    canvas.getContext("2d"),
+    (canvas.width - width * scale) / 2,
+    (canvas.height - height * scale) / 2,
+    width * scale,
+    height * scale,
+  );
 }

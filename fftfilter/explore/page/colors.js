@@ -6,9 +6,24 @@ export const STEPS = 2;
 const BLACK = 6;
 const WHITE = 2e-4;
 const STOPS = {
-  gray: [[0, 0, 0], [255, 255, 255]],
-  viridis: [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]],
-  fire: [[0, 0, 0], [110, 20, 110], [220, 60, 50], [250, 170, 30], [255, 255, 200]],
+  gray: [
+    [0, 0, 0],
+    [255, 255, 255],
+  ],
+  viridis: [
+    [68, 1, 84],
+    [59, 82, 139],
+    [33, 145, 140],
+    [94, 201, 98],
+    [253, 231, 37],
+  ],
+  fire: [
+    [0, 0, 0],
+    [110, 20, 110],
+    [220, 60, 50],
+    [250, 170, 30],
+    [255, 255, 200],
+  ],
 };
 
 /** Return the pixels between which a spectrum is shown from black to white: its median less some, and its brightest. */
@@ -76,6 +91,12 @@ export function powerOf(spectrum, gain, lowest, farthest) {
       if (gain) sums[1][bin] += power * (gain.pixels[row + Math.floor((x * gain.width) / width)] / 255) ** 2;
     }
   }
-  const curve = (sum) => [...sum].map((each, i) => ({ f: lowest * Math.exp((span * (i + 0.5)) / BINS), db: counts[i] ? 10 * Math.log10(Math.max(each / counts[i], 1e-30)) : null })).filter(({ db }) => db !== null);
+  const curve = (sum) =>
+    [...sum]
+      .map((each, i) => ({
+        f: lowest * Math.exp((span * (i + 0.5)) / BINS),
+        db: counts[i] ? 10 * Math.log10(Math.max(each / counts[i], 1e-30)) : null,
+      }))
+      .filter(({ db }) => db !== null);
   return { before: curve(sums[0]), after: gain ? curve(sums[1]) : null };
 }

@@ -19,6 +19,26 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** @typedef {Node | string | null} Child */
+/** @param {string} kind @param {...Child} children @returns {any} */
+export const div = (kind, ...children) => h("div", { class: kind }, ...children);
+/** @param {string} kind @param {...Child} children @returns {any} */
+export const span = (kind, ...children) => h("span", { class: kind || null }, ...children);
+/** @param {string} kind @param {...Child} children @returns {any} */
+export const para = (kind, ...children) => h("p", { class: kind || null }, ...children);
+
+/**
+ * Return a button of a kind with its content, and what it does.
+ *
+ * @param {string} kind
+ * @param {Child | Child[]} content
+ * @param {((event: any) => void) | null} onclick
+ * @param {Record<string, any>} [more]
+ * @returns {any}
+ */
+export const button = (kind, content, onclick, more = {}) =>
+  h("button", { class: kind || null, type: "button", onclick, ...more }, ...[content].flat());
+
 /** @param {string} tag @param {Record<string, any>} [properties] @param {...Node} children @returns {any} */
 export function svg(tag, properties = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
@@ -38,7 +58,7 @@ export function icon(name, size = 16) {
 /** Set what differs: `text`, `hidden`, `value`, `checked` and `disabled` as properties, functions, attributes. */
 export function put(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
-    if (typeof value === "function") element[name] = value;
+    if (name.startsWith("on")) element[name] = value;
     else if (name === "text") element.textContent !== value && (element.textContent = value);
     else if (["value", "checked", "disabled", "open"].includes(name)) element[name] !== value && (element[name] = value);
     else if (value === null || value === false || value === undefined) element.removeAttribute(name);

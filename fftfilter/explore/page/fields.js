@@ -1,6 +1,6 @@
 /** Fields: a number with its unit, read by the program; a number alone; a choice; a notch among its equals. */
 
-import { h, icon, put, select } from "./dom.js";
+import { button, div, h, icon, para, put, select, span } from "./dom.js";
 import { notchesName } from "./settings.js";
 import { address, get } from "./questions.js";
 import { brief, cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
@@ -10,7 +10,7 @@ const TYPED = 250;
 
 /** The line that says what is wrong with a field, else other units. */
 function hintOf() {
-  return h("p", { class: "w s small mute" });
+  return para("w s small mute");
 }
 
 const drawHint = (hint, input, wrong, text) => {
@@ -31,11 +31,17 @@ export const wrongOf = (name, { number, asked }, { error }) => {
  * @param {{units: () => import("./units.js").Units, facts: () => any}} page
  */
 export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
-  const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
+  const input = h("input", {
+    "aria-label": label,
+    spellcheck: "false",
+    autocomplete: "off",
+    inputmode: "text",
+    name: hasSlider ? name : null,
+  });
   const unit = h("select", { "aria-label": `Unit of ${label}` });
   const hint = hintOf();
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
-  const root = h("div", { class: "f" }, h("span", { class: "lb" }, label), h("span", { class: "unit" }, input, unit), hasSlider ? slider : null, hint);
+  const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint);
   const now = () => store.state.asked.settings[name];
   const lowest = () => 1 / Math.min(facts().width, facts().height);
   let timer = 0;
@@ -52,7 +58,14 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     store.ask({ wrong: { field: name, text, reason: "" } }, { drag: true });
     const { file, settings } = store.state.asked;
     try {
-      const { value, unit: own } = await get(address("number", { text, unit: now()?.unit ?? firstUnit(units(), facts().pixel_size?.across_m), pixel_size: settings.pixel_size, file }));
+      const { value, unit: own } = await get(
+        address("number", {
+          text,
+          unit: now()?.unit ?? firstUnit(units(), facts().pixel_size?.across_m),
+          pixel_size: settings.pixel_size,
+          file,
+        }),
+      );
       if (mine === reading) store.set({ [name]: { value, unit: own } });
     } catch (error) {
       if (mine === reading) store.ask({ wrong: { field: name, text, reason: error.message } }, { drag: true });
@@ -77,7 +90,11 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     if (frequency) store.set({ [name]: cutoffAt(frequency, unit.value, units(), 4) });
   };
   const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
-  slider.oninput = () => store.set({ [name]: cutoffAt(lowest() * (0.5 / lowest()) ** (1 - Number(slider.value) / 1000), now().unit, units(), 3) }, { drag: true });
+  slider.oninput = () =>
+    store.set(
+      { [name]: cutoffAt(lowest() * (0.5 / lowest()) ** (1 - Number(slider.value) / 1000), now().unit, units(), 3) },
+      { drag: true },
+    );
   slider.onchange = () => store.commit();
 
   /** @param {import("./state.js").State} state */
@@ -94,7 +111,9 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
-    const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
+    const others = ["px", "bins"]
+      .filter((each) => each !== cutoff.unit)
+      .map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
     drawHint(hint, input, wrongOf(name, state, got), `= ${others.join(", ")}`);
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
     slider.style.setProperty("--v", `${toSlider(frequency ?? 0.1) / 10}%`);
@@ -104,9 +123,17 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
 
 /** A number or a text as the program takes it; empty is the program's default. */
 export function textField(store, name, label, { placeholder = "", type = "text", suffix = "" } = {}) {
-  const input = h("input", { class: suffix ? null : "in", "aria-label": label, spellcheck: "false", autocomplete: "off", placeholder, inputmode: type === "number" ? "decimal" : null, name });
+  const input = h("input", {
+    class: suffix ? null : "in",
+    "aria-label": label,
+    spellcheck: "false",
+    autocomplete: "off",
+    placeholder,
+    inputmode: type === "number" ? "decimal" : null,
+    name,
+  });
   const hint = hintOf();
-  const root = h("div", { class: "f" }, h("span", { class: "lb" }, label), suffix ? h("span", { class: "unit" }, input, h("span", {}, suffix)) : input, hint);
+  const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint);
   input.onchange = () => store.set({ [name]: input.value.trim() || undefined });
   input.onkeydown = (event) => event.key === "Enter" && input.onchange();
   const draw = (state, got) => {
@@ -123,7 +150,7 @@ export function textField(store, name, label, { placeholder = "", type = "text",
 export function choiceField(store, name, label, choices, changes = (value) => ({ [name]: value })) {
   const box = select(label, choices, (value) => store.set(changes(value)), { name });
   const hint = hintOf();
-  const root = h("div", { class: "f" }, h("span", { class: "lb" }, label), box, hint);
+  const root = div("f", span("lb", label), box, hint);
   const draw = (state, got) => {
     put(box, { value: String(state.asked.settings?.[name] ?? Object.keys(choices)[0]) });
     const wrong = wrongOf(name, state, got);
@@ -136,10 +163,10 @@ export function choiceField(store, name, label, choices, changes = (value) => ({
 /** The notches that were set by hand, sorted by period, at most a screen of them. @param {import("./state.js").Store} store */
 export function notchList(store, { units, facts }, focus) {
   const rows = h("ul", { class: "grp scrolls" });
-  const none = h("p", { class: "mute small" }, "Click a bright spot in the spectrum to take it out.");
-  const clear = h("button", { class: "link small", type: "button", onclick: () => store.set({ [notchesName(store.state.asked.settings)]: [] }) }, "Clear all");
-  const count = h("span", { class: "mute small" });
-  const root = h("div", { class: "part" }, h("div", { class: "row" }, h("span", { class: "h" }, "Notches"), count, h("span", { class: "sp" }), clear), none, rows);
+  const none = para("mute small", "Click a bright spot in the spectrum to take it out.");
+  const clear = button("link small", "Clear all", () => store.set({ [notchesName(store.state.asked.settings)]: [] }));
+  const count = span("mute small");
+  const root = div("part", div("row", span("h", "Notches"), count, span("sp"), clear), none, rows);
   const remove = (index) => {
     const name = notchesName(store.state.asked.settings);
     store.set({ [name]: store.state.asked.settings[name].toSpliced(index, 1) });
@@ -148,7 +175,8 @@ export function notchList(store, { units, facts }, focus) {
     if (!settings) return;
     const notches = settings[notchesName(settings)] ?? [];
     const shown = notches.map((notch, index) => ({ ...notch, index, f: Math.hypot(notch.fx, notch.fy) })).sort((a, b) => a.f - b.f);
-    const said = ({ f, width }) => `${saidOf(cutoffAt(f, facts().unit, units(), 3), units())}${width ? ` · width ${saidOf(width, units())}` : ""}`;
+    const said = ({ f, width }) =>
+      `${saidOf(cutoffAt(f, facts().unit, units(), 3), units())}${width ? ` · width ${saidOf(width, units())}` : ""}`;
     put(none, { hidden: notches.length > 0 });
     put(clear, { hidden: notches.length < 2 });
     put(count, { text: notches.length > 1 ? String(notches.length) : "" });
@@ -156,9 +184,16 @@ export function notchList(store, { units, facts }, focus) {
     const items = shown.map((each) => ({ text: said(each), index: each.index }));
     if (rows.shown === JSON.stringify(items)) return;
     rows.shown = JSON.stringify(items);
-    rows.replaceChildren(...items.map(({ text, index }) => h("li", { class: "on one" },
-      h("button", { class: "link plain", type: "button", onclick: () => focus(index) }, text),
-      h("button", { class: "ic", type: "button", "aria-label": `Remove the notch ${text}`, onclick: () => remove(index) }, icon("x")))));
+    rows.replaceChildren(
+      ...items.map(({ text, index }) =>
+        h(
+          "li",
+          { class: "on one" },
+          h("button", { class: "link plain", type: "button", onclick: () => focus(index) }, text),
+          h("button", { class: "ic", type: "button", "aria-label": `Remove the notch ${text}`, onclick: () => remove(index) }, icon("x")),
+        ),
+      ),
+    );
   };
   return { root, draw };
 }

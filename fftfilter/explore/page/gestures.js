@@ -43,10 +43,14 @@ export function listen(stage, { view, placement, size, hover, tap }) {
     return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, spread: Math.hypot(a.x - b.x, a.y - b.y) };
   };
 
-  stage.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
-  }, { passive: false });
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
+    },
+    { passive: false },
+  );
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;
@@ -92,9 +96,5 @@ export function listen(stage, { view, placement, size, hover, tap }) {
     moveBy(moves[event.key][0] * far, moves[event.key][1] * far);
   });
 
-  return {
-    by: (steps) => zoomAt(STEP ** steps),
-    to: (zoom) => zoomAt(zoom / view.get().zoom),
-    fit: () => view.reset(),
-  };
+  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset() };
 }

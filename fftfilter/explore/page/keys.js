@@ -13,7 +13,11 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
     const { settings } = store.state.asked;
     const [name] = cutoffsOf(settings);
     if (settings?.auto) store.set({ strength: Math.min(60, Math.max(10, Number(settings.strength) - steps)) }, { nudge: true });
-    else if (name) store.set({ [name]: { ...settings[name], value: Number((settings[name].value * BRACKET ** steps).toPrecision(4)) } }, { nudge: true });
+    else if (name)
+      store.set(
+        { [name]: { ...settings[name], value: Number((settings[name].value * BRACKET ** steps).toPrecision(4)) } },
+        { nudge: true },
+      );
   };
   const go = (to) => () => {
     const page = Math.min(facts().pages - 1, Math.max(0, to(store.state.asked.page)));
@@ -22,10 +26,23 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
   const keys = {
     ...Object.fromEntries(GOALS.map(({ id }, i) => [String(i + 1), () => choices.choose(id)])),
     0: () => store.look({ picture: WHOLE, spectrum: WHOLE }),
-    "+": () => picture.zooms.by(1), "=": () => picture.zooms.by(1), "-": () => picture.zooms.by(-1), z: picture.oneToOne,
-    w: show("wipe"), s: show("two"), a: show("after"), r: show("removed"),
-    l: tab("levels"), p: tab("profile"), o: files, "[": turn(-1), "]": turn(1),
-    PageUp: go((page) => page - 1), PageDown: go((page) => page + 1), Home: go(() => 0), End: go(() => Infinity),
+    "+": () => picture.zooms.by(1),
+    "=": () => picture.zooms.by(1),
+    "-": () => picture.zooms.by(-1),
+    z: picture.oneToOne,
+    w: show("wipe"),
+    s: show("two"),
+    a: show("after"),
+    r: show("removed"),
+    l: tab("levels"),
+    p: tab("profile"),
+    o: files,
+    "[": turn(-1),
+    "]": turn(1),
+    PageUp: go((page) => page - 1),
+    PageDown: go((page) => page + 1),
+    Home: go(() => 0),
+    End: go(() => Infinity),
     "?": () => top.sheet.showModal(),
   };
 

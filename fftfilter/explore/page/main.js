@@ -10,7 +10,7 @@
  */
 
 import { choicesOf } from "./choices.js";
-import { h, put } from "./dom.js";
+import { button, div, h, para, put, span } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { learnOf, waveOf } from "./learn.js";
 import { live } from "./live.js";
@@ -26,7 +26,14 @@ import { trayOf } from "./tray.js";
 import { firstUnit } from "./units.js";
 
 const FAINTEST = 10;
-const LEGEND = [["Middle:", "light and shade, everything large", "middle"], ["Far out:", "fine detail, grain and noise", "far"], ["Bright spots:", "patterns that repeat. Dots, stripes, weave", "spots"], ["Cross:", "the borders, where left meets right", "cross"]];
+/** After as many ms without a change the address says what is chosen: browsers refuse to change it often. */
+const KEEP = 200;
+const LEGEND = [
+  ["Middle:", "light and shade, everything large", "middle"],
+  ["Far out:", "fine detail, grain and noise", "far"],
+  ["Bright spots:", "patterns that repeat. Dots, stripes, weave", "spots"],
+  ["Cross:", "the borders, where left meets right", "cross"],
+];
 
 /** Return the facts on a file, with the unit to begin with. */
 async function factsOf(file) {
@@ -91,15 +98,30 @@ async function start() {
   const setWay = (isOn) => (isOn ? learn.begin() : store.look({ way: "filter" }));
   const top = topOf(store, { facts, theme, learn: setWay, files });
 
-  const legend = h("div", { class: "part" }, h("p", { class: "h" }, "How to read it"), h("ul", { class: "legend" }, ...LEGEND.map(([name, text, kind]) => h("li", {}, h("i", { class: kind }), h("span", {}, h("b", {}, `${name} `), h("span", { class: "mute" }, text))))));
-  const under = h("div", { class: "under" }, legend, gain.root, spectrum.choices, wave.root);
+  const legend = div(
+    "part",
+    para("h", "How to read it"),
+    h(
+      "ul",
+      { class: "legend" },
+      ...LEGEND.map(([name, text, kind]) => h("li", {}, h("i", { class: kind }), span("", h("b", {}, `${name} `), span("mute", text)))),
+    ),
+  );
+  const under = div("under", legend, gain.root, spectrum.choices, wave.root);
   picture.root.append(tray.root, learn.tray);
-  const swap = h("button", { class: "inset", type: "button", "aria-label": "Swap picture and spectrum" });
-  const desk = h("main", { class: "desk" }, picture.root, h("section", { class: "view spc", "aria-label": "Spectrum" }, ...spectrum.top, under),
-    h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root), swap);
+  const swap = button("inset", [], null, { "aria-label": "Swap picture and spectrum" });
+  const desk = h(
+    "main",
+    { class: "desk" },
+    picture.root,
+    h("section", { class: "view spc", "aria-label": "Spectrum" }, ...spectrum.top, under),
+    h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root),
+    swap,
+  );
   swap.onclick = () => document.body.toggleAttribute("data-swapped");
   document.body.replaceChildren(top.root, desk);
 
+  let keeping = 0;
   store.subscribe((state, got) => {
     const { asked: now, view: looks } = state;
     document.body.dataset.way = looks.way;
@@ -108,7 +130,8 @@ async function start() {
     put(spectrum.choices, { hidden: !now.settings || looks.way === "learn" || Boolean(looks.wave) });
     put(choices.root, { hidden: looks.way === "learn" });
     for (const part of [top, picture, spectrum, gain, wave, tray, choices, learn, saving]) part.draw(state, got);
-    history.replaceState(null, "", hashOf(state));
+    clearTimeout(keeping);
+    keeping = window.setTimeout(() => history.replaceState(null, "", hashOf(store.state)), KEEP);
   });
 
   const connection = live(store, { commands, look: picture.look });
@@ -126,34 +149,53 @@ function addressesOf(facts, commands, look) {
   const small = (state, settings, size) => {
     const { file, page } = state.asked;
     const level = facts().levels.at(-1);
-    return address("small", { size, request: JSON.stringify({ id: 0, file, page, level, rest: false, command: settings.command, options: optionsOf(settings, commands) }) });
+    return address("small", {
+      size,
+      request: JSON.stringify({ id: 0, file, page, level, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
+    });
   };
-  const ofPage = (path, more = {}) => ({ asked: { file, page } }) => address(path, { file, page, ...more });
-  const cards = GOALS.map((goal) => [`small_${goal.id}`, (state, got) => {
-    const { asked, view } = state;
-    if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
-    if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
-    return small(state, goal.begin(facts(), got.about.value), null);
-  }]);
+  const ofPage =
+    (path, more = {}) =>
+    ({ asked: { file, page } }) =>
+      address(path, { file, page, ...more });
+  const cards = GOALS.map((goal) => [
+    `small_${goal.id}`,
+    (state, got) => {
+      const { asked, view } = state;
+      if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
+      if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
+      return small(state, goal.begin(facts(), got.about.value), null);
+    },
+  ]);
   return {
-    before: ({ asked: { file, page }, view: { levels } }) => address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
-    spectrum: ({ asked: { file, page }, view: { channel } }) => address("spectrum", { file, page, channel: channel === "all" ? null : channel }),
+    before: ({ asked: { file, page }, view: { levels } }) =>
+      address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
+    spectrum: ({ asked: { file, page }, view: { channel } }) =>
+      address("spectrum", { file, page, channel: channel === "all" ? null : channel }),
     about: ofPage("about"),
     peaks: ({ asked: { file, settings } }, got) => {
       if (settings?.auto) return address("peaks", { file, strength: settings.strength });
       return facts().pages === 1 && got.spectrum?.value && !got.spectrum.isOld ? address("peaks", { file }) : null;
     },
-    faint: ({ asked: { file, settings } }, got) => (settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null),
+    faint: ({ asked: { file, settings } }, got) =>
+      settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null,
     files: () => "files",
-    units: ({ asked: { file, settings } }, got) => (settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null),
+    units: ({ asked: { file, settings } }, got) =>
+      settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
     wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),
     without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
     other: (state) => {
-      const { asked: { settings, wrong }, view: { way, both } } = state;
+      const {
+        asked: { settings, wrong },
+        view: { way, both },
+      } = state;
       return way === "learn" && both && settings && !wrong ? small(state, { ...settings, shape: "ideal" }, 1024) : null;
     },
     steps: (state, got) => {
-      const { asked: { settings, wrong }, view: { way } } = state;
+      const {
+        asked: { settings, wrong },
+        view: { way },
+      } = state;
       if (way !== "learn" || !settings || wrong || got.result?.number !== state.number) return null;
       const { id, ...request } = requestOf(state, commands);
       return address("steps", { request: JSON.stringify(request) });
@@ -171,7 +213,7 @@ function themeOf() {
     const isDark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
     root.dataset.theme = isDark ? "light" : "dark";
     localStorage.setItem("theme", root.dataset.theme);
-    window.dispatchEvent(new Event("resize"));
+    window.dispatchEvent(new Event("recolor"));
   };
 }
 

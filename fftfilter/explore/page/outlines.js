@@ -1,6 +1,6 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
-import { children, draggable, h, put, steppable, svg } from "./dom.js";
+import { children, draggable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
@@ -18,29 +18,58 @@ export const USUAL_WIDTH = 0.006;
  */
 export function outlinesOf(store, { units, facts, map, at }) {
   const groups = svg("g", { class: "groups" });
-  const ridge = svg("g", { class: "handle ridge", role: "slider", tabindex: 0, "aria-label": "Angle of the stripes" }, svg("path", { class: "touch" }), svg("path", { class: "line" }));
+  const ridge = svg(
+    "g",
+    { class: "handle ridge", role: "slider", tabindex: 0, "aria-label": "Angle of the stripes" },
+    svg("path", { class: "touch" }),
+    svg("path", { class: "line" }),
+  );
   const rings = svg("g");
   const notches = svg("g");
   const wave = svg("g", { class: "wave" }, svg("circle", { r: 8 }), svg("circle", { r: 8, class: "twin" }));
   const callout = svg("g", { class: "wave" }, svg("circle", { r: 10 }), svg("path"));
-  const root = svg("svg", { class: "over", role: "group", "aria-label": "Handles of the filter" }, groups, ridge, rings, notches, wave, callout);
-  const caption = h("p", { class: "cap" });
+  const root = svg(
+    "svg",
+    { class: "over", role: "group", "aria-label": "Handles of the filter" },
+    groups,
+    ridge,
+    rings,
+    notches,
+    wave,
+    callout,
+  );
+  const caption = para("cap");
   const settings = () => store.state.asked.settings;
   const n = () => Math.min(facts().width, facts().height);
   const clipped = (frequency) => Math.min(FARTHEST, Math.max(0.5 / n(), frequency));
   const ringNames = (given) => [...cutoffsOf(given), ...(given?.command === "stripes" && given.spare ? ["spare"] : [])];
 
   const makeRing = (index) => {
-    const ring = svg("g", { class: "handle ring", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
-      svg("circle", { class: "touch" }), svg("circle", { class: "casing" }), svg("circle", { class: "line" }), svg("circle", { class: "grip", r: 6 }), svg("text", { class: "label" }));
+    const ring = svg(
+      "g",
+      { class: "handle ring", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
+      svg("circle", { class: "touch" }),
+      svg("circle", { class: "casing" }),
+      svg("circle", { class: "line" }),
+      svg("circle", { class: "grip", r: 6 }),
+      svg("text", { class: "label" }),
+    );
     const name = () => ringNames(settings())[index];
     const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
     const written = (frequency) => ({ [name()]: cutoffAt(clipped(frequency), settings()[name()].unit, units()) });
-    draggable(ring, (event) => {
-      const offset = now() - distance(at(event));
-      return (moved) => store.set(written(distance(at(moved)) + offset), { drag: true });
-    }, () => settle(store, units));
-    steppable(ring, (steps) => store.set(written(now() * STEP ** steps), { nudge: true }), (end) => store.set(written(end ? NYQUIST : 1 / n())));
+    draggable(
+      ring,
+      (event) => {
+        const offset = now() - distance(at(event));
+        return (moved) => store.set(written(distance(at(moved)) + offset), { drag: true });
+      },
+      () => settle(store, units),
+    );
+    steppable(
+      ring,
+      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
+      (end) => store.set(written(end ? NYQUIST : 1 / n())),
+    );
     return ring;
   };
 
@@ -56,37 +85,65 @@ export function outlinesOf(store, { units, facts, map, at }) {
       const spot = gripAt(place, { x, y }, r, index);
       put(grip, { cx: spot.x, cy: spot.y });
       put(label, { x: spot.x + 9, y: spot.y - 9, text: saidOf(cutoff, units()) });
-      put(ring, { "aria-label": LABEL[names[index]], "aria-valuenow": frequency.toPrecision(4), "aria-valuetext": `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels` });
+      put(ring, {
+        "aria-label": LABEL[names[index]],
+        "aria-valuenow": frequency.toPrecision(4),
+        "aria-valuetext": `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`,
+      });
     });
   };
 
   const makeNotch = (index) => {
-    const handle = svg("g", { class: "handle notch", role: "button", "aria-roledescription": "notch", tabindex: 0 },
-      svg("circle", { class: "touch" }), svg("g"), svg("circle", { class: "casing" }), svg("circle", { class: "line" }));
+    const handle = svg(
+      "g",
+      { class: "handle notch", role: "button", "aria-roledescription": "notch", tabindex: 0 },
+      svg("circle", { class: "touch" }),
+      svg("g"),
+      svg("circle", { class: "casing" }),
+      svg("circle", { class: "line" }),
+    );
     const all = () => settings()[notchesName(settings())] ?? [];
     const changed = (changes, how) => store.set({ [notchesName(settings())]: all().with(index, { ...all()[index], ...changes }) }, how);
-    const width = (notch) => (notch.width ? frequencyOf(notch.width, units()) ?? USUAL_WIDTH : USUAL_WIDTH);
-    const sized = (factor) => changed({ width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } }, { nudge: true });
+    const width = (notch) => (notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH);
+    const sized = (factor) =>
+      changed(
+        { width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } },
+        { nudge: true },
+      );
     const moved = (dx, dy, how) => changed(within({ fx: all()[index].fx + dx, fy: all()[index].fy + dy }), how);
     const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
-    draggable(handle, (event) => {
-      const from = at(event);
-      const { fx, fy } = all()[index];
-      return (move) => changed(within({ fx: fx + at(move).fx - from.fx, fy: fy + at(move).fy - from.fy }), { drag: true });
-    }, () => store.commit());
-    handle.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      event.stopPropagation();
-      sized(SIZE_STEP ** Math.sign(-event.deltaY));
-    }, { passive: false });
+    draggable(
+      handle,
+      (event) => {
+        const from = at(event);
+        const { fx, fy } = all()[index];
+        return (move) => changed(within({ fx: fx + at(move).fx - from.fx, fy: fy + at(move).fy - from.fy }), { drag: true });
+      },
+      () => store.commit(),
+    );
+    handle.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        sized(SIZE_STEP ** Math.sign(-event.deltaY));
+      },
+      { passive: false },
+    );
     handle.addEventListener("keydown", (event) => {
       const far = event.shiftKey ? 10 : 1;
       const { width: columns, height: rows } = facts();
       const nudge = { nudge: true };
       const keys = {
-        ArrowLeft: () => moved(-far / columns, 0, nudge), ArrowRight: () => moved(far / columns, 0, nudge),
-        ArrowUp: () => moved(0, -far / rows, nudge), ArrowDown: () => moved(0, far / rows, nudge),
-        "+": () => sized(SIZE_STEP), "=": () => sized(SIZE_STEP), "-": () => sized(1 / SIZE_STEP), Delete: remove, Backspace: remove,
+        ArrowLeft: () => moved(-far / columns, 0, nudge),
+        ArrowRight: () => moved(far / columns, 0, nudge),
+        ArrowUp: () => moved(0, -far / rows, nudge),
+        ArrowDown: () => moved(0, far / rows, nudge),
+        "+": () => sized(SIZE_STEP),
+        "=": () => sized(SIZE_STEP),
+        "-": () => sized(1 / SIZE_STEP),
+        Delete: remove,
+        Backspace: remove,
       };
       if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -97,28 +154,37 @@ export function outlinesOf(store, { units, facts, map, at }) {
   };
 
   const drawNotches = (place, given) => {
-    const found = given ? given[notchesName(given)] ?? [] : [];
+    const found = given ? (given[notchesName(given)] ?? []) : [];
     const count = given?.command === "notch" ? Math.max(1, Number(given.harmonics ?? 1)) : 1;
     children(notches, found.length, makeNotch).forEach((handle, index) => {
       const notch = found[index];
-      const width = notch.width ? frequencyOf(notch.width, units()) ?? USUAL_WIDTH : USUAL_WIDTH;
+      const width = notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH;
       const r = Math.max(least(place.scale), width * place.scale);
       const { x, y } = place.screen(notch.fx, notch.fy);
       const [touch, echoes, casing, line] = handle.children;
       put(touch, { cx: x, cy: y, r: Math.max(16, r) });
       for (const circle of [casing, line]) put(circle, { cx: x, cy: y, r });
       const others = multiples(notch, count).map((each) => place.screen(each.fx, each.fy));
-      children(echoes, others.length, () => svg("circle", { class: "echo" })).forEach((circle, i) => put(circle, { cx: others[i].x, cy: others[i].y, r }));
-      put(handle, { "aria-label": `Notch ${index + 1} at ${brief(notch.fx, 4)}, ${brief(notch.fy, 4)}, period ${brief(1 / Math.hypot(notch.fx, notch.fy))} pixels. Arrow keys move it, + and − size it, Delete removes it.` });
+      children(echoes, others.length, () => svg("circle", { class: "echo" })).forEach((circle, i) =>
+        put(circle, { cx: others[i].x, cy: others[i].y, r }),
+      );
+      put(handle, {
+        "aria-label": `Notch ${index + 1} at ${brief(notch.fx, 4)}, ${brief(notch.fy, 4)}, period ${brief(1 / Math.hypot(notch.fx, notch.fy))} pixels. Arrow keys move it, + and − size it, Delete removes it.`,
+      });
     });
   };
 
   const drawGroups = (place, given, got, lit) => {
-    const found = given?.auto ? got.peaks?.value?.peaks ?? [] : [];
+    const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : [];
     const spots = found.flatMap((peak, index) => {
       const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
       const all = [peak, ...peak.harmonics];
-      return all.flatMap(({ fx, fy, width_cyc: r }) => [{ fx, fy, r }, { fx: -fx, fy: -fy, r }]).map((spot) => ({ ...spot, kind: `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}` }));
+      return all
+        .flatMap(({ fx, fy, width_cyc: r }) => [
+          { fx, fy, r },
+          { fx: -fx, fy: -fy, r },
+        ])
+        .map((spot) => ({ ...spot, kind: `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}` }));
     });
     children(groups, spots.length, () => svg("circle")).forEach((circle, i) => {
       const { x, y } = place.screen(spots[i].fx, spots[i].fy);
@@ -138,11 +204,19 @@ export function outlinesOf(store, { units, facts, map, at }) {
   };
   const angleName = () => (settings().command === "stripes" ? "angle" : "stripes");
   const turned = (angle) => ({ [angleName()]: Number((((angle % 180) + 180) % 180).toFixed(1)) });
-  draggable(ridge, () => (event) => {
-    const { fx, fy } = at(event);
-    store.set(turned((Math.atan2(-fy, fx) * 180) / Math.PI - 90), { drag: true });
-  }, () => store.commit());
-  steppable(ridge, (steps) => store.set(turned(Number(settings()[angleName()]) + steps / 2), { nudge: true }), (end) => store.set(turned(90 * end)));
+  draggable(
+    ridge,
+    () => (event) => {
+      const { fx, fy } = at(event);
+      store.set(turned((Math.atan2(-fy, fx) * 180) / Math.PI - 90), { drag: true });
+    },
+    () => store.commit(),
+  );
+  steppable(
+    ridge,
+    (steps) => store.set(turned(Number(settings()[angleName()]) + steps / 2), { nudge: true }),
+    (end) => store.set(turned(90 * end)),
+  );
 
   /** @param {import("./state.js").State} state */
   const draw = ({ asked, view }, got) => {
@@ -162,7 +236,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
         put(circle, { cx: x, cy: y });
       });
     }
-    const [peak] = !given && !view.wave && !got.peaks?.isOld ? got.peaks?.value?.peaks ?? [] : [];
+    const [peak] = !given && !view.wave && !got.peaks?.isOld ? (got.peaks?.value?.peaks ?? []) : [];
     put(callout, { hidden: !peak });
     put(caption, { hidden: !peak, text: peak ? `This spot repeats every ${brief(peak.period_px)} px: dots, weave or moire` : "" });
     if (peak) {
@@ -190,7 +264,10 @@ export const isSame = (wave, peak) => Math.hypot(wave.fx - peak.fx, wave.fy - pe
 /** Right of the middle, the inner one's above; of a larger ring where it crosses the part on the screen. */
 function gripAt(place, center, r, index) {
   const inside = ({ x, y }) => x > 12 && y > 22 && x < place.stage.width - 64 && y < place.stage.height - 12;
-  const spot = (degrees) => ({ x: center.x + r * Math.cos((degrees * Math.PI) / 180), y: center.y - r * Math.sin((degrees * Math.PI) / 180) });
+  const spot = (degrees) => ({
+    x: center.x + r * Math.cos((degrees * Math.PI) / 180),
+    y: center.y - r * Math.sin((degrees * Math.PI) / 180),
+  });
   const first = 45 - 90 * index;
   return spot(Array.from({ length: 72 }, (_, turn) => first + 5 * turn).find((degrees) => inside(spot(degrees))) ?? first);
 }
@@ -201,6 +278,9 @@ const within = ({ fx, fy }) => ({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)),
 /** Return where else a notch takes out: its conjugate, its multiples, and theirs. */
 function multiples({ fx, fy }, count) {
   const most = Math.min(count, Math.floor(NYQUIST / Math.max(Math.abs(fx), Math.abs(fy), 1e-6)));
-  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [{ fx: (m + 1) * fx, fy: (m + 1) * fy }, { fx: -(m + 1) * fx, fy: -(m + 1) * fy }]);
+  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [
+    { fx: (m + 1) * fx, fy: (m + 1) * fy },
+    { fx: -(m + 1) * fx, fy: -(m + 1) * fy },
+  ]);
   return all.flat().slice(1);
 }

@@ -1,6 +1,6 @@
 /** The picture: before and after in one, side by side, after alone, or what was removed; and values under the pointer. */
 
-import { draggable, h, icon, put, segments, steppable, svg } from "./dom.js";
+import { button, div, draggable, h, icon, para, put, segments, span, steppable, svg } from "./dom.js";
 import { listen } from "./gestures.js";
 import { isStale, missingOf } from "./state.js";
 import { stageOf } from "./stage.js";
@@ -20,31 +20,51 @@ const OLD = "rgba(12, 14, 16, 0.55)";
  * @param {{values: Function}} ask
  */
 export function pictureOf(store, facts, ask) {
-  const tags = [h("span", { class: "tag" }), h("span", { class: "tag right" })];
-  const bar = h("div", { class: "wipe", role: "slider", tabindex: "0", "aria-label": "Border between before and after", "aria-valuemin": "0", "aria-valuemax": "100" }, h("i", {}, icon("lr")));
-  const scaleText = h("span");
+  const tags = [span("tag"), span("tag right")];
+  const bar = h(
+    "div",
+    {
+      class: "wipe",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "Border between before and after",
+      "aria-valuemin": "0",
+      "aria-valuemax": "100",
+    },
+    h("i", {}, icon("lr")),
+  );
+  const scaleText = span("");
   const scaleBar = h("i");
   const scale = h("div", { class: "scale", "aria-hidden": "true" }, scaleText, scaleBar);
-  const ends = [0, 1].map((end) => svg("circle", { class: "end", r: 6, tabindex: 0, role: "slider", "aria-label": end ? "End of the profile" : "Begin of the profile", "aria-valuenow": 0 }));
+  const ends = [0, 1].map((end) =>
+    svg("circle", {
+      class: "end",
+      r: 6,
+      tabindex: 0,
+      role: "slider",
+      "aria-label": end ? "End of the profile" : "Begin of the profile",
+      "aria-valuenow": 0,
+    }),
+  );
   const line = svg("path", { class: "line" });
   const copy = svg("path", { class: "line" });
   const lines = svg("svg", { class: "over", "aria-hidden": "true" }, line, copy, ...ends);
-  const wait = h("p", { class: "wait" });
+  const wait = para("wait");
   const stage = stageOf("Picture", () => draw(store.state, store.got), lines, bar, ...tags, scale, wait);
   const view = viewOf(store, "picture");
-  const readout = h("span");
+  const readout = span("");
   const show = segments("Show", Object.entries(SHOWS), (value) => store.look({ show: value }));
-  const zoom = h("button", { class: "num", type: "button", "aria-label": "Zoom: one to one", title: "One to one (Z)" });
+  const zoom = button("num", [], null, { "aria-label": "Zoom: one to one", title: "One to one (Z)" });
   const buttons = [
-    h("button", { class: "ic wide", type: "button", "aria-label": "Zoom out", title: "Zoom out (−)", onclick: () => zooms.by(-1) }, "−"),
+    button("ic wide", "−", () => zooms.by(-1), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     zoom,
-    h("button", { class: "ic wide", type: "button", "aria-label": "Zoom in", title: "Zoom in (+)", onclick: () => zooms.by(1) }, "+"),
-    h("button", { class: "ol", type: "button", title: "Fit (0)", onclick: () => zooms.fit() }, "Fit"),
+    button("ic wide", "+", () => zooms.by(1), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
+    button("ol", "Fit", () => zooms.fit(), { title: "Fit (0)" }),
   ];
-  const about = h("span", { class: "mute" });
-  const hold = h("span", { class: "mute wide hint" }, "Hold ", h("kbd", {}, "B"), " for before");
-  const head = h("div", { class: "vbar" }, h("h2", { class: "nophone" }, "Picture"), about, show.root, h("span", { class: "sp" }), hold, ...buttons);
-  const root = h("section", { class: "view pic", "aria-label": "Picture" }, head, stage.root, h("div", { class: "read" }, readout));
+  const about = span("mute");
+  const hold = span("mute wide hint", "Hold ", h("kbd", {}, "B"), " for before");
+  const head = div("vbar", h("h2", { class: "nophone" }, "Picture"), about, show.root, span("sp"), hold, ...buttons);
+  const root = h("section", { class: "view pic", "aria-label": "Picture" }, head, stage.root, div("read", readout));
   let pointer = null;
 
   const isTwo = ({ view: { show, way, both }, asked }) => Boolean(asked.settings) && (way === "learn" ? both : show === "two");
@@ -70,7 +90,11 @@ export function pictureOf(store, facts, ask) {
     const box = stage.root.getBoundingClientRect();
     store.look({ wipe: Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) });
   });
-  steppable(bar, (steps) => store.look({ wipe: Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) }), (end) => store.look({ wipe: end }));
+  steppable(
+    bar,
+    (steps) => store.look({ wipe: Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) }),
+    (end) => store.look({ wipe: end }),
+  );
   ends.forEach((end, i) => {
     const move = (x, y, isDragged) => {
       const profile = [...store.state.view.profile];
@@ -78,10 +102,14 @@ export function pictureOf(store, facts, ask) {
       profile.splice(2 * i, 2, ...within);
       store.look({ profile }, isDragged);
     };
-    draggable(end, () => (event) => {
-      const box = stage.root.getBoundingClientRect();
-      move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
-    }, () => store.commit());
+    draggable(
+      end,
+      () => (event) => {
+        const box = stage.root.getBoundingClientRect();
+        move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
+      },
+      () => store.commit(),
+    );
     end.onkeydown = (event) => {
       const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
       if (!by) return;
@@ -143,7 +171,9 @@ export function pictureOf(store, facts, ask) {
     if (!pointer || !found?.before) return put(readout, { text: "Point at the picture to see its values" });
     const levels = (values) => values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + brief(value, 6)).join(" ");
     const pixel = facts().pixel_size?.across_m;
-    const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
+    const place = pixel
+      ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}`
+      : `x ${pointer[0]}  y ${pointer[1]}`;
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
     const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
     put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}` });
@@ -151,7 +181,10 @@ export function pictureOf(store, facts, ask) {
 
   /** @param {import("./state.js").State} state */
   function draw(state, got) {
-    const { asked, view: { show: how, wipe, way, hold: isHeld } } = state;
+    const {
+      asked,
+      view: { show: how, wipe, way, hold: isHeld },
+    } = state;
     const isFiltered = Boolean(asked.settings) && missingOf(asked) === null;
     const old = isStale(state, got);
     const name = how === "removed" && way === "filter" ? "removed" : "result";
@@ -174,16 +207,37 @@ export function pictureOf(store, facts, ask) {
     } else paint(after ?? before, 0, width, 0, old || !after);
     put(bar, { hidden: !isWipe, "aria-valuenow": Math.round(100 * wipe), "aria-valuetext": `${Math.round(100 * wipe)} % before` });
     bar.style.left = `${border}px`;
-    const words = isHeld ? ["Before", ""] : !isFiltered ? ["", ""] : way === "learn" ? (two ? ["Ideal: rings", "Gaussian: none"] : ["", ""]) : two || isWipe ? ["Before", "After"] : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
+    const words = isHeld
+      ? ["Before", ""]
+      : !isFiltered
+        ? ["", ""]
+        : way === "learn"
+          ? two
+            ? ["Ideal: rings", "Gaussian: none"]
+            : ["", ""]
+          : two || isWipe
+            ? ["Before", "After"]
+            : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
     tags.forEach((tag, i) => put(tag, { text: words[i], hidden: !words[i], "data-old": old && (i === 1 || words[1] === "") }));
     tags[1].style.left = two ? `${paneSize().width + 12}px` : "";
     tags[1].style.right = two ? "auto" : "";
-    const first = got.before?.error ?? (!before ? "Opening the picture" : isFiltered && !after ? got.doing?.number === state.number ? got.doing.text : "Filtering for the first time" : "");
+    const first =
+      got.before?.error ??
+      (!before
+        ? "Opening the picture"
+        : isFiltered && !after
+          ? got.doing?.number === state.number
+            ? got.doing.text
+            : "Filtering for the first time"
+          : "");
     put(wait, { text: first, hidden: !first });
     show.draw(how);
     put(show.root, { hidden: !asked.settings || way === "learn" });
     put(hold, { hidden: !asked.settings || way === "learn" });
-    put(about, { text: !asked.settings ? "unfiltered" : way === "learn" ? (two ? "Two filters side by side" : "After") : "", hidden: Boolean(asked.settings) && way !== "learn" });
+    put(about, {
+      text: !asked.settings ? "unfiltered" : way === "learn" ? (two ? "Two filters side by side" : "After") : "",
+      hidden: Boolean(asked.settings) && way !== "learn",
+    });
     const place = placement();
     put(zoom, { text: `${Math.round(100 * place.scale * devicePixelRatio)} %` });
     drawLines(state, Boolean(before) && state.view.tray === "profile");

@@ -1,7 +1,7 @@
 /** Curves: power and gain by period, with cutoffs to drag; the profile of a line; the histogram, with levels to drag. */
 
 import { powerOf } from "./colors.js";
-import { children, draggable, h, put, steppable, svg } from "./dom.js";
+import { button, children, div, draggable, h, para, put, span, steppable, svg } from "./dom.js";
 import { settle } from "./outlines.js";
 import { cutoffsOf } from "./settings.js";
 import { isStale } from "./state.js";
@@ -17,8 +17,9 @@ const FEW = 5e-5;
 /** A plot that fills its element, in its pixels; `redraw` is called when its size has changed. */
 function plotOf(label, redraw, left = MARGIN.left) {
   const root = svg("svg", { class: "plot", role: "group", "aria-label": label });
-  const box = { left, top: MARGIN.top, right: left + 1, bottom: MARGIN.top + 1 };
+  const box = { left, top: MARGIN.top, right: left + 1, bottom: MARGIN.top + 1, isShown: false };
   new ResizeObserver(() => {
+    box.isShown = root.clientHeight > 0;
     box.right = Math.max(left + 1, root.clientWidth - MARGIN.right);
     box.bottom = Math.max(MARGIN.top + 1, root.clientHeight - MARGIN.bottom);
     redraw();
@@ -43,10 +44,10 @@ export function gainPlot(store, { units, facts }) {
   const words = svg("g");
   const hands = svg("g");
   root.append(grid, area, after, gain, words, hands);
-  const title = h("span", { class: "h" });
-  const keys = h("span", { class: "row" }, h("span", { class: "key before" }, "before"), h("span", { class: "key after" }, "after"), h("span", { class: "key gain" }, "gain"));
-  const share = h("p", { class: "mute small" });
-  const figure = h("div", { class: "figure" }, h("div", { class: "row" }, title, h("span", { class: "sp" }), keys), root, share);
+  const title = span("h");
+  const keys = span("row", span("key before", "before"), span("key after", "after"), span("key gain", "gain"));
+  const share = para("mute small");
+  const figure = div("figure", div("row", title, span("sp"), keys), root, share);
   let power = { key: null, made: null };
 
   const lowest = () => 0.7 / Math.min(facts().width, facts().height);
@@ -55,23 +56,38 @@ export function gainPlot(store, { units, facts }) {
   const settings = () => store.state.asked.settings;
 
   const makeHand = (index) => {
-    const hand = svg("g", { class: "hand", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
-      svg("rect", { class: "touch", width: 18 }), svg("path"), svg("circle", { r: 6 }), svg("text"));
+    const hand = svg(
+      "g",
+      { class: "hand", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
+      svg("rect", { class: "touch", width: 18 }),
+      svg("path"),
+      svg("circle", { r: 6 }),
+      svg("text"),
+    );
     const name = () => cutoffsOf(settings())[index];
     const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
     const written = (f) => ({ [name()]: cutoffAt(clamp(f, lowest(), FARTHEST), settings()[name()].unit, units()) });
-    draggable(hand, () => (event) => store.set(written(frequencyAt(event.clientX - root.getBoundingClientRect().left)), { drag: true }), () => settle(store, units));
-    steppable(hand, (steps) => store.set(written(now() * STEP ** steps), { nudge: true }), (end) => store.set(written(end ? 0.5 : lowest())));
+    draggable(
+      hand,
+      () => (event) => store.set(written(frequencyAt(event.clientX - root.getBoundingClientRect().left)), { drag: true }),
+      () => settle(store, units),
+    );
+    steppable(
+      hand,
+      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
+      (end) => store.set(written(end ? 0.5 : lowest())),
+    );
     return hand;
   };
 
   /** @param {import("./state.js").State} state */
   function draw(state, got) {
-    if (!root.clientHeight) return;
+    if (!box.isShown) return;
     const { asked } = state;
     const spectrum = got.spectrum?.value;
     const map = asked.settings && got.gain ? got.gain.surface.frame : null;
-    if (spectrum && (power.key?.[0] !== spectrum || (power.key[1] !== map && !store.isDragged))) power = { key: [spectrum, map], made: powerOf(spectrum, map, lowest(), FARTHEST) };
+    if (spectrum && (power.key?.[0] !== spectrum || (power.key[1] !== map && !store.isDragged)))
+      power = { key: [spectrum, map], made: powerOf(spectrum, map, lowest(), FARTHEST) };
     const curve = asked.settings ? got.words?.curve : null;
     const depth = curve ? 40 : 80;
     const y = (db) => box.top + (box.bottom - box.top) * clamp(-db / depth, 0, 1);
@@ -90,7 +106,11 @@ export function gainPlot(store, { units, facts }) {
     for (let f = 0.5; f > lowest(); f /= 2) {
       if (edge - x(f) < APART) continue;
       edge = x(f);
-      ticks.push([edge, box.bottom + 15, edge > box.right - APART ? brief(cutoffAt(f, unit, units()).value) : saidOf(cutoffAt(f, unit, units(), 3), units())]);
+      ticks.push([
+        edge,
+        box.bottom + 15,
+        edge > box.right - APART ? brief(cutoffAt(f, unit, units()).value) : saidOf(cutoffAt(f, unit, units(), 3), units()),
+      ]);
     }
     labels(words, ticks);
     const names = cutoffsOf(asked.settings);
@@ -102,14 +122,26 @@ export function gainPlot(store, { units, facts }) {
       put(line, { d: `M${at} ${box.top}V${box.bottom}` });
       put(grip, { cx: at, cy: box.bottom });
       const isRight = at > box.right - 90;
-      put(text, { x: at + (isRight ? -8 : 8), y: box.top + 0.62 * (box.bottom - box.top), "text-anchor": isRight ? "end" : "start", text: saidOf(cutoff, units()) });
-      put(hand, { "aria-label": `${names[i]} cutoff in the plot`, "aria-valuenow": frequencyOf(cutoff, units())?.toPrecision(4), "aria-valuetext": saidOf(cutoff, units()) });
+      put(text, {
+        x: at + (isRight ? -8 : 8),
+        y: box.top + 0.62 * (box.bottom - box.top),
+        "text-anchor": isRight ? "end" : "start",
+        text: saidOf(cutoff, units()),
+      });
+      put(hand, {
+        "aria-label": `${names[i]} cutoff in the plot`,
+        "aria-valuenow": frequencyOf(cutoff, units())?.toPrecision(4),
+        "aria-valuetext": saidOf(cutoff, units()),
+      });
     });
     put(title, { text: curve ? "Gain by period" : "Power by period" });
     put(keys.children[1], { hidden: Boolean(curve) || !asked.settings });
     put(keys.children[2], { hidden: !curve });
     const told = asked.settings && got.words ? got.words : {};
-    const parts = [told.share > FEW ? `${brief(100 * told.share, 2)} % of the power is removed` : "", told.clipped > FEW ? `${brief(100 * told.clipped, 2)} % of the samples are clipped` : ""];
+    const parts = [
+      told.share > FEW ? `${brief(100 * told.share, 2)} % of the power is removed` : "",
+      told.clipped > FEW ? `${brief(100 * told.clipped, 2)} % of the samples are clipped` : "",
+    ];
     put(share, { text: parts.filter(Boolean).join(" · ") || "\u00a0", "data-old": isStale(state, got) });
     put(root, { "data-old": isStale(state, got) });
   }
@@ -122,7 +154,11 @@ export function profilePlot(store, { facts, ask }) {
   const [grid, before, after] = ["grid", "before", "after"].map((name) => svg("path", { class: name }));
   const words = svg("g");
   root.append(grid, before, after, words);
-  const figure = h("div", { class: "figure" }, h("div", { class: "row" }, h("span", { class: "h" }, "Line profile"), h("span", { class: "sp" }), h("span", { class: "key before" }, "before"), h("span", { class: "key after" }, "after")), root);
+  const figure = div(
+    "figure",
+    div("row", span("h", "Line profile"), span("sp"), span("key before", "before"), span("key after", "after")),
+    root,
+  );
   let asked = "";
 
   const follow = ({ view: { profile, tray }, number, asked: { file, page } }, got) => {
@@ -132,7 +168,10 @@ export function profilePlot(store, { facts, ask }) {
     asked = key;
     const [x0, y0, x1, y1] = profile;
     const count = Math.min(512, Math.max(2, Math.ceil(Math.hypot(x1 - x0, y1 - y0)) + 1));
-    ask.values("profile", Array.from({ length: count }, (_, i) => [x0 + ((x1 - x0) * i) / (count - 1), y0 + ((y1 - y0) * i) / (count - 1)].map(Math.round)));
+    ask.values(
+      "profile",
+      Array.from({ length: count }, (_, i) => [x0 + ((x1 - x0) * i) / (count - 1), y0 + ((y1 - y0) * i) / (count - 1)].map(Math.round)),
+    );
   };
   store.atOnce.push(follow);
 
@@ -140,7 +179,7 @@ export function profilePlot(store, { facts, ask }) {
   function draw(state, got) {
     const { profile } = state.view;
     const found = got.profile;
-    if (!root.clientHeight || !found?.before || !profile) return;
+    if (!box.isShown || !found?.before || !profile) return;
     const mean = (values) => values[0].map((_, i) => values.reduce((sum, each) => sum + each[i], 0) / values.length);
     const one = mean(found.before);
     const other = found.after && found.id === state.number ? mean(found.after) : null;
@@ -155,7 +194,9 @@ export function profilePlot(store, { facts, ask }) {
     const said = (pixels) => lengthOf(pixels, facts().pixel_size?.across_m) || `${brief(pixels)} px`;
     labels(words, [
       ...[low, (low + high) / 2, high].map((value) => [box.left - 5, y(value) + 4, brief(value), "end"]),
-      [box.left, box.bottom + 15, "0", "start"], [(box.left + box.right) / 2, box.bottom + 15, said(far / 2)], [box.right, box.bottom + 15, said(far), "end"],
+      [box.left, box.bottom + 15, "0", "start"],
+      [(box.left + box.right) / 2, box.bottom + 15, said(far / 2)],
+      [box.right, box.bottom + 15, said(far), "end"],
     ]);
   }
   return { root: figure, draw };
@@ -167,20 +208,33 @@ export function levelsPlot(store) {
   const [area, after] = ["area", "after"].map((name) => svg("path", { class: name }));
   const words = svg("g");
   const knobs = [["Black"], ["Gamma"], ["White"]].map(([name], i) => {
-    const knob = svg("g", { class: "knob", role: "slider", tabindex: 0, "aria-label": name }, svg("rect", { class: "touch", width: 22, height: 30 }), svg("path"));
-    draggable(knob, () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true), () => store.commit());
-    steppable(knob, (steps) => {
-      const [low, high] = range();
-      const [black, white, gamma] = levels();
-      if (i === 1) store.look({ levels: [black, white, clamp(gamma * 1.02 ** steps, 0.1, 10)] });
-      else move(i, (i ? white : black) + (steps * (high - low)) / 256, false);
-    }, (end) => move(i, range()[end], false));
+    const knob = svg(
+      "g",
+      { class: "knob", role: "slider", tabindex: 0, "aria-label": name },
+      svg("rect", { class: "touch", width: 22, height: 30 }),
+      svg("path"),
+    );
+    draggable(
+      knob,
+      () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true),
+      () => store.commit(),
+    );
+    steppable(
+      knob,
+      (steps) => {
+        const [low, high] = range();
+        const [black, white, gamma] = levels();
+        if (i === 1) store.look({ levels: [black, white, clamp(gamma * 1.02 ** steps, 0.1, 10)] });
+        else move(i, (i ? white : black) + (steps * (high - low)) / 256, false);
+      },
+      (end) => move(i, range()[end], false),
+    );
     return knob;
   });
   root.append(area, after, words, ...knobs);
-  const auto = h("button", { class: "link small", type: "button", onclick: () => store.look({ levels: store.got.about?.value?.auto ?? null }) }, "Auto");
-  const reset = h("button", { class: "link small", type: "button", onclick: () => store.look({ levels: null }) }, "Reset");
-  const figure = h("div", { class: "figure" }, h("div", { class: "row" }, h("span", { class: "h" }, "Levels"), h("span", { class: "mute small" }, "display only"), h("span", { class: "sp" }), auto, reset), root);
+  const auto = button("link small", "Auto", () => store.look({ levels: store.got.about?.value?.auto ?? null }));
+  const reset = button("link small", "Reset", () => store.look({ levels: null }));
+  const figure = div("figure", div("row", span("h", "Levels"), span("mute small", "display only"), span("sp"), auto, reset), root);
 
   const range = () => store.got.about?.value?.range ?? [0, 255];
   const levels = () => store.state.view.levels ?? store.got.about?.value?.shown ?? [0, 255, 1];
@@ -200,13 +254,20 @@ export function levelsPlot(store) {
   /** @param {import("./state.js").State} state */
   function draw(state, got) {
     const about = got.about?.value;
-    if (!root.clientHeight || !about) return;
+    if (!box.isShown || !about) return;
     // The root, so that levels of few samples are seen, too.
     const line = (counts) => {
       const most = Math.sqrt(Math.max(...counts, 1));
-      return counts.map((count, i) => [box.left + ((box.right - box.left) * (i + 0.5)) / counts.length, box.bottom - (Math.sqrt(count) / most) * (box.bottom - box.top)]);
+      return counts.map((count, i) => [
+        box.left + ((box.right - box.left) * (i + 0.5)) / counts.length,
+        box.bottom - (Math.sqrt(count) / most) * (box.bottom - box.top),
+      ]);
     };
-    put(area, { d: `M${box.left} ${box.bottom}L${line(about.histogram).map((point) => point.join(" ")).join("L")}L${box.right} ${box.bottom}Z` });
+    put(area, {
+      d: `M${box.left} ${box.bottom}L${line(about.histogram)
+        .map((point) => point.join(" "))
+        .join("L")}L${box.right} ${box.bottom}Z`,
+    });
     const own = state.asked.settings && got.words?.histogram && got.words.number === state.number ? got.words.histogram : null;
     put(after, { d: own ? path(line(own)) : "" });
     const now = levels();
@@ -218,7 +279,11 @@ export function levelsPlot(store) {
       put(knob, { "aria-valuenow": brief(value, 4), "aria-valuetext": brief(value, 4) });
     });
     const near = at[2] - at[0] < 60;
-    labels(words, [[at[0], box.bottom + 20, brief(now[0], 4), at[0] < 30 ? "start" : "middle"], [at[1], box.bottom + 20, near ? "" : `γ ${brief(now[2])}`], [at[2], box.bottom + 20, brief(now[1], 4), at[2] > box.right - 30 ? "end" : "middle"]]);
+    labels(words, [
+      [at[0], box.bottom + 20, brief(now[0], 4), at[0] < 30 ? "start" : "middle"],
+      [at[1], box.bottom + 20, near ? "" : `γ ${brief(now[2])}`],
+      [at[2], box.bottom + 20, brief(now[1], 4), at[2] > box.right - 30 ? "end" : "middle"],
+    ]);
   }
   return { root: figure, draw };
 }

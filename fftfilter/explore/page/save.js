@@ -1,6 +1,6 @@
 /** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
 
-import { h, icon, put } from "./dom.js";
+import { button, div, h, icon, para, put, span } from "./dom.js";
 import { requestOf } from "./settings.js";
 import { isCurrent, missingOf } from "./state.js";
 import { brief } from "./units.js";
@@ -10,30 +10,38 @@ const LOOKS = 300;
 
 /** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
 export function saveOf(store, { facts, commands, again, reload }) {
-  const mark = h("span", { class: "mark" });
-  const line = h("p", {});
-  const act = h("button", { class: "ol small", type: "button" });
+  const mark = span("mark");
+  const line = para("");
+  const act = button("ol small", [], null);
   const bar = h("i");
-  const progress = h("div", { class: "prog" }, bar);
+  const progress = div("prog", bar);
   const out = h("input", { class: "in", "aria-label": "Save as", spellcheck: "false", autocomplete: "off" });
-  const path = h("p", { class: "path" });
-  const question = h("p");
-  const both = h("button", { class: "pri", type: "button" }, "Keep both");
-  const ask = h("div", { class: "ask", role: "group", "aria-label": "The file exists" }, question, h("div", { class: "row wrap" }, both,
-    h("button", { class: "ol", type: "button", onclick: () => save({ overwrite: store.got.exists.overwrite }) }, "Replace it"),
-    h("button", { class: "ol", type: "button", onclick: () => cancelAsk() }, "Cancel")));
-  const button = h("button", { class: "pri sp", type: "submit" });
-  const download = h("button", { class: "ol nophone", type: "button", onclick: () => save({ download: true }) }, icon("dl"), "Download");
-  const buttons = h("div", { class: "row buttons" }, button, download);
-  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, h("span", { class: "lab" }, "Save as"), out), path, ask, buttons);
-  const root = h("div", { class: "foot" }, progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
+  const path = para("path");
+  const question = para("");
+  const both = button("pri", "Keep both", null);
+  const ask = h(
+    "div",
+    { class: "ask", role: "group", "aria-label": "The file exists" },
+    question,
+    div(
+      "row wrap",
+      both,
+      button("ol", "Replace it", () => save({ overwrite: store.got.exists.overwrite })),
+      button("ol", "Cancel", () => cancelAsk()),
+    ),
+  );
+  const submit = h("button", { class: "pri sp", type: "submit" });
+  const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
+  const buttons = div("row buttons", submit, download);
+  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, span("lab", "Save as"), out), path, ask, buttons);
+  const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
   let controller = new AbortController();
   let named = "";
 
   const cancelAsk = () => {
     store.take("exists", null);
     store.take("said", { text: "Not saved", number: store.state.number });
-    button.focus();
+    submit.focus();
   };
   both.onclick = () => {
     out.value = store.got.exists.free;
@@ -104,11 +112,15 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const { asked, number } = state;
     const failed = got.error?.number === number ? got.error.text : null;
     const said = got.said?.number === number ? got.said : null;
-    if (got.isConnected === false) return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
+    if (got.isConnected === false)
+      return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
     if (got.saving) {
       const { done, total, begun } = got.saving;
       const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
-      const pages = total > 1 ? `Saving page ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}` : `Saving ${got.saving.name}`;
+      const pages =
+        total > 1
+          ? `Saving page ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}`
+          : `Saving ${got.saving.name}`;
       return ["spin", pages, ["Cancel", cancel]];
     }
     if (got.changed) return ["bad", got.changed, ["Open again", reload]];
@@ -118,7 +130,8 @@ export function saveOf(store, { facts, commands, again, reload }) {
     if (asked.wrong?.reason) return ["bad", "The number in red is not understood", null];
     if (failed) return ["bad", failed, ["Retry", again]];
     if (asked.wrong) return ["spin", "Reading the number", null];
-    if (got.result?.number !== number) return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
+    if (got.result?.number !== number)
+      return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
     if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
     const { ms, note } = got.words;
@@ -130,7 +143,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const [kind, text, action] = told(state, got);
     if (mark.dataset.kind !== kind) {
       mark.dataset.kind = kind;
-      mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [h("span", { class: "spin" })] : []));
+      mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [span("spin")] : []));
     }
     put(root, { "data-kind": kind || "none" });
     put(line, { text });
@@ -148,7 +161,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
     const isReady = isCurrent(state, got);
     const pages = facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
-    put(button, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
+    put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
     put(download, { disabled: !isReady || Boolean(saving) });
     put(ask, { hidden: !got.exists });
     put(buttons, { hidden: Boolean(got.exists) });

@@ -1,7 +1,7 @@
 /** The spectrum: before or after the filter, by channel, in colors, with outlines over it. */
 
 import { colorsOf, filtered, rangeOf, STEPS } from "./colors.js";
-import { h, put, segments, select } from "./dom.js";
+import { button, div, h, para, put, segments, select, span } from "./dom.js";
 import { Surface, tintTable } from "./frame.js";
 import { listen } from "./gestures.js";
 import { outlinesOf } from "./outlines.js";
@@ -40,29 +40,53 @@ export function spectrumOf(store, { units, facts }) {
     };
   };
   const outlines = outlinesOf(store, { units, facts, map, at });
-  const wait = h("p", { class: "wait" });
+  const wait = para("wait");
   const stage = stageOf("Spectrum", () => draw(store.state, store.got), outlines.root, outlines.caption, wait);
   stage.root.classList.add("sq");
   const zooms = listen(stage.root, {
-    view, size: () => stage.size, placement: () => new Placement(view.get(), stage.size, 1, 1),
-    hover: (point) => store.take("frequency", point && map().frequency(point.x, point.y)), tap: (point) => tap(map().frequency(point.x, point.y)),
+    view,
+    size: () => stage.size,
+    placement: () => new Placement(view.get(), stage.size, 1, 1),
+    hover: (point) => store.take("frequency", point && map().frequency(point.x, point.y)),
+    tap: (point) => tap(map().frequency(point.x, point.y)),
   });
-  const channel = segments("Channel", [["all", "All"], ["0", "R"], ["1", "G"], ["2", "B"]], (value) => store.look({ channel: value }));
+  const channel = segments(
+    "Channel",
+    [
+      ["all", "All"],
+      ["0", "R"],
+      ["1", "G"],
+      ["2", "B"],
+    ],
+    (value) => store.look({ channel: value }),
+  );
   channel.root.classList.add("wide");
-  const side = segments("Spectrum of", [["before", "Before"], ["after", "After"]], (value) => store.look({ after: value === "after" }));
-  const about = h("span", { class: "mute small wide" }, "logarithm of the magnitude");
-  const fit = h("button", { class: "ol", type: "button", onclick: () => zooms.fit() }, "Fit");
-  const readout = h("span");
+  const side = segments(
+    "Spectrum of",
+    [
+      ["before", "Before"],
+      ["after", "After"],
+    ],
+    (value) => store.look({ after: value === "after" }),
+  );
+  const about = span("mute small wide", "logarithm of the magnitude");
+  const fit = button("ol", "Fit", () => zooms.fit());
+  const readout = span("");
   const colors = select("Colors", { gray: "Gray", viridis: "Viridis", fire: "Fire" }, (value) => store.look({ colors: value }));
-  const removedAs = select("Removed as", { outline: "Outline", area: "Area", none: "Not shown" }, (value) => store.look({ removedAs: value }));
-  const choices = h("div", { class: "row wrap" }, h("label", { class: "lab" }, "Colors ", colors), h("label", { class: "lab" }, "Removed as ", removedAs));
-  const head = h("div", { class: "vbar" }, h("h2", {}, "Spectrum"), h("span", { class: "sp" }), about, channel.root, side.root, fit);
-  const top = [head, stage.root, h("div", { class: "read" }, readout)];
+  const removedAs = select("Removed as", { outline: "Outline", area: "Area", none: "Not shown" }, (value) =>
+    store.look({ removedAs: value }),
+  );
+  const choices = div("row wrap", h("label", { class: "lab" }, "Colors ", colors), h("label", { class: "lab" }, "Removed as ", removedAs));
+  const head = div("vbar", h("h2", {}, "Spectrum"), span("sp"), about, channel.root, side.root, fit);
+  const top = [head, stage.root, div("read", readout)];
 
   /** A click: a notch by hand, near a peak that peak; else the wave of the point. */
   const tap = ({ fx, fy }) => {
     if (Math.max(Math.abs(fx), Math.abs(fy)) > NYQUIST) return;
-    const { asked, view: { way } } = store.state;
+    const {
+      asked,
+      view: { way },
+    } = store.state;
     const peaks = store.got.peaks?.value?.peaks ?? [];
     const away = (peak) => Math.min(Math.hypot(fx - peak.fx, fy - peak.fy), Math.hypot(fx + peak.fx, fy + peak.fy));
     const near = peaks.filter((peak) => away(peak) <= NEAR / map().scale).sort((a, b) => away(a) - away(b))[0];
@@ -106,13 +130,18 @@ export function spectrumOf(store, { units, facts }) {
     const length = lengthOf(1 / f, facts().pixel_size?.across_m);
     const period = length ? `${length} · ${brief(1 / f)} px` : `${brief(1 / f)} px`;
     const spectrum = got.spectrum?.value;
-    const pixel = (size) => [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
+    const pixel = (size) =>
+      [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
     const [x, y] = spectrum ? pixel(spectrum.width) : [0, 0];
     const level = spectrum ? `   ${(spectrum.pixels[y * spectrum.width + x] - 255) / STEPS} dB` : "";
     const gain = got.gain?.number === state.number && state.asked.settings ? got.gain.surface.frame : null;
     const [gx, gy] = gain ? pixel(gain.width) : [0, 0];
-    const loss = gain ? `   gain ${brief(decibels(gain.pixels[gy * gain.width + gx] / 255))} dB`.replace("-", "−").replace("−180 dB", "−∞ dB") : "";
-    put(readout, { text: `period ${f > 1e-4 ? period : "∞"}   angle ${angleOf(point.fx, point.fy).toFixed(1)}°${level.replace("-", "−")}${loss}` });
+    const loss = gain
+      ? `   gain ${brief(decibels(gain.pixels[gy * gain.width + gx] / 255))} dB`.replace("-", "−").replace("−180 dB", "−∞ dB")
+      : "";
+    put(readout, {
+      text: `period ${f > 1e-4 ? period : "∞"}   angle ${angleOf(point.fx, point.fy).toFixed(1)}°${level.replace("-", "−")}${loss}`,
+    });
   };
 
   /** @param {import("./state.js").State} state */

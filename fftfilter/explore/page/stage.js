@@ -8,17 +8,24 @@ export function stageOf(label, redraw, ...over) {
   const root = h("div", { class: "stage", role: "group", tabindex: "0", "aria-label": `${label}. Arrow keys move it` }, canvas, ...over);
   const context = canvas.getContext("2d", { alpha: false });
   const size = { width: 1, height: 1 };
+  let ground = "";
+  const recolor = () => {
+    ground = getComputedStyle(root).backgroundColor;
+    redraw();
+  };
+  window.addEventListener("recolor", recolor);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
   new ResizeObserver(() => {
     const { clientWidth, clientHeight } = root;
     if (!clientWidth || !clientHeight) return;
     Object.assign(size, { width: clientWidth, height: clientHeight });
     canvas.width = Math.round(clientWidth * devicePixelRatio);
     canvas.height = Math.round(clientHeight * devicePixelRatio);
-    redraw();
+    recolor();
   }).observe(root);
   const clear = () => {
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.fillStyle = getComputedStyle(root).backgroundColor;
+    context.fillStyle = ground;
     context.fillRect(0, 0, size.width, size.height);
   };
   return { root, canvas, context, size, clear };

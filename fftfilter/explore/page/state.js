@@ -20,8 +20,23 @@
 const PAUSE = 600;
 export const WHOLE = { zoom: 1, x: 0.5, y: 0.5 };
 const FIRST_VIEW = {
-  show: "wipe", wipe: 0.5, levels: null, way: "filter", step: 4, both: false, picture: WHOLE, spectrum: WHOLE, channel: "all",
-  after: false, colors: "gray", removedAs: "outline", wave: null, profile: null, tray: "files", hold: false, lit: null,
+  show: "wipe",
+  wipe: 0.5,
+  levels: null,
+  way: "filter",
+  step: 4,
+  both: false,
+  picture: WHOLE,
+  spectrum: WHOLE,
+  channel: "all",
+  after: false,
+  colors: "gray",
+  removedAs: "outline",
+  wave: null,
+  profile: null,
+  tray: "files",
+  hold: false,
+  lit: null,
 };
 /** What a link and a reload keep of the view, and what undo goes back over. */
 const KEPT = ["show", "levels", "way", "step", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
@@ -175,12 +190,12 @@ export function missingOf({ settings }) {
   return null;
 }
 
-/** Return whether the result and its words are those of the state, in full quality. @param {State} state */
+/** Return whether the result and its words are those of the state, in full quality. @param {State} state @param {any} got */
 export function isCurrent({ number, asked }, { result, words }) {
   return !asked.wrong && result?.number === number && result.isFull && words?.number === number;
 }
 
-/** Return whether there is a result that is older than the state. @param {State} state */
+/** Return whether there is a result that is older than the state. @param {State} state @param {any} got */
 export function isStale({ number, asked }, { result }) {
   return Boolean(asked.settings) && (asked.wrong !== null || result?.number !== number || missingOf(asked) !== null);
 }

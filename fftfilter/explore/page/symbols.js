@@ -1,6 +1,16 @@
 /** The symbols of the page, drawn by their paths: in a box of 18 the goals, of 16 the others. */
 
-const DOTS = [[4, 4, 1.7], [9, 4, 1.2], [14, 4, 0.8], [4, 9, 1.2], [9, 9, 1.7], [14, 9, 1.2], [4, 14, 0.8], [9, 14, 1.2], [14, 14, 1.7]];
+const DOTS = [
+  [4, 4, 1.7],
+  [9, 4, 1.2],
+  [14, 4, 0.8],
+  [4, 9, 1.2],
+  [9, 9, 1.7],
+  [14, 9, 1.2],
+  [4, 14, 0.8],
+  [9, 14, 1.2],
+  [14, 14, 1.7],
+];
 
 /** Paths by name; what is `dashed` has gaps. @type {Record<string, {size: number, paths: string[], dashed?: string, circle?: number}>} */
 export const SYMBOLS = {

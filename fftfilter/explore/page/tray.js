@@ -1,6 +1,6 @@
 /** Below the picture: files of the folder, pages, the profile of a line and levels. One row of tabs chooses. */
 
-import { h, list, put, segments } from "./dom.js";
+import { div, h, list, put, segments, span } from "./dom.js";
 import { Surface } from "./frame.js";
 import { levelsPlot, profilePlot } from "./plots.js";
 import { address, get } from "./questions.js";
@@ -8,14 +8,23 @@ import { address, get } from "./questions.js";
 /** @param {import("./state.js").Store} store @param {any} page */
 export function trayOf(store, page) {
   const { facts, openFile } = page;
-  const tabs = segments("Below the picture", [["files", "Files"], ["profile", "Profile"], ["levels", "Levels"], ["none", "Hide"]], (tray) => choose(tray));
+  const tabs = segments(
+    "Below the picture",
+    [
+      ["files", "Files"],
+      ["profile", "Profile"],
+      ["levels", "Levels"],
+      ["none", "Hide"],
+    ],
+    (tray) => choose(tray),
+  );
   const strip = h("div", { class: "strip", role: "group", "aria-label": "Files of this folder" });
   const slider = h("input", { type: "range", min: "1", "aria-label": "Page" });
   const number = h("b", { class: "num" });
-  const pages = h("div", { class: "row pages" }, h("span", { class: "lab" }, "Page"), slider, number);
+  const pages = div("row pages", span("lab", "Page"), slider, number);
   const profile = profilePlot(store, page);
   const levels = levelsPlot(store);
-  const root = h("div", { class: "tray" }, pages, h("div", { class: "row" }, tabs.root), strip, profile.root, levels.root);
+  const root = div("tray", pages, div("row", tabs.root), strip, profile.root, levels.root);
   slider.oninput = () => store.ask({ page: Number(slider.value) - 1 }, { nudge: true });
   /** @type {Map<string, Surface>} */
   const seen = new Map();
@@ -55,14 +64,25 @@ export function trayOf(store, page) {
   const paint = (canvas, surface) => {
     const { width, height } = surface.frame;
     const scale = Math.max(canvas.width / width, canvas.height / height);
-    surface.draw(canvas.getContext("2d"), (canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale);
+    surface.draw(
+      canvas.getContext("2d"),
+      (canvas.width - width * scale) / 2,
+      (canvas.height - height * scale) / 2,
+      width * scale,
+      height * scale,
+    );
   };
   const fileOf = ([name, isNow]) => {
     const canvas = h("canvas", { width: 132, height: 96, "data-file": name, "aria-hidden": "true" });
     const known = seen.get(name);
     if (known) paint(canvas, known);
     else inSight.observe(canvas);
-    return h("button", { type: "button", title: name, "aria-current": isNow ? "true" : null, onclick: () => openFile(name) }, canvas, h("span", {}, name));
+    return h(
+      "button",
+      { type: "button", title: name, "aria-current": isNow ? "true" : null, onclick: () => openFile(name) },
+      canvas,
+      span("", name),
+    );
   };
 
   /** @param {import("./state.js").State} state */
@@ -77,7 +97,11 @@ export function trayOf(store, page) {
     put(number, { text: `${asked.page + 1} of ${facts().pages}` });
     tabs.draw(view.tray);
     put(strip, { hidden: view.tray !== "files" || names.length < 2 });
-    list(strip, names.map((name) => [name, name === asked.file]), fileOf);
+    list(
+      strip,
+      names.map((name) => [name, name === asked.file]),
+      fileOf,
+    );
     put(profile.root, { hidden: view.tray !== "profile" });
     put(levels.root, { hidden: view.tray !== "levels" });
     if (view.tray === "profile") profile.draw(state, got);

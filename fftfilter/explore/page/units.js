@@ -49,7 +49,11 @@ export function brief(value, digits = 3) {
 export function lengthOf(pixels, pixel, digits = 3) {
   if (!pixel) return "";
   const meters = pixels * pixel;
-  const found = [["m", 1], ["mm", 1e-3], ["µm", 1e-6]].find(([, one]) => meters > 0.0999 * Number(one)) ?? ["nm", 1e-9];
+  const found = [
+    ["m", 1],
+    ["mm", 1e-3],
+    ["µm", 1e-6],
+  ].find(([, one]) => meters > 0.0999 * Number(one)) ?? ["nm", 1e-9];
   return `${brief(meters / Number(found[1]), digits)} ${found[0]}`;
 }
 
