@@ -28,7 +28,7 @@ export function choicesOf(store, page, { focusNotch }) {
     const zoom = frequency < SMALL ? { zoom: Math.min(5, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
     store.look({ wave: null, spectrum: zoom });
   };
-  const start = startOf(store, choose);
+  const start = startOf(store, choose, page.learn);
   const rail = h(
     "nav",
     { class: "rail", "aria-label": "Goals" },
@@ -57,14 +57,7 @@ export function choicesOf(store, page, { focusNotch }) {
   const keepFirst = { keep: "Keep the mean", ...outputs };
   const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
-  const turn = segments(
-    "Direction",
-    [
-      ["0", "Level"],
-      ["90", "Upright"],
-    ],
-    (value) => store.set({ angle: Number(value) }),
-  );
+  const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
   /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
   /** @type {Field[]} */
   const fields = [
@@ -80,7 +73,10 @@ export function choicesOf(store, page, { focusNotch }) {
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
     [outputField(outputs), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
     [
-      { root: div("f", span("lb", "Stripes are"), turn.root), draw: ({ asked: { settings } }) => turn.draw(String(settings.angle)) },
+      {
+        root: div("f", span("lb", "Stripes are"), turn.root),
+        draw: ({ asked: { settings } }) => turn.draw({ 0: "level", 90: "upright" }[settings.angle]),
+      },
       (s) => s.command === "stripes",
     ],
     [angle, (s) => s.command === "stripes"],
@@ -149,17 +145,10 @@ export function choicesOf(store, page, { focusNotch }) {
 /** The command and the Python of what is shown. Copy waits until they are those of the state. */
 function codeOf(store) {
   let language = "command";
-  const tabs = segments(
-    "Language",
-    [
-      ["command", "Command"],
-      ["python", "Python"],
-    ],
-    (value) => {
-      language = value;
-      store.changed();
-    },
-  );
+  const tabs = segments("Language", { command: "Command", python: "Python" }, (value) => {
+    language = value;
+    store.changed();
+  });
   const copy = button("ol", "Copy", null);
   const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
   const root = h(
@@ -189,7 +178,7 @@ function codeOf(store) {
 }
 
 /** The goals at the start, each with the picture's own result. */
-function startOf(store, choose) {
+function startOf(store, choose, learn) {
   const cards = GOALS.map((goal, i) => {
     const canvas = h("canvas", { width: 168, height: 120, "aria-hidden": "true" });
     const about = span("", goal.about);
@@ -214,7 +203,7 @@ function startOf(store, choose) {
     para(
       "row wrap links",
       button("link", "Set a filter by hand", () => choose("hand"), { "data-goal": "hand" }),
-      button("link", "First lesson: step by step", () => store.look({ way: "learn" })),
+      button("link", "First lesson: step by step", learn),
     ),
   );
   const draw = (state, got) => {

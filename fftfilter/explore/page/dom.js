@@ -86,11 +86,11 @@ export function children(group, count, make) {
  * A row of buttons of which one is chosen.
  *
  * @param {string} label
- * @param {[string, string][]} choices  values and their words
+ * @param {Record<string, string>} choices  values and their words
  * @param {(value: string) => void} chosen
  */
 export function segments(label, choices, chosen) {
-  const buttons = choices.map(([value, text]) =>
+  const buttons = Object.entries(choices).map(([value, text]) =>
     h("button", { type: "button", role: "radio", "data-value": value, onclick: () => chosen(value) }, text),
   );
   const root = h("div", { class: "seg", role: "radiogroup", "aria-label": label }, ...buttons);

@@ -89,18 +89,10 @@ const SMOOTH = { 4: ["M14 22c26 0 34 12 44 22s24 20 54 20", "M142 60h30c14 0 16-
 /** @param {import("./state.js").Store} store @param {any} page */
 export function learnOf(store, page) {
   const { facts } = page;
-  const shape = segments(
-    "Shape",
-    [
-      ["ideal", "Ideal"],
-      ["gaussian", "Gaussian"],
-      ["both", "Both"],
-    ],
-    (value) => {
-      store.look({ both: value === "both" });
-      store.set({ shape: value === "both" ? "gaussian" : value });
-    },
-  );
+  const shape = segments("Shape", { ideal: "Ideal", gaussian: "Gaussian", both: "Both" }, (value) => {
+    store.look({ both: value === "both" });
+    store.set({ shape: value === "both" ? "gaussian" : value });
+  });
   const cutoff = cutoffField(store, page, "radius", "Cutoff", { hasSlider: false });
   const rows = STEPS.map((step, i) => {
     const number = i + 1;

@@ -25,6 +25,7 @@ import { topOf } from "./top.js";
 import { trayOf } from "./tray.js";
 import { firstUnit } from "./units.js";
 
+const CHANNELS = ["red", "green", "blue"];
 const FAINTEST = 10;
 /** After as many ms without a change the address says what is chosen: browsers refuse to change it often. */
 const KEEP = 200;
@@ -84,7 +85,7 @@ async function start() {
     connection.again();
   };
   const files = () => store.look({ tray: store.state.view.tray === "files" ? "none" : "files" });
-  const shared = { units, facts, ask, openFile, commands };
+  const shared = { units, facts, ask, openFile, commands, learn: () => learn.begin() };
 
   const picture = pictureOf(store, facts, ask);
   const spectrum = spectrumOf(store, shared);
@@ -171,7 +172,7 @@ function addressesOf(facts, commands, look) {
     before: ({ asked: { file, page }, view: { levels } }) =>
       address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
     spectrum: ({ asked: { file, page }, view: { channel } }) =>
-      address("spectrum", { file, page, channel: channel === "all" ? null : channel }),
+      address("spectrum", { file, page, channel: channel === "all" ? null : CHANNELS.indexOf(channel) }),
     about: ofPage("about"),
     peaks: ({ asked: { file, settings } }, got) => {
       if (settings?.auto) return address("peaks", { file, strength: settings.strength });

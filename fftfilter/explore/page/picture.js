@@ -48,13 +48,13 @@ export function pictureOf(store, facts, ask) {
   );
   const line = svg("path", { class: "line" });
   const copy = svg("path", { class: "line" });
-  const lines = svg("svg", { class: "over", "aria-hidden": "true" }, line, copy, ...ends);
+  const lines = svg("svg", { class: "over", role: "group", "aria-label": "Line of the profile" }, line, copy, ...ends);
   const wait = para("wait");
   const stage = stageOf("Picture", () => draw(store.state, store.got), lines, bar, ...tags, scale, wait);
   const view = viewOf(store, "picture");
   const readout = span("");
-  const show = segments("Show", Object.entries(SHOWS), (value) => store.look({ show: value }));
-  const zoom = button("num", [], null, { "aria-label": "Zoom: one to one", title: "One to one (Z)" });
+  const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
+  const zoom = button("num", "", null, { title: "One to one (Z)" });
   const buttons = [
     button("ic wide", "−", () => zooms.by(-1), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     zoom,

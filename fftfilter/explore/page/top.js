@@ -25,14 +25,7 @@ export function topOf(store, { facts, theme, learn, files }) {
   const name = h("b");
   const file = h("button", { class: "file", type: "button", title: "Files of this folder (O)", onclick: files }, name, icon("dn"));
   const about = span("meta wide nophone");
-  const way = segments(
-    "Way of working",
-    [
-      ["filter", "Filter"],
-      ["learn", "Step by step"],
-    ],
-    (value) => learn(value === "learn"),
-  );
+  const way = segments("Way of working", { filter: "Filter", learn: "Step by step" }, (value) => learn(value === "learn"));
   way.root.classList.add("nophone");
   const undo = button("ic", icon("undo"), () => store.undo(), { "aria-label": "Undo", title: "Undo (Ctrl+Z)" });
   const redo = button("ic nophone", icon("redo"), () => store.redo(), { "aria-label": "Redo", title: "Redo (Ctrl+Shift+Z)" });
@@ -61,7 +54,7 @@ export function topOf(store, { facts, theme, learn, files }) {
     "header",
     { class: "top" },
     logo,
-    h("h1", { class: "nophone" }, "fftfilter"),
+    h("h1", {}, "fftfilter"),
     file,
     about,
     span("sp"),

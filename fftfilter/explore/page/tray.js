@@ -8,15 +8,8 @@ import { address, get } from "./questions.js";
 /** @param {import("./state.js").Store} store @param {any} page */
 export function trayOf(store, page) {
   const { facts, openFile } = page;
-  const tabs = segments(
-    "Below the picture",
-    [
-      ["files", "Files"],
-      ["profile", "Profile"],
-      ["levels", "Levels"],
-      ["none", "Hide"],
-    ],
-    (tray) => choose(tray),
+  const tabs = segments("Below the picture", { files: "Files", profile: "Profile", levels: "Levels", none: "Hide" }, (tray) =>
+    choose(tray),
   );
   const strip = h("div", { class: "strip", role: "group", "aria-label": "Files of this folder" });
   const slider = h("input", { type: "range", min: "1", "aria-label": "Page" });
