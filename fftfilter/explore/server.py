@@ -8,9 +8,7 @@ is a foreign page. The number of connections is limited, and idle ones are close
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import math
 import secrets
 from functools import partial
 from http import HTTPStatus
@@ -20,23 +18,21 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from .. import images
-from ..analysis.search import USUAL_STRENGTH, AutoNotches
 from ..errors import FftfilterError, ParameterError
+from .folder import Folder
 from .live import Filtering, Live, line_of
-from .request import Request, levels_of, read
+from .questions import DRAWN, LONG, page_of, whole
+from .request import Request, read
 from .saving import ChangedError, ElsewhereError, ExistsError, Progress, downloaded, save
-from .session import Session
 from .shown import Kind, frame, levels, reduced
 from .steps import steps
 from .workers import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
-    from ..analysis.found import Peak
     from .request import CommandLine
-    from .session import FilePage
+    from .session import Session
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -58,16 +54,12 @@ HEADERS = {
 WARM = {"command": "lowpass"}
 # Most bytes of a request.
 LARGEST = 1 << 20
-# Most digits of a number in a request: Python refuses thousands.
-MOST_DIGITS = 18
 # Seconds in which a page may close its connection at the end, and in which Ctrl-C is noticed.
 PATIENCE = 0.5
 # Most connections at a time: a browser opens six for all pages of a server, and one for each page's requests.
 MOST = 32
 # Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
-# Most files of a folder that are listed, and most that are open.
-MOST_FILES, OPEN = 500, 3
 # Pixels of a side of the small pictures.
 SMALL = 128
 # Errors in requests of strangers are not logged.
@@ -104,9 +96,8 @@ class Server:
         start: dict[str, Any],
         visited: Callable[[], None] = lambda: None,
     ) -> None:
-        self._first, self._commands, self._start, self._visited = session, commands, start, visited
-        self._sessions = {Path(session.source).name: session}
-        self._device = session.device
+        self._first, self._folder = session, Folder(session)
+        self._commands, self._start, self._visited = commands, start, visited
         self.token = secrets.token_urlsafe(16)
         # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
         self._filtering, self._small = Filtering("filtering"), Filtering("small")
@@ -122,21 +113,14 @@ class Server:
         """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
+        drawn, long = DRAWN | {"picture": self._picture, "files": self._files}, LONG | {"steps": self._go_through}
         app.add_routes(
             [
                 web.get(f"{path}/", self._index),
                 web.get(f"{path}/page/{{name}}", self._file),
-                web.get(f"{path}/picture", self._picture),
-                web.get(f"{path}/input", self._of_page(_input)),
-                web.get(f"{path}/spectrum", self._of_page(_spectrum)),
-                web.get(f"{path}/about", self._of_page(lambda page, _: page.about())),
-                web.get(f"{path}/wave", self._of_page(_wave)),
-                web.get(f"{path}/peaks", self._peaks),
-                web.get(f"{path}/files", self._files),
-                web.get(f"{path}/small", self._small_picture),
-                web.get(f"{path}/number", self._number),
-                web.get(f"{path}/units", self._units),
-                web.get(f"{path}/steps", self._go_through),
+                *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
+                *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
+                web.get(f"{path}/small", self._ask(self._small, self._small_picture)),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
                 web.get(f"{path}/saving", self._saved),
@@ -215,88 +199,42 @@ class Server:
     async def _file(self, request: web.Request) -> web.StreamResponse:
         return _of_page_file(request.match_info["name"])
 
-    def _session(self, name: object) -> Session:
-        """Return the session of a file of the folder, by default the one that was given; raises FftfilterError."""
-        if name is None:
-            return self._first
-        found = self._sessions.get(str(name))
-        if found is None:
-            if name not in self._names():
-                raise ParameterError("this is not a picture of the folder")
-            path, out = str(self._folder / str(name)), str(Path(self._first.target).parent)
-            found = Session(path, None, self._device, out)
-            for old in [*self._sessions][1 : 2 - OPEN]:
-                del self._sessions[old]
-            self._sessions[str(name)] = found
-        return found
+    def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any]) -> Handler:
+        """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""
 
-    @property
-    def _folder(self) -> Path:
-        return Path(self._first.source).parent
+        async def handler(request: web.Request) -> web.StreamResponse:
+            made = await worker.do(lambda: make(self._folder.session(request.query.get("file")), request.query))
+            if isinstance(made, bytes):
+                return web.Response(body=made, content_type="application/octet-stream")
+            return web.json_response(made)
 
-    def _names(self) -> list[str]:
-        """Return the names of the pictures in the folder."""
-        suffixes = images.extensions(read_only=True)
-        found = (each.name for each in self._folder.iterdir() if each.suffix.lower() in suffixes and each.is_file())
-        return sorted(found)[:MOST_FILES]
+        return handler
 
-    async def _files(self, _: web.Request) -> web.StreamResponse:
-        return web.json_response({"files": await self._drawing.do(self._names)})
+    def _files(self, _: Session, __: Mapping[str, str]) -> dict[str, Any]:
+        return {"files": self._folder.names()}
 
-    async def _picture(self, request: web.Request) -> web.StreamResponse:
-        name = request.query.get("file")
-        if name in self._sessions and self._sessions[name].has_changed:
-            again = self._sessions.pop(name)
-            if again is self._first:
-                self._first = self._sessions[name] = await self._drawing.do(
-                    Session, again.source, again.target, self._device
-                )
-        session = await self._drawing.do(self._session, name)
-        return web.json_response(await self._drawing.do(session.described, self._start, self._commands.options))
+    def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
+        return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
-    async def _peaks(self, request: web.Request) -> web.StreamResponse:
-        strength = _decimal(request, "strength", USUAL_STRENGTH)
-        session = await self._drawing.do(self._session, request.query.get("file"))
-        found = await self._long.do(session.waves, AutoNotches(strength))
-        return web.json_response({"peaks": [_described(each) for each in found]})
-
-    async def _small_picture(self, request: web.Request) -> web.StreamResponse:
-        """Send a small picture of a file, or of the result of a request."""
-        text = request.query.get("request")
-
-        def make() -> bytes:
-            given = read(text or "{}")
-            session = self._session(given.get("file") if text else request.query.get("file"))
-            if text:
-                commands = self._commands.of(session.source)
-                answer = self._small.answers.answer(Request.of(given, commands), session, commands)
-                pixels = answer.pixels()
-            else:
-                page = session.page(_number(request, "page", 0))
-                pixels = page.pixels(levels(*page.size)[-1])
-            return frame(
-                Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // (_number(request, "size", SMALL) or 1)))
-            )
-
-        made = await self._small.do(make)
-        return web.Response(body=made, content_type="application/octet-stream")
-
-    async def _number(self, request: web.Request) -> web.StreamResponse:
-        session = self._session(request.query.get("file"))
-        asked = (request.query.get(name, "") for name in ("text", "unit", "pixel_size"))
-        return web.json_response(session.number(*asked))
-
-    async def _units(self, request: web.Request) -> web.StreamResponse:
-        session = self._session(request.query.get("file"))
-        return web.json_response(session.units(request.query.get("pixel_size", "")))
-
-    async def _go_through(self, request: web.Request) -> web.StreamResponse:
-        given = read(request.query.get("request", ""))
-        session = await self._drawing.do(self._session, given.get("file"))
+    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, CommandLine]:
+        """Return a request, its file and the commands for this; raises FftfilterError."""
+        session = self._folder.session(given.get("file"))
         commands = self._commands.of(session.source)
-        made = await self._long.do(steps, Request.of(given, commands), session, commands)
+        return Request.of(given, commands), session, commands
+
+    def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
+        """Return a small picture of a file, or of the result of a request."""
+        if "request" in query:
+            pixels = self._small.answers.answer(*self._asked(read(query["request"]))).pixels()
+        else:
+            page = page_of(session, query)
+            pixels = page.pixels(levels(*page.size)[-1])
+        return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
+
+    def _go_through(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
+        made = steps(*self._asked(read(query.get("request", ""))))
         self._pictures, self._run = made.pictures, self._run + 1
-        return web.json_response(made.told | {"run": self._run})
+        return made.told | {"run": self._run}
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         number = int(request.match_info["number"])
@@ -313,33 +251,20 @@ class Server:
         wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        session = await self._drawing.do(self._session, wanted.get("file"))
-        commands = self._commands.of(session.source)
-        words = Request.of(wanted, commands).words
+        asked, session, commands = await self._drawing.do(self._asked, wanted)
+        words = asked.words
         if given.get("download") is True:
             made = await self._saving.do(downloaded, words, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
         self._progress = Progress()
-        asked = out, given.get("overwrite")
-        return web.json_response(await self._saving.do(save, words, asked, session, commands, self._progress))
+        place = out, given.get("overwrite")
+        return web.json_response(await self._saving.do(save, words, place, session, commands, self._progress))
 
     async def _saved(self, _: web.Request) -> web.StreamResponse:
         return web.json_response({"done": self._progress.done, "total": self._progress.total})
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
-        return await Live(self._session, self._commands, self._filtering, self._long).serve(request)
-
-    def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
-        """Return the handler that sends the result of ``make`` for a page; it is computed beside the filtering."""
-
-        async def handler(request: web.Request) -> web.StreamResponse:
-            number, name = _number(request, "page", 0), request.query.get("file")
-            made = await self._drawing.do(lambda: make(self._session(name).page(number), request))
-            if isinstance(made, bytes):
-                return web.Response(body=made, content_type="application/octet-stream")
-            return web.json_response(made)
-
-        return handler
+        return await Live(self._folder.session, self._commands, self._filtering, self._long).serve(request)
 
 
 def _of_page_file(name: str) -> web.Response:
@@ -348,46 +273,3 @@ def _of_page_file(name: str) -> web.Response:
     if found is None:
         raise web.HTTPNotFound
     return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
-
-
-def _spectrum(page: FilePage, request: web.Request) -> bytes:
-    channel = _number(request, "channel", 0) if "channel" in request.query else None
-    if channel is not None and channel >= len(page.picture.planes):
-        raise ParameterError(f"channel {channel} is not one of {len(page.picture.planes)}, counted from 0")
-    return frame(Kind.SPECTRUM, page.spectrum_pixels(channel))
-
-
-def _input(page: FilePage, request: web.Request) -> bytes:
-    level = _number(request, "level", 1)
-    shown = request.query.get("levels")
-    return frame(Kind.INPUT, page.pixels(level, levels_of(json.loads(shown)) if shown else None), level=level)
-
-
-def _described(peak: Peak) -> dict[str, Any]:
-    """Return a peak as ``fftfilter peaks --json`` prints it, with the widths of its notches."""
-    told = peak.described() | {"width_cyc": peak.width}
-    for each, harmonic in zip(told["harmonics"], peak.harmonics, strict=True):
-        each["width_cyc"] = harmonic.peak.width
-    return told
-
-
-def _wave(page: FilePage, request: web.Request) -> dict[str, float]:
-    return page.wave(_decimal(request, "fx", 0), _decimal(request, "fy", 0))
-
-
-def _decimal(request: web.Request, name: str, usual: float) -> float:
-    text = request.query.get(name, str(usual))
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not abs(found) < 1e9:
-        raise ParameterError(f"{name} {text[:20]!r} is not a number")
-    return found
-
-
-def _number(request: web.Request, name: str, usual: int) -> int:
-    text = request.query.get(name, str(usual))
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ParameterError(f"{name} {text!r} is not a whole number")
-    return int(text)
