@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from .. import images
-from ..errors import ParameterError
+from ..errors import FftfilterError, ParameterError
+from .saving import is_text
 from .session import Session
 
 # Most files that are listed, and most that are open.
@@ -19,13 +22,41 @@ class Folder:
     def __init__(self, first: Session) -> None:
         self._first, self._lock = first, threading.Lock()
         self._open = {Path(first.source).name: first}
+        self._dropped: dict[str, str] = {}
+        self._place: TemporaryDirectory[str] | None = None
 
     def names(self) -> list[str]:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
         folder = Path(self._first.source).parent
         found = (each for each in folder.iterdir() if each.suffix.lower() in suffixes and each.is_file())
-        return sorted(each.name for each in found)[:MOST]
+        return [*self._dropped, *sorted(each.name for each in found)[:MOST]]
+
+    def add(self, name: str, data: bytes) -> str:
+        """Take a file that was dropped on the page, and return its name; raises ParameterError, ReadError.
+
+        It is kept in a folder for this user alone until the end, as commands filter files.
+        """
+        with self._lock:
+            self._place = self._place or TemporaryDirectory(prefix="fftfilter-")
+        stem, dot, suffix = Path(name).name.rpartition(".")
+        if not is_text(name) or f".{suffix.lower()}" not in images.extensions(read_only=True):
+            raise ParameterError("this is not a picture by its name")
+        free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
+        path = Path(self._place.name, free)
+        path.write_bytes(data)
+        self._dropped[free] = str(path)
+        try:
+            self.session(free)
+        except FftfilterError:
+            del self._dropped[free]
+            raise
+        return free
+
+    def end(self) -> None:
+        """Remove files that were dropped."""
+        if self._place:
+            self._place.cleanup()
 
     def session(self, name: object, *, anew: bool = False) -> Session:
         """Return the session of a file, by default the first one; raises FftfilterError.
@@ -41,7 +72,8 @@ class Folder:
             if found is None and name not in self.names():
                 raise ParameterError("this is not a picture of the folder")
             is_first = name == Path(first.source).name
-            path, target = str(Path(first.source).with_name(name)), first.target if is_first else None
+            path = self._dropped.get(name) or str(Path(first.source).with_name(name))
+            target = first.target if is_first else None
             self._open.pop(name, None)
             for old in [*self._open][: 1 - OPEN]:
                 del self._open[old]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -102,6 +103,36 @@ def save(
         error.args = (str(error).replace(part, name),)
         raise
     return {"written": target, "command": command_line(words, session.source, target)}
+
+
+def applied(
+    words: Sequence[str], given: object, session: Session, progress: Progress, total: int
+) -> dict[str, str | list[str]]:
+    """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
+
+    Return the folder, the last line of the report, and a line for each file that failed.
+    """
+    name = name_of(given, session)
+    source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
+    try:
+        os.mkdir(target)  # noqa: PTH102  likewise
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
+    command = [sys.executable, "-P", "-m", "fftfilter", *words, "--report", "-", "--", source, target]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        said = []
+        try:
+            for line in process.stdout or ():
+                if line.startswith("{"):
+                    progress.advance(total)
+                else:
+                    said.append(line.strip())
+        except BaseException:
+            process.terminate()
+            raise
+    if not progress.done:
+        raise WriteError(" ".join(said) or f"{quoted_if_odd(target)}: nothing was written")
+    return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
 
 
 def downloaded(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> bytes:

@@ -18,12 +18,12 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from ..errors import FftfilterError, ParameterError
+from ..errors import FftfilterError, ParameterError, TooLargeError
 from .folder import Folder
 from .live import Filtering, Live, line_of
 from .questions import DRAWN, LONG, page_of, whole
 from .request import Request, read
-from .saving import ChangedError, ElsewhereError, ExistsError, Progress, downloaded, save
+from .saving import ChangedError, ElsewhereError, ExistsError, Progress, applied, downloaded, save
 from .shown import Kind, frame, levels, reduced
 from .steps import steps
 from .workers import Worker
@@ -60,6 +60,8 @@ PATIENCE = 0.5
 MOST = 32
 # Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
+# Most bytes of a file that is dropped.
+MOST_BYTES = 1 << 31
 # Pixels of a side of the small pictures.
 SMALL = 128
 # Errors in requests of strangers are not logged.
@@ -123,6 +125,7 @@ class Server:
                 web.get(f"{path}/small", self._ask(self._small, self._small_picture)),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
+                web.post(f"{path}/drop", self._drop),
                 web.get(f"{path}/saving", self._saved),
                 web.get(f"{path}/live", self._follow),
             ]
@@ -191,6 +194,7 @@ class Server:
     async def _end(self, _: web.Application) -> None:
         for worker in (self._filtering, self._small, self._drawing, self._long, self._saving):
             worker.end()
+        self._folder.end()
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         self._visited()
@@ -257,8 +261,20 @@ class Server:
             made = await self._saving.do(downloaded, words, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
         self._progress = Progress()
+        if given.get("folder") is True:
+            total = len(self._folder.names())
+            return web.json_response(await self._saving.do(applied, words, out, session, self._progress, total))
         place = out, given.get("overwrite")
         return web.json_response(await self._saving.do(save, words, place, session, commands, self._progress))
+
+    async def _drop(self, request: web.Request) -> web.StreamResponse:
+        data = bytearray()
+        async for part in request.content.iter_any():
+            data += part
+            if len(data) > MOST_BYTES:
+                raise TooLargeError("a file that is dropped has at most 2 GB: give larger ones to the command")
+        name = await self._drawing.do(self._folder.add, request.query.get("name", ""), bytes(data))
+        return web.json_response({"name": name})
 
     async def _saved(self, _: web.Request) -> web.StreamResponse:
         return web.json_response({"done": self._progress.done, "total": self._progress.total})

@@ -455,3 +455,49 @@ def test_a_download_has_the_bytes_of_the_command_and_writes_nothing(visit, run, 
     assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
     run(["lowpass", "--radius", "8px", "--output", "keep", str(tmp_path / "in.png"), str(tmp_path / "out.png")])
     assert (status, found) == (200, (tmp_path / "out.png").read_bytes())
+
+
+def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+    Image.fromarray(camera[:30, :40]).save(tmp_path / "other.png")
+    data = (tmp_path / "other.png").read_bytes()
+    (tmp_path / "other.png").unlink()
+
+    async def drop(page, name, body):
+        async with page.session.post(page.url + "drop", params={"name": name}, data=body) as response:
+            return response.status, await response.json()
+
+    async def ask(page):
+        refused = [await drop(page, *each) for each in (("a.txt", data), ("a.png", b"none"), ("../x\n.png", data))]
+        name = (await drop(page, "../../in.png", data))[1]["name"]
+        asked = request_for(radius="8px", output="keep") | {"file": name}
+        saved = await page.save(asked, "out.png")
+        return refused, name, (await page.get("files"))[1]["files"], saved[0], (await page.answer(asked))[1]
+
+    refused, name, files, status, pixels = visit(ask, tmp_path / "in.png")
+    assert [each[0] for each in refused] == [400] * 3
+    assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
+    assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.png", "out.png"]
+
+
+def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):
+    for name in ("a.png", "b.png"):
+        Image.fromarray(camera[:40, :50]).save(tmp_path / name)
+    (tmp_path / "broken.png").write_bytes(b"none")
+
+    async def ask(page):
+        body = {"request": request_for(radius="8px", output="keep"), "out": "filtered", "folder": True}
+        found = []
+        for out in ("filtered", "filtered", "../filtered"):
+            async with page.session.post(page.url + "save", json=body | {"out": out}) as response:
+                found.append((response.status, await response.json()))
+        return found
+
+    (status, told), again, elsewhere = visit(ask, tmp_path / "a.png")
+    assert (status, again[0], elsewhere[0]) == (200, 400, 403)
+    assert told["written"] == str(tmp_path / "filtered")
+    assert told["report"].startswith("2 of 3 files filtered")
+    assert "broken.png" in told["failed"][0]
+    run(["lowpass", "--radius", "8px", "--output", "keep", str(tmp_path / "b.png"), str(tmp_path / "wanted.png")])
+    assert (tmp_path / "filtered" / "b.png").read_bytes() == (tmp_path / "wanted.png").read_bytes()

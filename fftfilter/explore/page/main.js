@@ -138,11 +138,31 @@ async function start() {
   const connection = live(store, { commands, look: picture.look });
   questions(store, addressesOf(facts, commands, picture.look));
   listenToKeys(store, { facts, choices, picture, saving, top, tray, files });
+  listenToDrops(async (file) => {
+    store.take("said", { text: `Opening ${file.name}`, number: store.state.number });
+    const response = await fetch(address("drop", { name: file.name }), { method: "POST", body: file });
+    const answer = await response.json();
+    if (answer.error) store.take("said", { text: `${file.name}: ${answer.error}`, number: store.state.number, failed: true });
+    else {
+      store.take("dropped", answer.name);
+      openFile(answer.name);
+    }
+  });
   window.addEventListener("hashchange", () => {
     const given = stateOf(location.hash);
     if (given && given.asked.file === store.state.asked.file) store.ask(given.asked);
   });
   store.draw();
+}
+
+/** Call `opened` with a file that is dropped on the page. @param {(file: File) => Promise<void>} opened */
+function listenToDrops(opened) {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) opened(file);
+  });
 }
 
 /** Return the addresses of all questions, as they follow from the state. */
@@ -180,7 +200,7 @@ function addressesOf(facts, commands, look) {
     },
     faint: ({ asked: { file, settings } }, got) =>
       settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null,
-    files: () => "files",
+    files: (_, { dropped }) => address("files", { dropped }),
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
     wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),

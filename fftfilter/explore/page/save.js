@@ -30,11 +30,22 @@ export function saveOf(store, { facts, commands, again, reload }) {
       button("ol", "Cancel", () => cancelAsk()),
     ),
   );
+  const whole = button("link small", "Apply to folder", () => setFolder(true), {
+    title: "Filter all pictures of the folder into a new one",
+  });
   const submit = h("button", { class: "pri sp", type: "submit" });
   const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
   const buttons = div("row buttons", submit, download);
-  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, span("lab", "Save as"), out), path, ask, buttons);
+  const form = h(
+    "form",
+    { class: "save" },
+    h("label", { class: "row nophone" }, span("lab", "Save as"), out),
+    div("row paths", path, span("sp"), whole),
+    ask,
+    buttons,
+  );
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
+  const files = () => store.got.files?.value?.files.length ?? 0;
   let controller = new AbortController();
   let named = "";
 
@@ -46,6 +57,13 @@ export function saveOf(store, { facts, commands, again, reload }) {
   both.onclick = () => {
     out.value = store.got.exists.free;
     save();
+  };
+  /** Save one picture, or all of the folder into a new one. */
+  const setFolder = (isOn) => {
+    store.take("isFolder", isOn);
+    out.value = isOn ? "filtered" : facts().out;
+    out.focus();
+    out.select();
   };
   out.oninput = () => {
     if (store.got.exists) store.take("exists", null);
@@ -64,17 +82,19 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const { signal } = controller;
     store.take("exists", null);
     store.take("said", null);
-    store.take("saving", { name, done: 0, total: facts().pages, begun: performance.now() });
+    const isFolder = Boolean(store.got.isFolder) && !how.download;
+    const count = isFolder ? files() : facts().pages;
+    store.take("saving", { name, done: 0, total: count, begun: performance.now(), what: isFolder ? "file" : "page" });
     const timer = setInterval(async () => {
       try {
         const { done, total } = await (await fetch("saving")).json();
-        if (store.got.saving) store.take("saving", { ...store.got.saving, done, total: total || facts().pages });
+        if (store.got.saving) store.take("saving", { ...store.got.saving, done, total: total || count });
       } catch {
         // The answer to the save itself says that the server is gone.
       }
     }, LOOKS);
     try {
-      const body = JSON.stringify({ request: requestOf(state, commands), out: name, ...how });
+      const body = JSON.stringify({ request: requestOf(state, commands), out: name, folder: isFolder, ...how });
       const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
       if (how.download && response.ok) {
         const url = URL.createObjectURL(await response.blob());
@@ -86,7 +106,15 @@ export function saveOf(store, { facts, commands, again, reload }) {
         if (answer.overwrite) store.take("exists", { ...answer, name });
         else if (answer.changed) store.take("changed", answer.error);
         else if (answer.error) store.take("said", { text: answer.error, number: state.number, failed: true });
-        else store.take("said", { text: `Written: ${answer.written}`, number: state.number, done: true });
+        else if (answer.report !== undefined) {
+          setFolder(false);
+          const failed = answer.failed.length ? ` ${answer.failed.join(" ")}` : "";
+          store.take("said", {
+            text: `Written: ${answer.written}. ${answer.report}.${failed}`,
+            number: state.number,
+            failed: Boolean(failed),
+          });
+        } else store.take("said", { text: `Written: ${answer.written}`, number: state.number });
       }
     } catch {
       const text = signal.aborted ? "Canceled: nothing was written" : "Not saved: fftfilter does not answer";
@@ -102,6 +130,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const { state, got } = store;
     if (got.saving) controller.abort();
     else if (got.exists) cancelAsk();
+    else if (got.isFolder) setFolder(false);
     else if (state.asked.settings && !isCurrent(state, got) && store.canUndo) store.undo();
     else return false;
     return true;
@@ -119,7 +148,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
       const pages =
         total > 1
-          ? `Saving page ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}`
+          ? `Saving ${got.saving.what} ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}`
           : `Saving ${got.saving.name}`;
       return ["spin", pages, ["Cancel", cancel]];
     }
@@ -160,7 +189,10 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const slash = facts().folder.includes("\\") ? "\\" : "/";
     put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
     const isReady = isCurrent(state, got);
-    const pages = facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
+    const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
+    put(whole, { hidden: files() < 2, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
+    whole.onclick = () => setFolder(!got.isFolder);
+    put(download, { hidden: Boolean(got.isFolder) });
     put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
     put(download, { disabled: !isReady || Boolean(saving) });
     put(ask, { hidden: !got.exists });
