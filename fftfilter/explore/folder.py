@@ -22,6 +22,7 @@ class Folder:
     def __init__(self, first: Session) -> None:
         self._first, self._lock = first, threading.Lock()
         self._open = {Path(first.source).name: first}
+        self._seen = {Path(first.source).name: first.opened}
         self._dropped: dict[str, str] = {}
         self._place: TemporaryDirectory[str] | None = None
 
@@ -58,10 +59,10 @@ class Folder:
         if self._place:
             self._place.cleanup()
 
-    def session(self, name: object, *, anew: bool = False) -> Session:
+    def session(self, name: object, *, anew: bool = False, keep: bool = True) -> Session:
         """Return the session of a file, by default the first one; raises FftfilterError.
 
-        With ``anew``, a file that has changed is opened again.
+        With ``anew``, a file that has changed is opened again. Without ``keep`` it is only looked at.
         """
         with self._lock:
             first = self._first
@@ -74,10 +75,16 @@ class Folder:
             is_first = name == Path(first.source).name
             path = self._dropped.get(name) or str(Path(first.source).with_name(name))
             target = first.target if is_first else None
+            made = Session(path, target, first.device, str(Path(first.target).parent))
+            if not keep:
+                return made
             self._open.pop(name, None)
             for old in [*self._open][: 1 - OPEN]:
                 del self._open[old]
-            self._open[name] = made = Session(path, target, first.device, str(Path(first.target).parent))
+            self._open[name] = made
+            # What a page shows of a file that was closed meanwhile is of the file as it was.
+            made.opened = made.opened if anew else self._seen.get(name, made.opened)
+            self._seen[name] = made.opened
             if is_first:
                 self._first = made
             return made

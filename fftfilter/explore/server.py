@@ -122,7 +122,7 @@ class Server:
                 web.get(f"{path}/page/{{name}}", self._file),
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
-                web.get(f"{path}/small", self._ask(self._small, self._small_picture)),
+                web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
                 web.post(f"{path}/drop", self._drop),
@@ -203,11 +203,12 @@ class Server:
     async def _file(self, request: web.Request) -> web.StreamResponse:
         return _of_page_file(request.match_info["name"])
 
-    def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any]) -> Handler:
+    def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any], *, keep: bool = True) -> Handler:
         """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
-            made = await worker.do(lambda: make(self._folder.session(request.query.get("file")), request.query))
+            name, query = request.query.get("file"), request.query
+            made = await worker.do(lambda: make(self._folder.session(name, keep=keep), query))
             if isinstance(made, bytes):
                 return web.Response(body=made, content_type="application/octet-stream")
             return web.json_response(made)

@@ -203,7 +203,7 @@ class Session:
         self.target = target or self._proposed(folder)
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
         """The only folder that a page may write into."""
-        self._opened = os.stat(source)  # noqa: PTH116  likewise
+        self.opened = os.stat(source)  # noqa: PTH116  likewise
         # For the size of its pixels, which one sample is enough to keep.
         self._size = self.page(0).size
         first = self.page(0).picture
@@ -217,8 +217,8 @@ class Session:
     def inputs(self) -> list[os.stat_result]:
         """Return the files that no output may replace: the one that was opened, and the one that has its name now."""
         with suppress(OSError):
-            return [self._opened, os.stat(self.source)]  # noqa: PTH116  likewise
-        return [self._opened]
+            return [self.opened, os.stat(self.source)]  # noqa: PTH116  likewise
+        return [self.opened]
 
     def page(self, number: int) -> FilePage:
         """Return a page, counted from 0; the last ones are kept. Raises ReadError, ParameterError."""
@@ -246,7 +246,7 @@ class Session:
             now = os.stat(self.source)  # noqa: PTH116  likewise
         except OSError:
             return True
-        return (now.st_mtime_ns, now.st_size) != (self._opened.st_mtime_ns, self._opened.st_size)
+        return (now.st_mtime_ns, now.st_size) != (self.opened.st_mtime_ns, self.opened.st_size)
 
     def has_waves(self, auto: AutoNotches) -> bool:
         """Whether :meth:`waves` have been searched for."""

@@ -1,6 +1,7 @@
 /** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
 
-import { button, div, h, icon, para, put, segments, span } from "./dom.js";
+import { cover } from "./frame.js";
+import { button, div, fold, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, textField } from "./fields.js";
 import { groupsOf } from "./groups.js";
 import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
@@ -19,8 +20,7 @@ export function choicesOf(store, page, { focusNotch }) {
   const choose = (id) => {
     const goal = goalOf(id);
     const { settings } = store.state.asked;
-    if (goal === BY_HAND)
-      store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
+    if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
     else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
     const { radius } = store.state.asked.settings;
     const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
@@ -42,14 +42,7 @@ export function choicesOf(store, page, { focusNotch }) {
   const shapes = () => Object.fromEntries(facts().shapes.map(({ name }) => [name, name[0].toUpperCase() + name.slice(1)]));
   const passShapes = { ideal: "Ideal", ...shapes() };
   const notchShapes = { gaussian: "Gaussian", ...shapes() };
-  const commands = {
-    lowpass: "Low-pass",
-    highpass: "High-pass",
-    bandpass: "Band-pass",
-    bandstop: "Band-stop",
-    notch: "Notches",
-    stripes: "Stripes",
-  };
+  const commands = { lowpass: "Low-pass", highpass: "High-pass", bandpass: "Band-pass", bandstop: "Band-stop", notch: "Notches", stripes: "Stripes" };
   const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
@@ -94,24 +87,13 @@ export function choicesOf(store, page, { focusNotch }) {
   const others = [
     [choiceField(store, "edges", "Edges", { wrap: "Wrapped", mirror: "Mirrored" }), () => true],
     [outputField(keepFirst), (s) => !isPass(s)],
-    [
-      textField(store, "scale", "Range", { placeholder: "each" }),
-      (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep")),
-    ],
+    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
     [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
-    [
-      textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }),
-      (s, goal) => goal === "hand" && s.command !== "stripes",
-    ],
+    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
   ];
   const pages = para("mute small");
   const summary = span("mute small cut");
-  const more = h(
-    "details",
-    {},
-    h("summary", {}, icon("ch"), h("b", {}, "More"), summary),
-    div("part", ...others.map(([field]) => field.root), pages),
-  );
+  const more = fold("", [h("b", {}, "More"), summary], div("part", ...others.map(([field]) => field.root), pages));
   const code = codeOf(store);
   const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
   const root = div("body", start.root, body);
@@ -151,21 +133,15 @@ function codeOf(store) {
   });
   const copy = button("ol", "Copy", null);
   const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
-  const root = h(
-    "details",
-    { class: "code" },
-    h("summary", {}, icon("ch"), h("b", {}, "As code"), span("mute small", "command, Python")),
-    div("row", tabs.root, span("sp"), copy),
-    pre,
-  );
+  const root = fold("code", [h("b", {}, "As code"), span("mute small", "command, Python")], div("row", tabs.root, span("sp"), copy), pre);
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
     try {
       await navigator.clipboard.writeText(pre.textContent);
-      store.take("said", { text: "Copied", number: store.state.number });
+      store.say("Copied");
     } catch {
       getSelection()?.selectAllChildren(pre);
-      store.take("said", { text: "The browser does not let pages copy: the code is selected, press Ctrl+C", number: store.state.number });
+      store.say("The browser does not let pages copy: the code is selected, press Ctrl+C");
     }
   };
   const draw = (state, got) => {
@@ -231,17 +207,4 @@ function startOf(store, choose, learn) {
     }
   };
   return { root, draw };
-}
-
-/** Draw a picture so that it covers a canvas. */
-export function cover(canvas, surface) {
-  const { width, height } = surface.frame;
-  const scale = Math.max(canvas.width / width, canvas.height / height);
-  surface.draw(
-    canvas.getContext("2d"),
-    (canvas.width - width * scale) / 2,
-    (canvas.height - height * scale) / 2,
-    width * scale,
-    height * scale,
-  );
 }

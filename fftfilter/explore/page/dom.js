@@ -21,7 +21,7 @@ export function h(tag, properties = {}, ...children) {
 
 /** @typedef {Node | string | null} Child */
 /** @param {string} kind @param {...Child} children @returns {any} */
-export const div = (kind, ...children) => h("div", { class: kind }, ...children);
+export const div = (kind, ...children) => h("div", { class: kind || null }, ...children);
 /** @param {string} kind @param {...Child} children @returns {any} */
 export const span = (kind, ...children) => h("span", { class: kind || null }, ...children);
 /** @param {string} kind @param {...Child} children @returns {any} */
@@ -38,6 +38,9 @@ export const para = (kind, ...children) => h("p", { class: kind || null }, ...ch
  */
 export const button = (kind, content, onclick, more = {}) =>
   h("button", { class: kind || null, type: "button", onclick, ...more }, ...[content].flat());
+
+/** Return what folds below a summary. @param {string} kind @param {Child[]} summary @param {...Child} children @returns {any} */
+export const fold = (kind, summary, ...children) => h("details", { class: kind || null }, h("summary", {}, icon("ch"), ...summary), ...children);
 
 /** @param {string} tag @param {Record<string, any>} [properties] @param {...Node} children @returns {any} */
 export function svg(tag, properties = {}, ...children) {

@@ -31,13 +31,7 @@ export const wrongOf = (name, { number, asked }, { error }) => {
  * @param {{units: () => import("./units.js").Units, facts: () => any}} page
  */
 export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
-  const input = h("input", {
-    "aria-label": label,
-    spellcheck: "false",
-    autocomplete: "off",
-    inputmode: "text",
-    name: hasSlider ? name : null,
-  });
+  const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
   const unit = h("select", { "aria-label": `Unit of ${label}` });
   const hint = hintOf();
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
@@ -59,12 +53,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     const { file, settings } = store.state.asked;
     try {
       const { value, unit: own } = await get(
-        address("number", {
-          text,
-          unit: now()?.unit ?? firstUnit(units(), facts().pixel_size?.across_m),
-          pixel_size: settings.pixel_size,
-          file,
-        }),
+        address("number", { text, unit: now()?.unit ?? firstUnit(units(), facts().pixel_size?.across_m), pixel_size: settings.pixel_size, file }),
       );
       if (mine === reading) store.set({ [name]: { value, unit: own } });
     } catch (error) {
@@ -91,10 +80,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   };
   const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
   slider.oninput = () =>
-    store.set(
-      { [name]: cutoffAt(lowest() * (0.5 / lowest()) ** (1 - Number(slider.value) / 1000), now().unit, units(), 3) },
-      { drag: true },
-    );
+    store.set({ [name]: cutoffAt(lowest() * (0.5 / lowest()) ** (1 - Number(slider.value) / 1000), now().unit, units(), 3) }, { drag: true });
   slider.onchange = () => store.commit();
 
   /** @param {import("./state.js").State} state */
@@ -111,9 +97,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
-    const others = ["px", "bins"]
-      .filter((each) => each !== cutoff.unit)
-      .map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
+    const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
     drawHint(hint, input, wrongOf(name, state, got), `= ${others.join(", ")}`);
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
     slider.style.setProperty("--v", `${toSlider(frequency ?? 0.1) / 10}%`);
@@ -175,8 +159,7 @@ export function notchList(store, { units, facts }, focus) {
     if (!settings) return;
     const notches = settings[notchesName(settings)] ?? [];
     const shown = notches.map((notch, index) => ({ ...notch, index, f: Math.hypot(notch.fx, notch.fy) })).sort((a, b) => a.f - b.f);
-    const said = ({ f, width }) =>
-      `${saidOf(cutoffAt(f, facts().unit, units(), 3), units())}${width ? ` · width ${saidOf(width, units())}` : ""}`;
+    const said = ({ f, width }) => `${saidOf(cutoffAt(f, facts().unit, units(), 3), units())}${width ? ` · width ${saidOf(width, units())}` : ""}`;
     put(none, { hidden: notches.length > 0 });
     put(clear, { hidden: notches.length < 2 });
     put(count, { text: notches.length > 1 ? String(notches.length) : "" });

@@ -64,3 +64,10 @@ export class Surface {
     context.drawImage(this.#canvas, x, y, width, height);
   }
 }
+
+/** Draw a picture so that it covers a canvas. */
+export function cover(canvas, surface) {
+  const { width, height } = surface.frame;
+  const scale = Math.max(canvas.width / width, canvas.height / height);
+  surface.draw(canvas.getContext("2d"), (canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale);
+}

@@ -67,19 +67,12 @@ export function groupsOf(store, { units, facts }) {
     });
     return h(
       "li",
-      {
-        class: isKept ? "off" : "on",
-        onpointerenter: () => store.look({ lit: index }, true),
-        onpointerleave: () => store.look({ lit: null }, true),
-      },
+      { class: isKept ? "off" : "on", onpointerenter: () => store.look({ lit: index }, true), onpointerleave: () => store.look({ lit: null }, true) },
       box,
       miniOf(peak),
       h("b", {}, name),
       span("pill", channels),
-      span(
-        "s",
-        `${said}${count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : ""} · ${brief(peak.strength_db, 2)} dB${isKept ? " · stays" : ""}`,
-      ),
+      span("s", `${said}${count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : ""} · ${brief(peak.strength_db, 2)} dB${isKept ? " · stays" : ""}`),
     );
   };
 

@@ -14,10 +14,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
     const [name] = cutoffsOf(settings);
     if (settings?.auto) store.set({ strength: Math.min(60, Math.max(10, Number(settings.strength) - steps)) }, { nudge: true });
     else if (name)
-      store.set(
-        { [name]: { ...settings[name], value: Number((settings[name].value * BRACKET ** steps).toPrecision(4)) } },
-        { nudge: true },
-      );
+      store.set({ [name]: { ...settings[name], value: Number((settings[name].value * BRACKET ** steps).toPrecision(4)) } }, { nudge: true });
   };
   const go = (to) => () => {
     const page = Math.min(facts().pages - 1, Math.max(0, to(store.state.asked.page)));

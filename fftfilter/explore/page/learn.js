@@ -1,8 +1,8 @@
 /** Step by step: six steps of the book's pipeline on this picture; and the wave that a point of the spectrum is. */
 
-import { cover } from "./choices.js";
-import { button, div, h, icon, list, para, put, segments, span, svg } from "./dom.js";
+import { button, div, fold, h, icon, list, para, put, segments, span, svg } from "./dom.js";
 import { cutoffField } from "./fields.js";
+import { cover } from "./frame.js";
 import { cutoffsOf, withCommand } from "./settings.js";
 import { angleOf, brief, lengthOf } from "./units.js";
 
@@ -58,18 +58,8 @@ const DRAWN = {
     "rows and columns",
     "levels of one row",
   ],
-  2: [
-    "M10 56C30 56 40 20 70 20M74 56C94 56 104 20 134 20",
-    "M150 56C165 56 172 20 190 20S215 56 230 56",
-    "wrapped: a jump",
-    "mirrored: none",
-  ],
-  3: [
-    "M10 40q6-22 12 0t12 0 12 0 12 0 12 0 12 0 12 0 12 0",
-    "M140 60V18M180 60V44M220 60V54",
-    "waves of the picture",
-    "how strong each is",
-  ],
+  2: ["M10 56C30 56 40 20 70 20M74 56C94 56 104 20 134 20", "M150 56C165 56 172 20 190 20S215 56 230 56", "wrapped: a jump", "mirrored: none"],
+  3: ["M10 40q6-22 12 0t12 0 12 0 12 0 12 0 12 0 12 0 12 0", "M140 60V18M180 60V44M220 60V54", "waves of the picture", "how strong each is"],
   4: [
     "M14 22h44v42h54",
     "M142 60c6 2 8-4 13-2s7 6 11 4 6-9 10-7 5 13 9 8c5-8 6-30 10-44 3-9 6 6 10 8s6-7 10-5 6 5 10 4 6-4 11-2 6 1 10 1",
@@ -84,6 +74,8 @@ const DRAWN = {
   ],
   6: ["M10 60C40 60 60 20 110 18", "M140 60h16V48h16V38h16V28h16V20h30", "sums", "gray levels"],
 };
+const TWINS =
+  "A wave that runs to the right is the same as one that runs to the left. Each has its place, so a real wave has both, opposite to each other.";
 const SMOOTH = { 4: ["M14 22c26 0 34 12 44 22s24 20 54 20", "M142 60h30c14 0 16-38 30-38h44"] };
 
 /** @param {import("./state.js").Store} store @param {any} page */
@@ -125,14 +117,10 @@ export function learnOf(store, page) {
     );
     return { root: h("li", {}, head, content), head, time, content, kernels };
   });
+  const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
   const side = div(
     "body part",
-    h(
-      "div",
-      {},
-      h("h2", { class: "title" }, "What a filter does"),
-      para("mute", "Six steps. Each shows what comes out of it, on your picture."),
-    ),
+    div("", h("h2", { class: "title" }, "What a filter does"), about),
     h("ol", { class: "steps" }, ...rows.map(({ root }) => root)),
   );
   const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" });
@@ -174,24 +162,12 @@ export function learnOf(store, page) {
       const found = own
         .flatMap((each) => each.kernels)
         .filter(({ source }, at, all) => source && all.findIndex((other) => other.source === source) === at);
-      if (isOpen)
-        list(
-          kernels,
-          found.map(({ kernel, source }) => [kernel, source]),
-          ([kernel, source]) =>
-            h(
-              "details",
-              {},
-              h("summary", { class: "mute" }, icon("ch"), "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`),
-              h("pre", { tabindex: "0" }, source),
-            ),
-        );
+      const sources = found.map(({ kernel, source }) => [kernel, source]);
+      if (isOpen) list(kernels, sources, ([kernel, source]) => kernelOf(kernel, source));
     });
     if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
     shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));
-    const pictures = STEPS.map(
-      ({ shows }) => told?.steps.find(({ name }) => name === shows)?.picture ?? told?.steps.at(-1)?.picture ?? null,
-    );
+    const pictures = STEPS.map(({ shows }) => told?.steps.find(({ name }) => name === shows)?.picture ?? told?.steps.at(-1)?.picture ?? null);
     list(film, told ? pictures.map((picture, i) => [picture, told.run, view.step === i + 1]) : [], ([picture, run, isNow]) =>
       filmOf(picture, run, isNow),
     );
@@ -202,6 +178,9 @@ export function learnOf(store, page) {
   };
   return { side, tray, draw, begin };
 }
+
+const kernelOf = (kernel, source) =>
+  fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source));
 
 const filmOf = (picture, run, isNow) =>
   h("button", { type: "button", "aria-current": isNow ? "step" : null }, h("img", { src: `${picture}?run=${run}`, alt: "" }), span(""));
@@ -214,15 +193,7 @@ export function waveOf(store, { facts }) {
   const changed = h("figcaption");
   const numbers = h("dl", { class: "nums" });
   const out = button("ol", "Take this wave out", null);
-  const why = h(
-    "details",
-    {},
-    h("summary", { class: "mute" }, icon("ch"), "Why are there two points?"),
-    para(
-      "small",
-      "A wave that runs to the right is the same as one that runs to the left. Each has its place, so a real wave has both, opposite to each other.",
-    ),
-  );
+  const why = fold("", [span("mute", "Why are there two points?")], para("small", TWINS));
   const root = div(
     "part",
     div(
@@ -241,13 +212,8 @@ export function waveOf(store, { facts }) {
     const { settings } = store.state.asked;
     const notch = store.state.view.wave;
     const isNotch = settings?.command === "notch" && !settings.auto;
-    if (settings && !settings.auto && !isNotch)
-      store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
-    else
-      store.ask({
-        goal: "hand",
-        settings: { command: "notch", edges: settings?.edges, at: [...(isNotch ? (settings.at ?? []) : []), notch] },
-      });
+    if (settings && !settings.auto && !isNotch) store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
+    else store.ask({ goal: "hand", settings: { command: "notch", edges: settings?.edges, at: [...(isNotch ? (settings.at ?? []) : []), notch] } });
     store.look({ way: "filter", wave: null });
   };
 

@@ -76,7 +76,7 @@ async function start() {
       store.look({ levels: null, profile: null, wave: null });
       again();
     } catch (error) {
-      store.take("said", { text: `${file} cannot be opened: ${error.message}`, number: store.state.number, failed: true });
+      store.say(`${file} cannot be opened: ${error.message}`, true);
     }
   };
   const ask = { values: (tag, points) => connection.values(tag, points) };
@@ -109,6 +109,7 @@ async function start() {
     ),
   );
   const under = div("under", legend, gain.root, spectrum.choices, wave.root);
+  tray.row.append(saving.whole);
   picture.root.append(tray.root, learn.tray);
   const swap = button("inset", [], null, { "aria-label": "Swap picture and spectrum" });
   const desk = h(
@@ -139,10 +140,10 @@ async function start() {
   questions(store, addressesOf(facts, commands, picture.look));
   listenToKeys(store, { facts, choices, picture, saving, top, tray, files });
   listenToDrops(async (file) => {
-    store.take("said", { text: `Opening ${file.name}`, number: store.state.number });
+    store.say(`Opening ${file.name}`);
     const response = await fetch(address("drop", { name: file.name }), { method: "POST", body: file });
     const answer = await response.json();
-    if (answer.error) store.take("said", { text: `${file.name}: ${answer.error}`, number: store.state.number, failed: true });
+    if (answer.error) store.say(`${file.name}: ${answer.error}`, true);
     else {
       store.take("dropped", answer.name);
       openFile(answer.name);

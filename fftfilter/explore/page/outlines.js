@@ -28,16 +28,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
   const notches = svg("g");
   const wave = svg("g", { class: "wave" }, svg("circle", { r: 8 }), svg("circle", { r: 8, class: "twin" }));
   const callout = svg("g", { class: "wave" }, svg("circle", { r: 10 }), svg("path"));
-  const root = svg(
-    "svg",
-    { class: "over", role: "group", "aria-label": "Handles of the filter" },
-    groups,
-    ridge,
-    rings,
-    notches,
-    wave,
-    callout,
-  );
+  const root = svg("svg", { class: "over", role: "group", "aria-label": "Handles of the filter" }, groups, ridge, rings, notches, wave, callout);
   const caption = para("cap");
   const settings = () => store.state.asked.settings;
   const n = () => Math.min(facts().width, facts().height);
@@ -264,10 +255,7 @@ export const isSame = (wave, peak) => Math.hypot(wave.fx - peak.fx, wave.fy - pe
 /** Right of the middle, the inner one's above; of a larger ring where it crosses the part on the screen. */
 function gripAt(place, center, r, index) {
   const inside = ({ x, y }) => x > 12 && y > 22 && x < place.stage.width - 64 && y < place.stage.height - 12;
-  const spot = (degrees) => ({
-    x: center.x + r * Math.cos((degrees * Math.PI) / 180),
-    y: center.y - r * Math.sin((degrees * Math.PI) / 180),
-  });
+  const spot = (degrees) => ({ x: center.x + r * Math.cos((degrees * Math.PI) / 180), y: center.y - r * Math.sin((degrees * Math.PI) / 180) });
   const first = 45 - 90 * index;
   return spot(Array.from({ length: 72 }, (_, turn) => first + 5 * turn).find((degrees) => inside(spot(degrees))) ?? first);
 }

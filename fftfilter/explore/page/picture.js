@@ -23,14 +23,7 @@ export function pictureOf(store, facts, ask) {
   const tags = [span("tag"), span("tag right")];
   const bar = h(
     "div",
-    {
-      class: "wipe",
-      role: "slider",
-      tabindex: "0",
-      "aria-label": "Border between before and after",
-      "aria-valuemin": "0",
-      "aria-valuemax": "100",
-    },
+    { class: "wipe", role: "slider", tabindex: "0", "aria-label": "Border between before and after", "aria-valuemin": "0", "aria-valuemax": "100" },
     h("i", {}, icon("lr")),
   );
   const scaleText = span("");
@@ -171,9 +164,7 @@ export function pictureOf(store, facts, ask) {
     if (!pointer || !found?.before) return put(readout, { text: "Point at the picture to see its values" });
     const levels = (values) => values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + brief(value, 6)).join(" ");
     const pixel = facts().pixel_size?.across_m;
-    const place = pixel
-      ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}`
-      : `x ${pointer[0]}  y ${pointer[1]}`;
+    const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
     const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
     put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}` });

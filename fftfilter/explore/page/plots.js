@@ -1,7 +1,7 @@
 /** Curves: power and gain by period, with cutoffs to drag; the profile of a line; the histogram, with levels to drag. */
 
 import { powerOf } from "./colors.js";
-import { button, children, div, draggable, h, para, put, span, steppable, svg } from "./dom.js";
+import { button, children, div, draggable, para, put, span, steppable, svg } from "./dom.js";
 import { settle } from "./outlines.js";
 import { cutoffsOf } from "./settings.js";
 import { isStale } from "./state.js";
@@ -154,11 +154,7 @@ export function profilePlot(store, { facts, ask }) {
   const [grid, before, after] = ["grid", "before", "after"].map((name) => svg("path", { class: name }));
   const words = svg("g");
   root.append(grid, before, after, words);
-  const figure = div(
-    "figure",
-    div("row", span("h", "Line profile"), span("sp"), span("key before", "before"), span("key after", "after")),
-    root,
-  );
+  const figure = div("figure", div("row", span("h", "Line profile"), span("sp"), span("key before", "before"), span("key after", "after")), root);
   let asked = "";
 
   const follow = ({ view: { profile, tray }, number, asked: { file, page } }, got) => {

@@ -7,6 +7,8 @@ import { brief } from "./units.js";
 
 /** Milliseconds between two looks at how far saving has come. */
 const LOOKS = 300;
+/** Files of a folder of which the failure is told. */
+const FAILED = 3;
 
 /** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
 export function saveOf(store, { facts, commands, again, reload }) {
@@ -30,20 +32,11 @@ export function saveOf(store, { facts, commands, again, reload }) {
       button("ol", "Cancel", () => cancelAsk()),
     ),
   );
-  const whole = button("link small", "Apply to folder", () => setFolder(true), {
-    title: "Filter all pictures of the folder into a new one",
-  });
+  const whole = button("ol", "Apply to folder", null, { title: "Filter all pictures of the folder into a new one" });
   const submit = h("button", { class: "pri sp", type: "submit" });
   const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
   const buttons = div("row buttons", submit, download);
-  const form = h(
-    "form",
-    { class: "save" },
-    h("label", { class: "row nophone" }, span("lab", "Save as"), out),
-    div("row paths", path, span("sp"), whole),
-    ask,
-    buttons,
-  );
+  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, span("lab", "Save as"), out), path, ask, buttons);
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
   const files = () => store.got.files?.value?.files.length ?? 0;
   let controller = new AbortController();
@@ -51,7 +44,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
 
   const cancelAsk = () => {
     store.take("exists", null);
-    store.take("said", { text: "Not saved", number: store.state.number });
+    store.say("Not saved");
     submit.focus();
   };
   both.onclick = () => {
@@ -100,25 +93,22 @@ export function saveOf(store, { facts, commands, again, reload }) {
         const url = URL.createObjectURL(await response.blob());
         h("a", { href: url, download: name }).click();
         setTimeout(() => URL.revokeObjectURL(url), 60_000);
-        store.take("said", { text: `Downloaded: ${name}`, number: state.number });
+        store.say(`Downloaded: ${name}`);
       } else {
         const answer = await response.json();
         if (answer.overwrite) store.take("exists", { ...answer, name });
         else if (answer.changed) store.take("changed", answer.error);
-        else if (answer.error) store.take("said", { text: answer.error, number: state.number, failed: true });
+        else if (answer.error) store.say(answer.error, true);
         else if (answer.report !== undefined) {
           setFolder(false);
-          const failed = answer.failed.length ? ` ${answer.failed.join(" ")}` : "";
-          store.take("said", {
-            text: `Written: ${answer.written}. ${answer.report}.${failed}`,
-            number: state.number,
-            failed: Boolean(failed),
-          });
-        } else store.take("said", { text: `Written: ${answer.written}`, number: state.number });
+          const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
+          store.say(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
+        } else store.say(`Written: ${answer.written}`);
       }
     } catch {
-      const text = signal.aborted ? "Canceled: nothing was written" : "Not saved: fftfilter does not answer";
-      store.take("said", { text, number: state.number, failed: !signal.aborted });
+      const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
+      const text = signal.aborted ? kept : "Not saved: fftfilter does not answer";
+      store.say(text, !signal.aborted);
     } finally {
       clearInterval(timer);
       store.take("saving", null);
@@ -190,7 +180,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
     const isReady = isCurrent(state, got);
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
-    put(whole, { hidden: files() < 2, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
+    put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
     whole.onclick = () => setFolder(!got.isFolder);
     put(download, { hidden: Boolean(got.isFolder) });
     put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
@@ -200,5 +190,5 @@ export function saveOf(store, { facts, commands, again, reload }) {
     if (got.exists) put(question, { text: `${got.exists.error.replace(/: overwrite it\?$/, "")}.` });
     if (got.exists && !ask.contains(document.activeElement) && document.activeElement === document.body) both.focus();
   };
-  return { root, draw, save, cancel };
+  return { root, whole, draw, save, cancel };
 }

@@ -133,8 +133,7 @@ export async function settingsOf({ command, options }, number) {
         const [fx, fy, width] = text.split(",");
         settings[name].push({ fx: Number(fx), fy: Number(fy), ...(width ? { width: await read(width) } : {}) });
       }
-    } else if (name === "keep")
-      settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
+    } else if (name === "keep") settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
     else settings[name] = ["angle", "stripes", "strength", "harmonics", "order"].includes(name) ? Number(value) : value;
   }
   return settings;

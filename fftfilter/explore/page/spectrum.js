@@ -57,9 +57,7 @@ export function spectrumOf(store, { units, facts }) {
   const fit = button("ol", "Fit", () => zooms.fit());
   const readout = span("");
   const colors = select("Colors", { gray: "Gray", viridis: "Viridis", fire: "Fire" }, (value) => store.look({ colors: value }));
-  const removedAs = select("Removed as", { outline: "Outline", area: "Area", none: "Not shown" }, (value) =>
-    store.look({ removedAs: value }),
-  );
+  const removedAs = select("Removed as", { outline: "Outline", area: "Area", none: "Not shown" }, (value) => store.look({ removedAs: value }));
   const choices = div("row wrap", h("label", { class: "lab" }, "Colors ", colors), h("label", { class: "lab" }, "Removed as ", removedAs));
   const head = div("vbar", h("h2", {}, "Spectrum"), span("sp"), about, channel.root, side.root, fit);
   const top = [head, stage.root, div("read", readout)];
@@ -114,18 +112,13 @@ export function spectrumOf(store, { units, facts }) {
     const length = lengthOf(1 / f, facts().pixel_size?.across_m);
     const period = length ? `${length} · ${brief(1 / f)} px` : `${brief(1 / f)} px`;
     const spectrum = got.spectrum?.value;
-    const pixel = (size) =>
-      [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
+    const pixel = (size) => [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
     const [x, y] = spectrum ? pixel(spectrum.width) : [0, 0];
     const level = spectrum ? `   ${(spectrum.pixels[y * spectrum.width + x] - 255) / STEPS} dB` : "";
     const gain = got.gain?.number === state.number && state.asked.settings ? got.gain.surface.frame : null;
     const [gx, gy] = gain ? pixel(gain.width) : [0, 0];
-    const loss = gain
-      ? `   gain ${brief(decibels(gain.pixels[gy * gain.width + gx] / 255))} dB`.replace("-", "−").replace("−180 dB", "−∞ dB")
-      : "";
-    put(readout, {
-      text: `period ${f > 1e-4 ? period : "∞"}   angle ${angleOf(point.fx, point.fy).toFixed(1)}°${level.replace("-", "−")}${loss}`,
-    });
+    const loss = gain ? `   gain ${brief(decibels(gain.pixels[gy * gain.width + gx] / 255))} dB`.replace("-", "−").replace("−180 dB", "−∞ dB") : "";
+    put(readout, { text: `period ${f > 1e-4 ? period : "∞"}   angle ${angleOf(point.fx, point.fy).toFixed(1)}°${level.replace("-", "−")}${loss}` });
   };
 
   /** @param {import("./state.js").State} state */

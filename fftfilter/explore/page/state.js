@@ -101,6 +101,11 @@ export class Store {
     this.changed();
   }
 
+  /** Say what was done, or what has failed: it stands until something else is asked for. */
+  say(text, failed = false) {
+    this.take("said", { text, failed, number: this.state.number });
+  }
+
   /** End a step: what is chosen now is what undo comes back to. */
   commit() {
     clearTimeout(this.#timer);

@@ -1,23 +1,22 @@
 /** Below the picture: files of the folder, pages, the profile of a line and levels. One row of tabs chooses. */
 
 import { div, h, list, put, segments, span } from "./dom.js";
-import { Surface } from "./frame.js";
+import { cover, Surface } from "./frame.js";
 import { levelsPlot, profilePlot } from "./plots.js";
 import { address, get } from "./questions.js";
 
 /** @param {import("./state.js").Store} store @param {any} page */
 export function trayOf(store, page) {
   const { facts, openFile } = page;
-  const tabs = segments("Below the picture", { files: "Files", profile: "Profile", levels: "Levels", none: "Hide" }, (tray) =>
-    choose(tray),
-  );
+  const tabs = segments("Below the picture", { files: "Files", profile: "Profile", levels: "Levels", none: "Hide" }, (tray) => choose(tray));
   const strip = h("div", { class: "strip", role: "group", "aria-label": "Files of this folder" });
   const slider = h("input", { type: "range", min: "1", "aria-label": "Page" });
   const number = h("b", { class: "num" });
   const pages = div("row pages", span("lab", "Page"), slider, number);
   const profile = profilePlot(store, page);
   const levels = levelsPlot(store);
-  const root = div("tray", pages, div("row", tabs.root), strip, profile.root, levels.root);
+  const row = div("row", tabs.root, span("sp"));
+  const root = div("tray", pages, row, strip, profile.root, levels.root);
   slider.oninput = () => store.ask({ page: Number(slider.value) - 1 }, { nudge: true });
   /** @type {Map<string, Surface>} */
   const seen = new Map();
@@ -39,7 +38,7 @@ export function trayOf(store, page) {
     try {
       const surface = new Surface().put(await get(address("small", { file: canvas.dataset.file })));
       seen.set(canvas.dataset.file, surface);
-      paint(canvas, surface);
+      cover(canvas, surface);
     } catch {
       canvas.dataset.failed = "true"; // the file is said not to be readable when it is opened
     }
@@ -54,28 +53,12 @@ export function trayOf(store, page) {
     }
     next();
   });
-  const paint = (canvas, surface) => {
-    const { width, height } = surface.frame;
-    const scale = Math.max(canvas.width / width, canvas.height / height);
-    surface.draw(
-      canvas.getContext("2d"),
-      (canvas.width - width * scale) / 2,
-      (canvas.height - height * scale) / 2,
-      width * scale,
-      height * scale,
-    );
-  };
   const fileOf = ([name, isNow]) => {
     const canvas = h("canvas", { width: 132, height: 96, "data-file": name, "aria-hidden": "true" });
     const known = seen.get(name);
-    if (known) paint(canvas, known);
+    if (known) cover(canvas, known);
     else inSight.observe(canvas);
-    return h(
-      "button",
-      { type: "button", title: name, "aria-current": isNow ? "true" : null, onclick: () => openFile(name) },
-      canvas,
-      span("", name),
-    );
+    return h("button", { type: "button", title: name, "aria-current": isNow ? "true" : null, onclick: () => openFile(name) }, canvas, span("", name));
   };
 
   /** @param {import("./state.js").State} state */
@@ -100,5 +83,5 @@ export function trayOf(store, page) {
     if (view.tray === "profile") profile.draw(state, got);
     if (view.tray === "levels") levels.draw(state, got);
   };
-  return { root, draw, choose };
+  return { root, row, draw, choose };
 }
