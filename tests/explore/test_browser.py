@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 SIDE = 96
 WAVE = (0.15625, 0.0625)  # 15 and 6 cycles
-SIZES = [(390, 844), (768, 1024), (1024, 768), (1440, 900), (2560, 1440)]
+SIZES = [(390, 844), (768, 1024), (960, 600), (1024, 768), (1280, 720), (1440, 900), (2560, 1440)]
 CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "tab", "textbox"}
 SMOOTH = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}, "shape": "gaussian", "output": "keep"}
 # Holds back what the server says, while `held` is true.
@@ -590,7 +590,7 @@ def test_nothing_sticks_out_of_the_window(page, url, goal):
             assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True), (part, width)
         # Nothing is cut: what is wider than its box scrolls, and only lists do.
         cut = page.evaluate(
-            "[...document.querySelectorAll('.side, .foot, .save, .buttons, .body, .top')]"
+            "[...document.querySelectorAll('.side, .foot, .save, .buttons, .body, .top, .vbar, .tray')]"
             ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.className)"
         )
         assert cut == [], width

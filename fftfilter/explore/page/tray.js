@@ -15,7 +15,7 @@ export function trayOf(store, page) {
   const pages = div("row pages", span("lab", "Page"), slider, number);
   const profile = profilePlot(store, page);
   const levels = levelsPlot(store);
-  const row = div("row", tabs.root, span("sp"));
+  const row = div("row wrap", tabs.root, span("sp"));
   const root = div("tray", pages, row, strip, profile.root, levels.root);
   slider.oninput = () => store.ask({ page: Number(slider.value) - 1 }, { nudge: true });
   /** @type {Map<string, Surface>} */
