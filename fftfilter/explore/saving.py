@@ -131,6 +131,8 @@ def applied(
             process.terminate()
             raise
     if not progress.done:
+        with suppress(OSError):
+            os.rmdir(target)  # noqa: PTH106  likewise
         raise WriteError(" ".join(said) or f"{quoted_if_odd(target)}: nothing was written")
     return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
 

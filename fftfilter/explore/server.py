@@ -50,8 +50,8 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# A request that opens the device.
-WARM = {"command": "lowpass"}
+# A request that opens the device; it filters a reduced picture.
+WARM = {"command": "lowpass", "rest": False}
 # Most bytes of a request.
 LARGEST = 1 << 20
 # Seconds in which a page may close its connection at the end, and in which Ctrl-C is noticed.
@@ -181,7 +181,8 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
-                start = Request.of(self._start or WARM, self._commands)
+                coarsest = levels(*self._first.page(0).size)[-1]
+                start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
                 warm = self._filtering.do(self._filtering.answers.answer, start, self._first, self._commands)
                 warming = loop.create_task(warm)
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
