@@ -6,6 +6,7 @@
     explore.py        the page of `fftfilter explore` in a browser, while a handle is dragged
     stream.py         a stream of images beside copying and filtering alone
     outputs.py        every output, scale and edge beside the magnitude
+    missing.py        filters over pictures with holes beside the complete picture
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours
 

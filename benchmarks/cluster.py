@@ -226,10 +226,11 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     for turn in range(setting.runs + 1):
         for what, start in started.items():
             run = FolderRun(folder, _output(folder, what), Settings(Recipe(highpass())))
+            run.survey()
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0
             with start() as workers:
-                for outcome in run.run(workers, run.survey().files):
+                for outcome in run.run(workers):
                     count += 1
                     if outcome.error:
                         raise WriteError(outcome.error)

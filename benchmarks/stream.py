@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from fftfilter.bench.benchmark import SPREAD, Benchmark, images
-from fftfilter.bench.measure import MS, check_picture, in_turn, ratio
+from fftfilter.bench.measure import MS, check, in_turn, ratio
 from fftfilter.bench.peer_filters import shown_size
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
@@ -110,7 +110,7 @@ def _checked(filter_: Filter, shape: Shape) -> Array:
     stack = filter_.empty(shape)
     stack[...] = images(*shape)
     wanted = filter_image(stack[0], filter_.transfer.gain(*shape[1:]))
-    check_picture("the stream", filter_.launcher, next(filter_.stream([stack]))[0], wanted)
+    check("the stream", filter_.launcher, next(filter_.stream([stack]))[0], wanted)
     return stack
 
 

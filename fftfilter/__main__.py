@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # Until main() can catch it, Ctrl-C is no error of whatever is being imported.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from . import signals, startup, system
+from . import signals, startup
 
 
 def main() -> None:
@@ -31,11 +31,6 @@ def main() -> None:
         from .cli import cli
 
         startup.limit_openblas()
-        # A picture is to be filtered, by all appearances.
-        if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
-            system.spare_pyopencl_its_cache()
-            with signals.held():
-                startup.import_ahead()
         cli(prog_name=cli.name)
     except SystemExit as end:
         signals.end_quietly()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import ParameterError, check_unmasked
+from .errors import MissingError, ParameterError
 from .output.stack import PIXELS
 
 if TYPE_CHECKING:
@@ -26,10 +26,9 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture without
-    its ``channel_axis``.
+    Raises ParameterError for an array that is not an image, or looks like a color picture without its
+    ``channel_axis``, and for an axis that does not exist.
     """
-    check_unmasked("image", image)
     array = np.asarray(image)
     axes = (2, 3) if channel_axis is None else (3,)
     if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
@@ -37,21 +36,17 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
             f"an array of shape {array.shape} and type {array.dtype} is not an image: give real numbers of shape "
             "(height, width), a stack (count, height, width), or channels with channel_axis"
         )
+    planes = array
     if channel_axis is None:
         check_stack(array.shape)
-    planes = array if channel_axis is None else channels_first(array, channel_axis)
+    else:
+        try:
+            planes = np.moveaxis(array, channel_axis, 0)
+        except np.exceptions.AxisError as error:
+            raise ParameterError(
+                f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or 0 to 2"
+            ) from error
     return planes.reshape(-1, *planes.shape[-2:]), array.shape
-
-
-def channels_first(array: Array, channel_axis: int) -> Array:
-    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that does not exist."""
-    try:
-        return np.moveaxis(array, channel_axis, 0)
-    except np.exceptions.AxisError as error:
-        raise ParameterError(
-            f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or "
-            f"0 to {array.ndim - 1}"
-        ) from error
 
 
 def check_stack(shape: tuple[int, ...]) -> None:
@@ -111,11 +106,12 @@ def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
 
 
 def check_finite(array: Array, what: str = "values") -> None:
-    """Raise ParameterError for an image, a stack or gains with values that are NaN or infinite."""
+    """Raise ParameterError for an image, a stack or gains with values that are infinite, MissingError for NaN alone."""
     finite = np.isfinite(array)
     if not finite.all():
+        error = ParameterError if np.isinf(array).any() else MissingError
         first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
-        raise ParameterError(
+        raise error(
             f"{int((~finite).sum())} {what} are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
             "replace them, for example with numpy.nan_to_num"
         )
@@ -126,7 +122,7 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     if stack.pixel.kind == "u":
         pixels = np.ascontiguousarray(planes, stack.pixel)
         return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
-    wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
+    wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     check_finite(wide)
     exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
     return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

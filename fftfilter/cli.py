@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # With -v -v, errors show where they came from.
 TRACEBACK = 2
 # Values that messages shorten: a long number, and a quoted value that is not a path.
-_LONG = re.compile(r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')")
+_LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
 # The module of several commands, and their dict there. The other modules have the names of their commands.
 FILTERS, SEVERAL = "filters", "COMMANDS"
 # The folder of what commands share.
@@ -59,12 +59,9 @@ class Cli(click.Group):
 
     def _load(self, module: str) -> None:
         loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        found = [
-            each for each in (*loaded.values(), *loaded.get(SEVERAL, {}).values()) if isinstance(each, click.Command)
-        ]
-        # The commands of a group are not commands of this one.
-        for command in [each for each in found if isinstance(each, click.Group)] or found:
-            self.add_command(command)
+        for command in (loaded.get(module), *loaded.get(SEVERAL, {}).values()):
+            if isinstance(command, click.Command):
+                self.add_command(command)
 
     @guarded()
     def main(
@@ -108,7 +105,7 @@ class Cli(click.Group):
             import traceback
 
             traceback.print_exc()
-        click.echo(f"fftfilter: {_LONG.sub(lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
+        click.echo(f"fftfilter: {re.sub(_LONG, lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
         sys.exit(code)
 
 

@@ -2,6 +2,7 @@
 
     FftfilterError           exit code 1
     ├── ParameterError       exit code 2   a wrong option or argument; also a ValueError
+    │   └── MissingError                   an array with NaN where no pixel may be missing
     ├── ImageError           exit code 1   an image that cannot be read, held or written
     │   ├── ReadError                      missing, truncated, not an image, not finite ...
     │   │   └── SeveralPagesError          more than the one picture that is wanted
@@ -35,6 +36,10 @@ class ParameterError(FftfilterError, ValueError):
     """An option or argument with an invalid value."""
 
     exit_code = 2
+
+
+class MissingError(ParameterError):
+    """An array with NaN where no pixel may be missing."""
 
 
 class ImageError(FftfilterError):
@@ -79,15 +84,20 @@ class RefusedError(DeviceError):
     """A device whose results differ from the reference."""
 
 
-def check_unmasked(what: str, given: object) -> None:
-    """Raise ParameterError for a NumPy array with masked values."""
+def is_masked(given: object) -> bool:
+    """Whether something is a NumPy array with masked values."""
     # A masked array means that numpy.ma is loaded, whose import takes some milliseconds.
     ma = sys.modules.get("numpy.ma")
     # Another thread may just be loading it.
-    if ma and hasattr(ma, "is_masked") and ma.is_masked(given):
+    return bool(ma and hasattr(ma, "is_masked") and ma.is_masked(given))
+
+
+def check_unmasked(what: str, given: object) -> None:
+    """Raise ParameterError for a NumPy array with masked values."""
+    if is_masked(given):
         raise ParameterError(
-            f"{ma.count_masked(given)} values of the {what} are masked, and a transform needs them all: "
-            "give them a value, for example with .filled(0)"
+            f"{sys.modules['numpy.ma'].count_masked(given)} values of the {what} are masked, and a transform needs "
+            "them all: give them a value, for example with .filled(0)"
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError, TooLargeError, is_masked
 from .filters import Filter, FilterOptions
 from .output.rounding import NOISE, deviation
 from .system import lacking
@@ -56,15 +56,12 @@ class ImageJFilter(Filter):
             if name in options:
                 raise ParameterError(f"{name} {options[name]!r} is not for ImageJ's filter: leave it out")
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
-        further = {name: value for name, value in options.items() if name not in own}
-        super()._describe(transfer, {**further, "output": "real"})
+        super()._describe(transfer, {name: options[name] for name in options if name not in own} | {"output": "real"})
         kept = {name: value for name, value in self._options.items() if name != "output"}
         self._options = {**kept, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
         self._nudge = 0.0
         self._range = 0.0, 0.0
-        self._extremes: list[tuple[float, float]] = []
-        self._values_clipped: list[float] = []
 
     def __call__(
         self,
@@ -74,12 +71,15 @@ class ImageJFilter(Filter):
         dtype: DTypeLike | None = None,
         levels: int | None = None,
         white: float | None = None,
+        missing: ArrayLike | None = None,
         observe: Observe = None,
     ) -> Array:
         """Filter an image, a stack of images, or a picture with 1 or 3 channels along ``channel_axis``.
 
         Arguments and errors are as of :meth:`Filter.__call__`; of floats ``white`` is 1, and they stay floats.
         """
+        if missing is not None or is_masked(image):
+            raise ParameterError("ImageJ's filter knows no missing pixels: fill them, or take bandpass")
         planes, shape = planes_of(image, channel_axis)
         if planes.dtype.kind == "b":
             planes = planes * np.uint8(255)
@@ -92,22 +92,19 @@ class ImageJFilter(Filter):
         out, white = type_of_output(dtype, own), white_of_input(white, own)
         top = white_of_output(levels, out)
         with self._alone():
-            self._extremes, self._values_clipped = [], []
+            self._extremes: list[tuple[float, float]] = []
+            self._clipped: list[float] = []
             if channel_axis is not None and len(planes) == 3:
                 found = self._color(planes, white, top, out, observe)
             else:
                 found = np.stack([self._gray(plane, white, top, out, observe) for plane in planes])
-            self._found = self._found._replace(clipped=self._values_clipped)
+            self._found = self._found._replace(extremes=np.array(self._extremes), clipped=self._clipped)
         return found.reshape(shape) if channel_axis is None else np.moveaxis(found, 0, channel_axis)
 
     def stream(self, images: Iterable[ArrayLike], **options: Any) -> Iterator[Array]:
         """Filter images one after the other, as calls do, and yield their results in order."""
         for image in images:
             yield self(image, **options)
-
-    def extremes(self) -> list[tuple[float, float]]:
-        """Return the smallest and largest filtered value of each picture of the last call."""
-        return self._extremes
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a picture ``(count, height, width)`` takes, tables not counted."""
@@ -141,7 +138,7 @@ class ImageJFilter(Filter):
     def _gray(self, plane: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
         values = self._filtered(plane, observe)
         if out.kind == "f":
-            self._values_clipped.append(0.0)
+            self._clipped.append(0.0)
             return values if plane.dtype.kind == "f" else values / white
         low, high = 0.0, white
         if self._autoscale and plane.dtype.kind != "f":
@@ -150,13 +147,13 @@ class ImageJFilter(Filter):
                 low, high = high, high + 1  # one color becomes black
         self._range = low, high
         levels: Array = np.floor((values.astype(np.float64) - low) * (top / (high - low)) + 0.5)
-        self._values_clipped.append(float(np.mean((levels < 0) | (levels > top))))
+        self._clipped.append(float(np.mean((levels < 0) | (levels > top))))
         return levels.clip(0, top).astype(out)
 
     def _color(self, planes: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
         brightness = planes.max(axis=0)
         values = self._filtered(brightness, observe).astype(np.float64)
-        self._values_clipped.append(float(np.mean((values < 0) | (values > white))))
+        self._clipped.append(float(np.mean((values < 0) | (values > white))))
         # Black has neither hue nor saturation, and becomes gray.
         hue = np.where(brightness > 0, planes / np.where(brightness > 0, brightness, 1), 1.0)
         levels = hue * values.clip(0, white) * (top / white)

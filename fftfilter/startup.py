@@ -1,17 +1,16 @@
 """Startup optimizations and the time that each saves.
 
-Milliseconds for a 512 x 512 PGM, which takes 165 in all, installed from a wheel; means of the faster two fifths of 45
-runs in turn, as neighbors disturb the others, on two cores of an AMD EPYC with Python 3.11.
+Milliseconds for a 512 x 512 PGM, which takes 203 to 230 in all, installed from a wheel: medians of 40 and of 80 runs in
+turn with and without each, on an idle machine with an AMD EPYC, 4 cores and Python 3.11.
 
-    pause_collector        8    no garbage is collected while modules load: they make none
-    limit_openblas        26    NumPy's linear algebra, which is never called, would start threads that wait busily
-    import_ahead           2    importing pyopencl from the depth of click's calls takes longer
+    pause_collector        5 to 10   no garbage is collected while modules load: they make none
+    limit_openblas        15         NumPy's linear algebra, which is never called, would start threads that wait busily
     postpone_unused_imports
-                          22    unused modules are not executed; 9 more where attrs is installed
-    unbuilt_program        8    pyopencl would import its tools before PoCL begins to build
-    importing             13    a module is imported while PoCL builds
-    load_platforms_ahead   9    OpenCL loads its drivers while modules are imported; those of GPUs take longer
-    leave                 36    the interpreter would release NumPy, OpenCL and PoCL's compiler piece by piece
+                          39         unused modules are not executed, such as attrs
+    unbuilt_program,
+    importing             12         pyopencl would import its tools before PoCL begins to build; a thread does it then
+    load_platforms_ahead   4 to 7    OpenCL loads its drivers while modules are imported; those of GPUs take longer
+    leave                 39         the interpreter would release NumPy, OpenCL and PoCL's compiler piece by piece
 
 Of 650 that a folder of 500 such files takes:
 
@@ -49,7 +48,6 @@ HAS_FORKSERVER = hasattr(os, "fork")
 # a little is done without Python then.
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
-_loading: list[threading.Thread] = []
 # Modules that others import and this program does not use: 50 types of vectors, docstrings, what e-mail needs, as which
 # versions of packages are read. Not here: what several threads may be the first to use, which Python 3.11.7 fails of.
 _UNUSED = {
@@ -91,34 +89,22 @@ def postpone_unused_imports() -> None:
         sys.meta_path.insert(0, _Postponed)
 
 
-def import_ahead() -> None:
-    """Import pyopencl, and NumPy with it, where the stack is shallow.
-
-    Python 3.11 gives its stack back to the system piece by piece and takes it again, which costs a twentieth of the
-    whole from the depth of click's calls.
-    """
-    with suppress(ImportError):
-        import pyopencl  # noqa: F401
-
-
 def load_platforms_ahead() -> None:
     """Let a thread load OpenCL's platforms; :func:`wait_for_platforms` waits for it.
 
     The environment has to be as the platforms need it by now.
     """
-    thread = threading.Thread(target=_load_platforms)
     system.starting_threads.acquire()  # the thread releases it
     try:
-        thread.start()
-        _loading.append(thread)
+        threading.Thread(target=_load_platforms).start()
     except RuntimeError:  # no thread can be started: they are loaded when they are asked for
         system.starting_threads.release()
 
 
 def wait_for_platforms() -> None:
     """Wait until the platforms are loaded, if that was begun."""
-    for thread in _loading:
-        thread.join()
+    with system.starting_threads:
+        pass
 
 
 def _load_platforms() -> None:

@@ -1,4 +1,4 @@
-// Edges: what lies beyond the borders of an image. The twin of fftfilter/transfer/edges.py.
+// Edges: defines what lies beyond the borders of an image. The twin of fftfilter/transfer/edges.py.
 //
 // wrap      the image again: rows and columns are transformed as they lie
 // mirror    its mirror image. Of n pixels x and their mirror image the transform is, but for a factor, the cosine
@@ -16,10 +16,10 @@
 //           The mask solves a and b for the four C, multiplies each by its gain, and makes V of them again.
 //
 // A transfer function H that is not even along each axis is the sum of one that is, E, and of one that is odd along
-// both, O. O makes sines of cosines, and sin(pi k (2j + 1) / 2n) = (-1)^j cos(pi (n - k) (2j + 1) / 2n): so it moves O C
-// to the opposite frequencies, and changes the sign of every second pixel. Of pixels whose row + column is even the
-// transform is E[ky][kx] C[ky][kx] - O[h-ky][w-kx] C[h-ky][w-kx], of the others it is the sum. Both are transformed back,
-// and each pixel is taken from its own.
+// both, O. O makes sines of cosines, and sin(pi k (2j + 1) / 2n) = (-1)^j cos(pi (n - k) (2j + 1) / 2n): so it moves
+// O C to the opposite frequencies, and changes the sign of every second pixel. Where row + column is even, the pixels'
+// transform is E[ky][kx] C[ky][kx] - O[h-ky][w-kx] C[h-ky][w-kx]; for the others it is the sum. Both are transformed
+// back, and each pixel is taken from its own.
 //
 // Source: J. Makhoul, A fast cosine transform in one and two dimensions, IEEE Trans. ASSP 28 (1980), 27-34.
 //

@@ -1,11 +1,12 @@
-// Shapes and passes: compute the gain of a filter from the way a low-pass falls off. The twins of fftfilter/transfer/shapes.py.
+// Shapes and passes: compute the gain of a filter from the way a low-pass falls off. The twins of
+// fftfilter/transfer/shapes.py.
 //
 // A shape is a function of distance2, (distance / radius)^2, and of its steepness: the order, or the width as a part of
-// the radius. The ideal shape is none of them: the host decides exactly which bins are nearer than
-// the cutoff, and kernels compare whole numbers.
+// the radius. The ideal shape is not here: the host decides exactly which bins are nearer than the cutoff, and kernels
+// compare whole numbers.
 //
-// One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. A built-in
-// function that is called here has to be declared in fused/cpu/builtins.cl, too.
+// One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. If you call
+// another built-in function here, declare it in fused/cpu/builtins.cl.
 
 #ifndef GAIN
 #define GAIN real_t

@@ -49,24 +49,25 @@ ROOMS = {
     "files": "errors system",
     "images": "fftfilter errors system text files",
     "engine": "errors staged",
-    "filters": "errors output arrays transfer device staged fused engine",
+    "missing": "errors output arrays transfer device fused files",
+    "filters": "errors output arrays transfer device staged fused engine missing",
     "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused engine",
-    "analysis": "errors arrays transfer transforms",
+    "analysis": "errors arrays transfer transforms missing",
     "preview": "errors transfer analysis",
     "dask": "errors output arrays transfer filters",
-    "work": "fftfilter errors system output transfer staged engine files images filters imagej_filter analysis",
+    "work": "fftfilter errors system output transfer staged engine files images missing filters imagej_filter analysis",
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images work"
     ),
-    "explore": "errors text output transfer analysis preview device files images filters work",
+    "explore": "errors text output transfer analysis preview device files images filters missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",
-    "__main__": "startup signals system cli",
+    "__main__": "startup signals cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}
@@ -222,6 +223,8 @@ def owners(file):
     if file.startswith("fused/"):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]
+    if file.startswith("missing/"):
+        return ["missing.fill"]
     if file.startswith("staged/algorithms/"):
         return [file.removesuffix(".cl").replace("/", ".")]
     return ["staged.steps", "staged.transform"]

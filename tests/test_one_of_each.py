@@ -84,7 +84,7 @@ MODE = {
 KIND = {
     "fftfilter/transfer/checker.py": [("", CHECKER)],
     "fftfilter/transfer/__init__.py": [
-        ("from .gains", "from .checker import checker\n"),
+        ("from .imagej_band", "from .checker import checker\n"),
         ('"highpass", "imagej"', '"checker", '),
         ("    product.py ", "    checker.py     a checkerboard\n"),
     ],

@@ -14,13 +14,10 @@ from .. import transfer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
     from .power import Spectrum
-
-    Array = NDArray[Any]
 
 COLORS = ("red", "green", "blue")
 # Two peaks that are fewer bins apart are the spot of one.
@@ -94,24 +91,13 @@ class Peak:
 
     def described(self) -> dict[str, Any]:
         """Return all of its properties, for JSON."""
+        of_harmonics = ("fx", "fy", "strength_db", "amplitude", "notch")
+        own = {name: getattr(self, name) for name in ("fx", "fy", "period_px", "angle_deg", "strength_db", "amplitude")}
         harmonics = []
         for each in self.harmonics:
-            own = each.peak.described()
-            harmonics.append(
-                {"multiples": list(each.multiples)}
-                | {key: own[key] for key in ("fx", "fy", "strength_db", "amplitude", "notch")}
-            )
-        return {
-            "fx": self.fx,
-            "fy": self.fy,
-            "period_px": self.period_px,
-            "angle_deg": self.angle_deg,
-            "strength_db": self.strength_db,
-            "amplitude": self.amplitude,
-            "channels": list(self.channels),
-            "notch": self.at,
-            "harmonics": harmonics,
-        }
+            described = each.peak.described()
+            harmonics.append({"multiples": list(each.multiples), **{name: described[name] for name in of_harmonics}})
+        return {**own, "channels": list(self.channels), "notch": self.at, "harmonics": harmonics}
 
     def notch(self, shape: ShapeName = "gaussian") -> Transfer:
         """Return the transfer function that removes it and its harmonics, each from the channels that have it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from ..errors import DeviceError, TooLargeError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array = NDArray[Any]
+    from ..arrays import Array
+
     Power = NDArray[np.float32]
 
 # Single precision holds the power of values in this range, as parts of white.

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import channels_first, check_finite, check_stack, white_of_input
-from ..errors import ParameterError, check_unmasked
+from ..arrays import check_finite, white_of_input
+from ..errors import ParameterError
+from ..missing.fill import filled
+from ..missing.holes import split
 from ..transfer import Transfer
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
@@ -29,10 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..transfer.shapes import ShapeName
     from .power import Power
-
-    Array = NDArray[Any]
 
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
@@ -61,30 +62,23 @@ def find_peaks(
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a grey level is left out. Raises ParameterError for an array that is not an image, or has fewer than 32
-    pixels a side.
+    a grey level is left out. Missing pixels, which are NaN or masked, are filled as for filters. Raises ParameterError
+    for an array that is not an image, or has fewer than 32 pixels a side.
 
         for peak in fftfilter.find_peaks(image):
             print(peak.period_px, peak.angle_deg, peak.strength_db)
     """
-    check_unmasked("image", image)
-    array = np.asarray(image)
-    if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"an array of shape {array.shape} and type {array.dtype} is not an image: give (height, width), or a "
-            "picture with its channel_axis"
-        )
-    if array.dtype.kind == "b":
-        array = array.astype(np.float32)
-    white = white_of_input(white, array.dtype)
-    check_finite(array)
-    if array.ndim == 2:
-        return peaks_of(spectrum(array[None], white), strength)
+    planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
+    if planes.dtype.kind == "b":
+        planes = planes.astype(np.float32)
+    white = white_of_input(white, planes.dtype)
+    if holes.any():
+        planes = filled(planes, holes)
+    check_finite(planes)
     if channel_axis is not None:
-        return peaks_of(spectrum(channels_first(array, channel_axis), white), strength)
-    check_stack(array.shape)
-    mean = spectrum(array[:1], white)
-    for each in array[1:]:
+        return peaks_of(spectrum(planes, white), strength)
+    mean = spectrum(planes[:1], white)
+    for each in planes[1:]:
         mean.add(spectrum(each[None], white))
     return peaks_of(mean, strength)
 
@@ -143,18 +137,11 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
         fx, fy = float((bins.kx[i] + dx[i]) / width), float((bins.ky[i] + dy[i]) / height)
         fx, fy = canonical(fx, fy, 0.5 / width)
         ratio = float(values[i] / background[i])
-        if np.hypot(fx * width, fy * height) < MANY and 10 * np.log10(ratio) < strength + OF_FEW:
+        decibels = 10 * float(np.log10(ratio))
+        if np.hypot(fx * width, fy * height) < MANY and decibels < strength + OF_FEW:
             continue
-        found.append(
-            Peak(
-                fx,
-                fy,
-                10 * float(np.log10(ratio)),
-                float(amplitudes[i]),
-                max(of_tails(fx, fy, ratio, height, width), of_skirt(power, width, fx, fy)),
-                (channel,),
-            )
-        )
+        notch = max(of_tails(fx, fy, ratio, height, width), of_skirt(power, width, fx, fy))
+        found.append(Peak(fx, fy, decibels, float(amplitudes[i]), notch, (channel,)))
     return found
 
 

@@ -12,7 +12,7 @@ picture were cut into 16 parts. The center of its power is the place of a peak.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from .found import Peak, canonical
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..arrays import Array
     from .power import Power
-
-    Array = NDArray[Any]
 
 DIRECTIONS = 32
 # Distances in bins along a line; the spot of a wave ends before the nearest.

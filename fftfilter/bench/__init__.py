@@ -1,7 +1,6 @@
 """The tables of ``fftfilter bench``: those of papers, on this device, and those beside other libraries.
 
-    paper_filters.py      tables of whole filters, with the published figures: steps, engines
-    paper_transforms.py   tables of transforms, with the published figures: radix, sizes, speedup
+    papers.py             tables of papers, with the published figures: steps, engines, radix, sizes, speedup
     peer_filters.py       the same high-pass by this program and by other libraries
     peer_transforms.py    the same plain FFTs by this program and by other libraries
 

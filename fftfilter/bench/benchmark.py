@@ -13,18 +13,17 @@ from ..device.choice import open_device
 from ..device.launcher import Launcher
 from ..filters import Filter
 from ..fused import fused
+from .tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from ..device.choice import Device
     from ..transfer import Transfer
-    from .tables import Table
+    from .tables import Lines
 
-TOO_SLOW = 2.0
-"""Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 SEED = 61
 SPREAD = "\u00b1 is half the distance between the quartiles."
 
@@ -40,11 +39,6 @@ class Benchmark:
     table: Table
     steps: Iterator[str]
     finish: Callable[[], object] = lambda: None
-
-
-def left_out(what: Iterable[str], too_slow: float) -> str:
-    """Return the note that names the engines or columns left out at larger sizes."""
-    return f"Left out where a smaller size took more than {too_slow:g} s: {', '.join(sorted(what))}."
 
 
 class Setting:
@@ -67,6 +61,14 @@ class Setting:
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
         """Return a filter on the device; ``options`` are further ones of :class:`fftfilter.Filter`."""
         return Filter(transfer, device=str(self.device.index), **options)
+
+    def profiled(self, transfer: Transfer, engine: str, **options: Any) -> Filter:
+        """Return a filter by an engine, which records the time of each step."""
+        return self.filter(transfer, engine=engine, precision=self.precision, profile=True, **options)
+
+    def table(self, title: str, columns: dict[str, str], key: tuple[str, ...], lines: Lines, *notes: str) -> Table:
+        """Return an empty table that says where it was measured, and how to read its figures."""
+        return Table(title, columns, key, lines, self.about(), [SPREAD, *notes])
 
     def about(self) -> dict[str, str]:
         """Return the lines above every table: device, driver, precision, date and version."""

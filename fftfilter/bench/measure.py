@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from math import log2
-from statistics import median, quantiles
 from time import monotonic, perf_counter, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +21,10 @@ from ..output.difference import Difference, transform_bound
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ..arrays import Array
     from ..device.launcher import Launcher
     from .benchmark import Setting
     from .tables import Cell
-
-    Array = np.ndarray[Any, Any]
 
 MS = 1e3
 """Milliseconds in a second."""
@@ -53,10 +51,8 @@ class Stats:
     @classmethod
     def of(cls, values: Sequence[float]) -> Stats:
         """Return the statistics of measurements, at least one."""
-        if len(values) == 1:
-            return cls(values[0], values[0], values[0], 1)
-        low, _, high = quantiles(values, n=4, method="inclusive")
-        return cls(median(values), low, high, len(values))
+        low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
+        return cls(middle, low, high, len(values))
 
     @property
     def spread(self) -> float:
@@ -70,11 +66,8 @@ class Stats:
 
 def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
     """Return the statistics of measurements, each taken ``runs`` times, in turn: noise then affects all alike."""
-    found: dict[str, list[float]] = {name: [] for name in measurements}
-    for _ in range(runs):
-        for name, measured in measurements.items():
-            found[name].append(measured())
-    return {name: Stats.of(each) for name, each in found.items()}
+    found = [{name: measured() for name, measured in measurements.items()} for _ in range(runs)]
+    return {name: Stats.of([each[name] for each in found]) for name in measurements}
 
 
 def gflops(n: int, seconds: float) -> float:
@@ -123,26 +116,20 @@ def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patien
     return times
 
 
-def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
-    """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
-    bound = transform_bound(n, launcher.complex)
-    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-    if not error <= bound:  # so that NaN is wrong, too
-        raise _refused(what, launcher, f"its relative error is {error:.1e} and {bound:.1e} is allowed")
-
-
-def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture differs from the reference by more than the contract allows."""
-    found = Difference.of(got, wanted, 255)
-    if not found.is_right:
-        raise _refused(what, launcher, str(found))
-
-
-def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
-    return RefusedError(
-        f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
-        "choose another device with --device"
-    )
+def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if an 8-bit picture or a transform of rows is not what the contract allows."""
+    if wanted.dtype == np.uint8:
+        found = Difference.of(got, wanted, 255)
+        is_right, how = found.is_right, str(found)
+    else:
+        bound = transform_bound(wanted.shape[-1], launcher.complex)
+        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        is_right, how = error <= bound, f"its relative error is {error:.1e} and {bound:.1e} is allowed"  # NaN is wrong
+    if not is_right:
+        raise RefusedError(
+            f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
+            "choose another device with --device"
+        )
 
 
 # By the clock
@@ -168,10 +155,9 @@ def check_peer(name: str, got: Array, wanted: Array) -> None:
     An 8-bit picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
     """
     if wanted.dtype == np.uint8:
-        off = np.abs(got.reshape(wanted.shape).astype(np.int16) - wanted)
-        count = np.count_nonzero(off)
-        is_right = off.max() <= 1 and count <= max(1, off.size // 100)
-        how = f"picture: {count} of {off.size} pixels differ, by up to {off.max()} levels"
+        found = Difference.of(got.reshape(wanted.shape), wanted, 255)
+        is_right = found.largest <= 1 and found.samples <= max(1, found.size // 100)
+        how = f"picture: {found}"
     else:
         error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
         is_right = error <= WRONG  # NaN is wrong

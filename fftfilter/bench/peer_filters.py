@@ -21,20 +21,18 @@ from ..output.rounding import NUDGE
 from ..output.stack import Stack
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import SPREAD, Benchmark, images
+from .benchmark import Benchmark, images
 from .measure import OURS, Peer, timed
 from .tables import Lines, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.units import RadiusLike
     from .benchmark import Setting
 
-    Array = np.ndarray[Any, Any]
-    Pair = tuple[Callable[[], object], Callable[[], object]]
-    Prepare = Callable[[Setting, Array, Transfer], Iterable[Peer]]
 
 Shape = tuple[int, int, int]
 
@@ -59,20 +57,13 @@ GPU_NOTE = (
 )
 
 
-def peers(
-    setting: Setting,
-    *,
-    shapes: Sequence[Shape] = (),
-    radius: RadiusLike | None = None,
-    prepare: Prepare | None = None,
-) -> Benchmark:
+def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None) -> Benchmark:
     """Return the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
 
-    ``prepare`` returns the peers for a setting, a stack and a transfer function, this program among them; by default
-    those of the device's kind. This program skips the frequencies that its radius removes; the others compute all.
+    This program skips the frequencies that its radius removes; the others compute all.
     """
     is_gpu, transfer = setting.device.is_gpu, highpass(radius)
-    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    prepare = _on_gpu if is_gpu else _on_cpu
     note = f"{str(transfer).capitalize()}. {GPU_NOTE if is_gpu else CPU_NOTE}"
     title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
     table = table_of(setting, title, ("size", "who"), note)
@@ -96,7 +87,7 @@ def table_of(setting: Setting, title: str, key: tuple[str, ...], note: str) -> T
     """Return the empty table of peers, in which ``key`` identifies a row."""
     columns = {**{name: name for name in key}, "ms": "ms", "ratio": f"times {OURS}'s time"}
     lines = Lines(key[1:], "pixels", ("ms",), "pixels", "ms")
-    return Table(title, columns, key, lines, setting.about(), [SPREAD, note])
+    return setting.table(title, columns, key, lines, note)
 
 
 def shown_size(shape: Shape) -> str:
@@ -154,20 +145,16 @@ def _pyfftw(image: Array, gain: Array) -> Callable[[], Array]:
     import pyfftw
 
     half = half_of(gain)
-    pixels = pyfftw.empty_aligned(image.shape, "float32")
-    spectrum = pyfftw.empty_aligned(half.shape, "complex64")
-    planned = {"axes": (0, 1), "threads": CORES}
-    forward = pyfftw.FFTW(pixels, spectrum, flags=("FFTW_MEASURE",), **planned)
-    back = pyfftw.FFTW(
-        spectrum, pixels, direction="FFTW_BACKWARD", flags=("FFTW_MEASURE", "FFTW_DESTROY_INPUT"), **planned
-    )
+    planned: Any = {"threads": CORES, "planner_effort": "FFTW_MEASURE", "avoid_copy": True}
+    forward = pyfftw.builders.rfft2(pyfftw.empty_aligned(image.shape, "float32"), **planned)
+    back = pyfftw.builders.irfft2(forward.output_array, image.shape, **planned)
 
     def call() -> Array:
-        pixels[:] = image
+        forward.input_array[:] = image
         forward.execute()
-        np.multiply(spectrum, half, out=spectrum)
+        np.multiply(forward.output_array, half, out=forward.output_array)
         back.execute()
-        return _levels(pixels)
+        return _levels(back.output_array)
 
     return call
 
@@ -193,21 +180,25 @@ def _opencv(image: Array, gain: Array) -> Callable[[], Array]:
     return call
 
 
-def _torch_on_cpu(image: Array, gain: Array) -> Callable[[], Array]:
+def _torch(image: Array, gain: Array) -> Callable[[], Array]:
+    call = _on_torch(image, half_of(gain), "cpu")
+    return lambda: np.asarray(call().numpy())
+
+
+def _on_torch(stack: Array, half: Array, device: str) -> Callable[[], Any]:
+    """Return the filter by PyTorch of an image or a stack that lies on a device of its own, where the result stays."""
     import torch
 
     torch.set_num_threads(CORES)
-    mask = torch.from_numpy(half_of(gain))
-    pixels = torch.from_numpy(image)
+    pixels, mask = (torch.from_numpy(array).to(device) for array in (stack, half))
 
-    def call() -> Array:
+    def call() -> Any:
         spectrum = torch.fft.rfft2(pixels.float())
         spectrum *= mask
-        values = torch.fft.irfft2(spectrum, s=image.shape).abs_()
-        values *= 255 / values.max()
+        values = torch.fft.irfft2(spectrum, s=stack.shape[-2:]).abs_()
+        values *= 255 / values.amax(dim=(-2, -1), keepdim=True)
         values += NUDGE
-        levels: Array = values.to(torch.uint8).numpy()
-        return levels
+        return values.to(torch.uint8)
 
     return call
 
@@ -218,10 +209,9 @@ LIBRARIES: dict[str, Callable[[Array, Array], Callable[[], Array]]] = {
     "pyfftw": _pyfftw,
     "mkl_fft": lambda image, gain: _like_numpy(import_module("mkl_fft.interfaces").numpy_fft, image, gain),
     "cv2": _opencv,
-    "torch": _torch_on_cpu,
+    "torch": _torch,
 }
 """By the name of a library's module, a function that returns its filter for an image and gains."""
-
 
 # On a GPU: data stay on the device
 
@@ -231,14 +221,13 @@ def _on_gpu(setting: Setting, stack: Array, transfer: Transfer) -> Iterator[Peer
     yield resident(setting, stack, transfer)
     half = half_of(transfer.gain(*stack.shape[1:]))
     if find_spec("cupy") is not None:
-        yield from _cupy(stack, half)
+        yield from _on_cupy(stack, half)
     if find_spec("torch") is not None:
         import torch
 
         if torch.cuda.is_available():
-            yield _torch_on_gpu(stack, half)
-    if find_spec("pyvkfft") is not None and find_spec("cupy") is not None:
-        yield from _vkfft(stack, half)
+            call = _on_torch(stack, half, "cuda")
+            yield Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(call().cpu().numpy()))
     yield copy(setting, stack)
 
 
@@ -265,40 +254,10 @@ def copy(setting: Setting, stack: Array) -> Peer:
     return Peer(COPY, lambda: launcher.copy(target, source), launcher.queue.finish)
 
 
-def _cupy(stack: Array, half: Array) -> Iterator[Peer]:
-    """Yield planned cuFFT with fused pointwise kernels, and the two transforms alone."""
+def _on_cupy(stack: Array, half: Array) -> Iterator[Peer]:
+    """Yield cuFFT with fused pointwise kernels, the same as a CUDA graph, its transforms alone, and VkFFT."""
     import cupy
     import cupyx.scipy.fft as cufft
-
-    def planned(values: Any, spectrum: Any) -> Pair:
-        forward = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
-        back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
-        return (
-            lambda: forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD),
-            lambda: back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE),
-        )
-
-    return _on_cupy("cupy", stack, half, planned, bare=PAIR)
-
-
-def _vkfft(stack: Array, half: Array) -> Iterator[Peer]:
-    from pyvkfft.cuda import VkFFTApp
-
-    def planned(values: Any, spectrum: Any) -> Pair:
-        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
-        return lambda: app.fft(values, spectrum), lambda: app.ifft(spectrum, values)
-
-    return _on_cupy("vkfft", stack, half, planned)
-
-
-def _on_cupy(
-    name: str, stack: Array, half: Array, planned: Callable[[Any, Any], Pair], bare: str | None = None
-) -> Iterator[Peer]:
-    """Yield the high-pass with the given transforms of CuPy's arrays.
-
-    With a name for the two ``bare`` transforms, also yield these alone, and the high-pass as a CUDA graph.
-    """
-    import cupy
 
     pixels, mask = cupy.asarray(stack), cupy.asarray(half)
     values = cupy.empty(stack.shape, cupy.float32)
@@ -315,9 +274,8 @@ def _on_cupy(
     )
     # One image is reduced as a whole: along its axes, CuPy would reduce it by a single group.
     over = {} if len(stack) == 1 else {"axis": (1, 2), "keepdims": True}
-    forward, back = planned(values, spectrum)
 
-    def call() -> None:
+    def call(forward: Callable[[], object], back: Callable[[], object]) -> None:
         load(pixels, values)
         forward()
         multiply(mask, spectrum)
@@ -328,10 +286,19 @@ def _on_cupy(
         return np.asarray(cupy.asnumpy(levels))
 
     finish = cupy.cuda.Device().synchronize
-    yield Peer(name, call, finish, result)
-    if bare:
-        yield Peer(f"{name} graph", _as_graph(call), finish, result)
-        yield Peer(bare, lambda: (forward(), back()), finish)
+    there = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
+    and_back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
+    forward = partial(there.fft, values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD)
+    back = partial(and_back.fft, spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE)
+    yield Peer("cupy", partial(call, forward, back), finish, result)
+    yield Peer("cupy graph", _as_graph(partial(call, forward, back)), finish, result)
+    yield Peer(PAIR, lambda: (forward(), back()), finish)
+    if find_spec("pyvkfft") is not None:
+        from pyvkfft.cuda import VkFFTApp
+
+        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
+        vkfft = partial(call, partial(app.fft, values, spectrum), partial(app.ifft, spectrum, values))
+        yield Peer("vkfft", vkfft, finish, result)
 
 
 def _as_graph(call: Callable[[], object]) -> Callable[[], object]:
@@ -346,20 +313,3 @@ def _as_graph(call: Callable[[], object]) -> Callable[[], object]:
         call()
         graph = stream.end_capture()
     return lambda: (graph.launch(stream), pool)
-
-
-def _torch_on_gpu(stack: Array, half: Array) -> Peer:
-    import torch
-
-    pixels, mask = (torch.from_numpy(array).cuda() for array in (stack, half))
-    levels = torch.empty_like(pixels)
-
-    def call() -> None:
-        spectrum = torch.fft.rfft2(pixels.float())
-        spectrum *= mask
-        values = torch.fft.irfft2(spectrum, s=stack.shape[1:]).abs_()
-        values *= 255 / values.amax(dim=(1, 2), keepdim=True)
-        values += NUDGE
-        levels.copy_(values)
-
-    return Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(levels.cpu().numpy()))

@@ -20,13 +20,12 @@ from .measure import OURS, Peer, timed
 from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from ..arrays import Array
     from .benchmark import Setting
     from .peer_filters import Shape
 
-    Array = np.ndarray[Any, Any]
-    Prepare = Callable[[Setting, "Case"], Iterable[Peer]]
 
 CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
 GPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
@@ -59,14 +58,10 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
     yield Case("fft of rows", "fft", numbers, {})
 
 
-def transforms(setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None) -> Benchmark:
-    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``.
-
-    ``prepare`` returns the peers for a setting and a case, this program among them; by default those of the device's
-    kind.
-    """
+def transforms(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Benchmark:
+    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``."""
     is_gpu = setting.device.is_gpu
-    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    prepare = _on_gpu if is_gpu else _on_cpu
     note = "Data stay on the device." if is_gpu else CPU_NOTE
     title = "The same transforms by fftfilter and its peers"
     table = table_of(setting, title, ("size", "transform", "who"), note)
@@ -95,22 +90,14 @@ def _on_cpu(setting: Setting, case: Case) -> Iterator[Peer]:
 
 
 def _pyfftw(case: Case) -> Callable[[], Array]:
-    pyfftw = import_module("pyfftw")
-    is_real = case.function == "rfft2"
-    width = case.more["s"][-1] if "s" in case.more else case.source.shape[-1]
-    double = case.source.dtype in (np.float64, np.complex128)
-    real, number = ("float64", "complex128") if double else ("float32", "complex64")
-    # FFTW has no transform of real numbers to a whole spectrum.
-    source = pyfftw.empty_aligned(case.source.shape, real if is_real else number)
-    made_shape = (*case.source.shape[:-1], width // 2 + 1 if is_real else width)
-    made = pyfftw.empty_aligned(made_shape, real if case.function == "irfft2" else number)
-    direction = "FFTW_BACKWARD" if case.function.startswith("i") else "FFTW_FORWARD"
-    axes = (2,) if case.function == "fft" else (1, 2)
-    flags = ("FFTW_MEASURE", "FFTW_DESTROY_INPUT")
-    planned = pyfftw.FFTW(source, made, axes=axes, direction=direction, flags=flags, threads=CORES)
+    pyfftw, source = import_module("pyfftw"), case.source
+    # Planning overwrites its arrays, and so does the inverse to real numbers.
+    make = getattr(pyfftw.builders, case.function)
+    aligned = pyfftw.empty_aligned(source.shape, source.dtype)
+    planned = make(aligned, **case.more, threads=CORES, planner_effort="FFTW_MEASURE")
 
     def call() -> Array:
-        np.copyto(source, case.source)
+        np.copyto(planned.input_array, source)
         result: Array = planned()
         return result
 

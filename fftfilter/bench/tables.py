@@ -13,7 +13,7 @@ from ..text import text_table
 from .measure import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 Cell = Stats | float | int | str
@@ -109,9 +109,8 @@ def text(table: Table) -> str:
 def markdown(table: Table) -> str:
     """Return a table for a document."""
     lines = [f"**{table.title}**", "", ", ".join(f"{name} {value}" for name, value in table.about.items()), ""]
-    lines.append(_line(table.columns.values()))
-    lines.append(_line("--:" if side == "r" else "---" for side in _sides(table)))
-    lines += [_line(row) for row in _cells(table)]
+    sides = ["--:" if side == "r" else "---" for side in _sides(table)]
+    lines += map(_line, (table.columns.values(), sides, *_cells(table)))
     return "\n".join([*lines, *(part for note in table.notes for part in ("", note))])
 
 
@@ -122,39 +121,24 @@ def comma_separated(table: Table) -> str:
     for key in table.columns:
         header += [key, f"{key}_low", f"{key}_high", f"{key}_runs"] if key in measured else [key]
     out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n")
-    write.writerow(header)
+    write = csv.DictWriter(out, header, extrasaction="ignore", lineterminator="\n")
+    write.writeheader()
     for row in table.rows:
-        cells: list[Any] = []
-        for key in table.columns:
-            cell = row.get(key, "")
+        cells: dict[str, Any] = dict(row)
+        for key, cell in row.items():
             if isinstance(cell, Stats):
-                cells += [cell.median, cell.low, cell.high, cell.runs]
-            else:
-                cells += [cell, "", "", ""] if key in measured else [cell]
+                cells |= {key: cell.median, f"{key}_low": cell.low, f"{key}_high": cell.high, f"{key}_runs": cell.runs}
         write.writerow(cells)
     return out.getvalue().rstrip("\n")
 
 
 def as_json(table: Table) -> str:
     """Return a table as JSON; a measured cell is an object of median, quartiles and number of runs."""
-    rows = [{key: asdict(cell) if isinstance(cell, Stats) else cell for key, cell in row.items()} for row in table.rows]
-    whole = {
-        "title": table.title,
-        "about": table.about,
-        "columns": table.columns,
-        "rows": rows,
-        "notes": table.notes,
-    }
-    return json.dumps(whole, indent=2)
+    whole = asdict(table)
+    return json.dumps({name: whole[name] for name in ("title", "about", "columns", "rows", "notes")}, indent=2)
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
-    "text": text,
-    "markdown": markdown,
-    "csv": comma_separated,
-    "json": as_json,
-}
+FORMATS = {"text": text, "markdown": markdown, "csv": comma_separated, "json": as_json}
 
 
 def number(value: float) -> str:

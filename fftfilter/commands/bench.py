@@ -201,9 +201,9 @@ def stages(setting: Setting, **options: Any) -> Benchmark:
     Example: fftfilter bench stages
              fftfilter bench stages --transpose plain --csv
     """
-    from ..bench import paper_filters
+    from ..bench import papers
 
-    return paper_filters.stages(setting, **options)
+    return papers.stages(setting, **options)
 
 
 @benchmark_command
@@ -215,9 +215,9 @@ def radix(setting: Setting, **options: Any) -> Benchmark:
     Example: fftfilter bench radix
              fftfilter bench radix --n 2^20 --plot radix.png
     """
-    from ..bench import paper_transforms
+    from ..bench import papers
 
-    return paper_transforms.radix(setting, **options)
+    return papers.radix(setting, **options)
 
 
 @benchmark_command
@@ -232,9 +232,9 @@ def sizes(setting: Setting, **options: Any) -> Benchmark:
     Example: fftfilter bench sizes --engine pease
              fftfilter bench sizes --largest 1024 --json
     """
-    from ..bench import paper_transforms
+    from ..bench import papers
 
-    return paper_transforms.sizes(setting, **options)
+    return papers.sizes(setting, **options)
 
 
 @benchmark_command
@@ -245,9 +245,9 @@ def speedup(setting: Setting, **options: Any) -> Benchmark:
     \b
     Example: fftfilter bench speedup --plot speedup.png
     """
-    from ..bench import paper_transforms
+    from ..bench import papers
 
-    return paper_transforms.speedup(setting, **options)
+    return papers.speedup(setting, **options)
 
 
 @benchmark_command
@@ -260,9 +260,9 @@ def engines(setting: Setting, **options: Any) -> Benchmark:
     Example: fftfilter bench engines
              fftfilter bench engines --size 640x480 --engine book --engine stockham
     """
-    from ..bench import paper_filters
+    from ..bench import papers
 
-    return paper_filters.engines(setting, **options)
+    return papers.engines(setting, **options)
 
 
 # Beside other libraries

@@ -48,13 +48,8 @@ def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: 
     if as_json:
         import json
 
-        result = {
-            "devices": found,
-            "chosen": index,
-            "why": why,
-            "problems": [problem._asdict() for problem in wrong],
-        }
-        click.echo(json.dumps(result, indent=2))
+        problems = [problem._asdict() for problem in wrong]
+        click.echo(json.dumps({"devices": found, "chosen": index, "why": why, "problems": problems}, indent=2))
     else:
         for each in found:
             click.echo(_text(each, why if each["index"] == index else None))
@@ -97,23 +92,21 @@ def _text(described: dict[str, Any], why: str | None) -> str:
     """Return a device as lines: its name, then its properties."""
     lines = [f"{described['index']}  {described['name']}" + (f"   <- taken ({why})" if why else "")]
     for key, value in described.items():
+        shown = value
         if key in ("index", "name") or value is None:
             continue
-        shown = value
         if key in BYTES:
             shown = _bytes(value)
         elif isinstance(value, bool):
             shown = "yes" if value else "no"
         elif isinstance(value, list):
-            shown = " ".join(str(v) for v in value)
+            shown = " ".join(map(str, value))
         lines.append(f"   {key:<20} {shown}")
     return "\n".join(lines) + "\n"
 
 
 def _bytes(number: int) -> str:
     """Return bytes in the largest unit that leaves at least 1."""
-    size, units = float(number), ["bytes", "KiB", "MiB", "GiB", "TiB"]
-    while size >= 1024 and len(units) > 1:
-        size /= 1024
-        units.pop(0)
-    return f"{size:.4g} {units[0]}"
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    power = min(max(number.bit_length() - 1, 0) // 10, len(units) - 1)
+    return f"{number / 1024**power:.4g} {units[power]}"

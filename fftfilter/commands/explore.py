@@ -40,11 +40,7 @@ NOWHERE = "OUT"
         help="The filter to start with, as on a command line.  [default: none]",
     ),
     option(
-        "--no-browser",
-        group="Page",
-        is_flag=True,
-        short="Print the address instead of opening a browser.",
-        help="Print the address instead of opening a browser.",
+        "--no-browser", group="Page", is_flag=True, short=True, help="Print the address instead of opening a browser."
     ),
     option(
         "--port",
@@ -87,7 +83,7 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.atomic import remove_own
+    from ..files.atomic import remove_leftovers
     from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
@@ -100,7 +96,7 @@ def explore(
     def clean() -> None:
         redirect.remove()
         for folder in folders:
-            remove_own(folder)
+            remove_leftovers(folder, own=True)
 
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
@@ -199,17 +195,16 @@ class Commands:
     def start(self, text: str) -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
         from ..errors import check_option
-        from .filters import context_of, parsed, split
+        from .filters import parsed
 
-        words = split("--with", text)
-        all_given = parsed(self.context, words, self.source, NOWHERE, "--with")
-        check_option("--with", words[0], list(self.options))
-        made = context_of(self.context, words, self.source, NOWHERE)
+        made = parsed(self.context, text, self.source, NOWHERE)
+        command = str(made.info_name)
+        check_option("--with", command, list(self.options))
         given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
-        others = [name for name in given if name not in (*self.options[words[0]], "sources", "target")]
+        others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
-        self._described(words[0], all_given)
+        self._described(command, made.params)
         for name in {"angle", "stripes"} & given.keys():
             if len(given[name]) > 1:
                 raise click.UsageError(f"--with: a page has one angle of stripes: give --{name} once.")
@@ -219,28 +214,35 @@ class Commands:
         options = {
             name: list(value) if isinstance(value, tuple) else True if value is True else str(value)
             for name, value in given.items()
-            if name in self.options[words[0]]
+            if name in self.options[command]
         }
-        return {"id": 0, "page": 0, "level": 1, "show": "result", "command": words[0], "options": options}
+        return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options}
 
-    def _described(self, name: str, given: dict[str, Any]) -> Described:
+    def _described(self, name: str, given: Mapping[str, Any]) -> Described:
         from ..explore.request import Described
-        from .filters import KEPT, CommandOptions, transfer_of
+        from .filters import options_of
 
-        transfer = transfer_of(name, [self.source], given)
-        options = CommandOptions.of(transfer, KEPT | given)
+        options = options_of(name, [self.source], given)
         options.check_for_file(self.source, NOWHERE)
-        filter_ = {**options.recipe.options, "device": options.device, "profile": options.profile}
-        return Described(transfer, options.recipe.output, given["scale"], filter_, options.recipe.auto)
+        recipe = options.recipe
+        filter_ = {**recipe.options, "device": options.device, "profile": options.profile}
+        return Described(recipe.transfer, recipe.output, given["scale"], filter_, recipe.auto)
 
 
 @cache
 def _options() -> Mapping[str, Mapping[str, Any]]:
     from .filters import COMMANDS
-    from .kinds import on_page
+    from .kinds import KINDS
 
-    defaults = {name: {each.name: each.default for each in COMMANDS[name].params} for name in on_page()}
-    return {name: {each: defaults[name][each] for each in options} for name, options in on_page().items()}
+    kinds = [kind for kind in KINDS.values() if kind.is_on_page]
+    of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
+    options = {}
+    for kind in kinds:
+        defaults = {each.name: each.default for each in COMMANDS[kind.name].params}
+        options[kind.name] = {
+            name: defaults[name] for name in (*kind.parameters, *kind.searches, *of_all) if name != kind.name
+        }
+    return options
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import mul
 from pathlib import Path
@@ -20,6 +19,7 @@ from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
+from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
@@ -29,6 +29,7 @@ from .shared.options import (
     file_options,
     filter_option,
     option,
+    output_option,
     pages_of,
     pages_option,
     precision_option,
@@ -37,9 +38,10 @@ from .shared.options import (
 from .shared.preview import preview_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..work.recipe import Recipe
+    from ..work.region import Region
     from .kinds import Kind
 
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
@@ -48,8 +50,6 @@ OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
 # The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
-
-EXAMPLE = '"lowpass --radius 8px"'
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -79,31 +79,47 @@ scale_option = filter_option(
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
     "levels of IN, such as 0:40.",
 )
-verify_option = option(
+verify_option = output_option(
     VERIFY,
-    group="Output",
     type=click.IntRange(min=1),
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
+region_option = partial(option, group="Region")
+region_options = combined(
+    region_option(
+        "--region",
+        metavar="MASK|X,Y,W,H",
+        help="Filter only there, for --output keep and real: a rectangle in pixels, or a picture of the size of IN "
+        "that is not 0 there.",
+    ),
+    region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
+    region_option(
+        "--feather",
+        type=float,
+        metavar="PX",
+        help="How wide the soft border is, inside of what is filtered.  [default: 8]",
+    ),
+)
 other_options = combined(
+    region_options,
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
-    option(
+    output_option(
         "--save-stages",
-        group="Output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    missing_options,
     preview_option,
     file_options,
-    option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
-    option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
+    output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
     folder_options,
     option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
     option(
@@ -117,7 +133,7 @@ other_options = combined(
 HELP = """{what}
 
 IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
-IN, which must be files, OUT is a folder.
+IN, OUT is a folder; folders among them are left out.
 
 \b
 Example: {examples}
@@ -134,22 +150,22 @@ class FilterCommand(GroupedCommand):
                 break
             if arg == VERIFY and not following.isdecimal():
                 args[i] = f"{VERIFY}={VERIFIED}"
-            if arg == automatic.AUTO and following not in (automatic.EACH, automatic.FOLDER):
-                args[i] = f"{automatic.AUTO}={automatic.EACH}"
+            if arg == automatic.AUTO and following not in (EACH, FOLDER):
+                args[i] = f"{automatic.AUTO}={EACH}"
         return super().parse_args(ctx, args)
 
 
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    output_option = filter_option(
+    what = filter_option(
         "--output",
         type=click.Choice(list(MODES)),
         default=default,
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
-    return combined(output_option, edges_option, scale_option)
+    return combined(what, edges_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -157,7 +173,7 @@ def filter_command(kind: Kind) -> click.Command:
     factors = [each.factor for each in KINDS.values() if each.factor and each is not kind]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        return run(transfer_of(kind.name, sources, given), sources, target, KEPT | given)
+        return run(options_of(kind.name, sources, given), sources, target)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
@@ -191,21 +207,15 @@ class CommandOptions:
     quiet: bool
     verbose: int
     masks: tuple[str, ...]
-    """Files of gains, which are also inputs."""
+    """Files of gains and of regions, which are also inputs."""
     recursive: bool
     pattern: tuple[str, ...]
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
-    report: Path | None
+    report: str | None
     cluster: str | None
     processes: int | None
-
-    @classmethod
-    def of(cls, transfer: Transfer, given: dict[str, Any]) -> CommandOptions:
-        """Take the options from those of a command, whose filter is ``transfer``; raises ParameterError."""
-        others = [name for name in cls.__dataclass_fields__ if name != "recipe"]
-        return cls(recipe_of(transfer, given), **{name: given[name] for name in others})
 
     def chosen(self, *names: str) -> dict[str, Any]:
         """Return some of the options by their names."""
@@ -222,10 +232,8 @@ class CommandOptions:
             raise click.UsageError("--scale folder is for folders, and IN is a file: give each, stack, auto or LO:HI.")
         if self.device and (self.device == "all" or "," in self.device):
             raise click.UsageError(f"--device {self.device} is for folders: one picture takes one device.")
-        if self.recipe.preserve_times and "-" in (source, target):
-            raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
-        if self.recipe.preserve_times and (is_url(source) or is_url(target)):
-            raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
+        if self.recipe.preserve_times and any(name == "-" or is_url(name) for name in (source, target)):
+            raise click.UsageError("--preserve-times needs two files: standard streams and URLs have no times.")
 
     def check_for_folder(self, target: str) -> None:
         """Refuse what means nothing for a folder; raises UsageError."""
@@ -242,51 +250,57 @@ class CommandOptions:
             )
 
 
-def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
-    """Return the recipe that the options of a filter command describe; raises ParameterError."""
+def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
+    """Return what a filter's command and the values of its options describe; raises FftfilterError."""
     from ..work.recipe import Recipe
 
-    options = {name: given[name] for name in OF_FILTERS if name in given}
+    given = KEPT | dict(values)
+    files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
+    areas = [each for each in (given["region"], given["protect"]) if each]
+    if given["missing"] not in RULES:
+        files.append((given["missing"],))
+    mode, auto = automatic.take_options(given)
+    made = KINDS[name].made(given)
+    for kind in KINDS.values():
+        made += map(kind.of, given.pop(kind.name, None) or ())
+    if auto and mode == FOLDER:
+        made.append(automatic.of_folder(auto, sources, given))
+        auto = None
+    transfer = reduce(mul, made, Transfer(()))
+    options = {each: given[each] for each in OF_FILTERS if each in given}
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
     scale = given["scale"]
-    return Recipe(
-        transfer,
-        method=given["method"],
+    recipe = Recipe(
+        transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer,
+        method=KINDS[name].method,
         options=options,
         output=given["output"],
         scale=parse_scale(scale),
         span=scale if scale in (FOLDER, STACK) else EACH,
-        pages=pages_of(given),
-        auto=given["auto"],
+        pages=pages_of(given["pages"]),
+        auto=auto,
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],
+        missing=missing_of(given),
         strip=given["strip"],
         preserve_times=given["preserve_times"],
+        region=_region_of(given),
     )
+    others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
+    return CommandOptions(recipe, masks=(*chain.from_iterable(files), *areas), **others)
 
 
-def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
-    """Return the transfer function that the options of a filter's command describe, and take them away.
+def _region_of(given: Mapping[str, Any]) -> Region | None:
+    chosen = [given[name] for name in ("region", "protect", "feather")]
+    if chosen == [None, None, None]:
+        return None
+    from ..work.region import region_of
 
-    In their place are ``auto``, how peaks are to be found in each picture, ``masks``, the names of their files, and the
-    ``method`` of the recipe.
-    """
-    files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
-    given["masks"] = tuple(chain.from_iterable(files))
-    pixel_size = given.pop("pixel_size")
-    mode, given["auto"] = automatic.take_options(given)
-    made, given["method"] = KINDS[name].made(given), KINDS[name].method
-    for kind in KINDS.values():
-        made += map(kind.of, given.pop(kind.name, None) or ())
-    if mode == automatic.FOLDER:
-        made.append(automatic.of_folder(given["auto"], sources, given))
-        given["auto"] = None
-    product = reduce(mul, made, Transfer(()))
-    return product.with_pixel_size(pixel_size) if pixel_size else product
+    return region_of(*chosen)
 
 
-def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str, Any]) -> int:
+def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     """Filter a picture, a folder, or files into a folder, by the rules of ``cp``; return the exit code."""
     from ..files.urls import place, without_file_scheme
 
@@ -296,27 +310,14 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     if len(sources) == 1 and is_folder(sources[0]):
-        return run_folder(place(sources[0]), target, CommandOptions.of(transfer, given))
+        return run_folder(place(sources[0]), target, options)
     if target.endswith("/") or (target != "-" and is_folder(target)):
-        return run_folder(files_of(sources), target, CommandOptions.of(transfer, given))
+        files = files_of(sources)
+        return run_folder(files, target, options) or min(files.folders, 1)
     if len(sources) > 1:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
-    run_file(sources[0], target, CommandOptions.of(transfer, given))
+    run_file(sources[0], target, options)
     return 0
-
-
-# Filters in a text, such as "lowpass --radius 8px"
-
-
-def split(option: str, text: str) -> list[str]:
-    """Return the words of a text that an option has; raises UsageError for none."""
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        words = []
-    if not words:
-        raise click.UsageError(f"{option} {text!r} is not a filter: give one such as {EXAMPLE}.")
-    return words
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:
@@ -325,11 +326,18 @@ def context_of(context: click.Context, words: Sequence[str], source: str, target
     return COMMANDS[name].make_context(name, [*options, "--", source, target], parent=context.find_root())
 
 
-def parsed(context: click.Context, words: Sequence[str], source: str, target: str, option: str) -> dict[str, Any]:
-    """Return the values of all options of a filter's command; raises UsageError, also for an IN or OUT among them."""
-    if words[0] not in COMMANDS:
-        raise click.UsageError(f"{option}: {words[0]!r} is not a filter: give one such as {EXAMPLE}.")
-    given = context_of(context, words, source, target).params
-    if given.pop("sources") != (source,) or given.pop("target") != target:
-        raise click.UsageError(f"{option} {shlex.join(words)!r}: give options only, as IN and OUT stand at the end.")
-    return given
+def parsed(context: click.Context, text: str, source: str, target: str) -> click.Context:
+    """Return what :func:`context_of` does for the text of --with; raises UsageError, also for an IN or OUT in it."""
+    import shlex
+
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words or words[0] not in COMMANDS:
+        name = words[0] if words else text
+        raise click.UsageError(f"--with: {name!r} is not a filter: give one such as 'lowpass --radius 8px'.")
+    made = context_of(context, words, source, target)
+    if (made.params["sources"], made.params["target"]) != ((source,), target):
+        raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
+    return made

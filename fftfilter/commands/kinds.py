@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     Decorator = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)  # to generate more methods takes time
 class Kind:
     """A kind of filter: its command and its options."""
 
@@ -362,15 +361,3 @@ KINDS: dict[str, Kind] = {
         ),
     )
 }
-
-
-@cache
-def on_page() -> dict[str, tuple[str, ...]]:
-    """Return the filters that the page of ``explore`` has, with the options that it may set."""
-    kinds = [kind for kind in KINDS.values() if kind.is_on_page]
-    factors = [kind.name for kind in kinds if kind.factor]
-    common = ("pixel_size", "output", "edges", "scale")
-    return {
-        kind.name: (*kind.parameters, *kind.searches, *(name for name in factors if name != kind.name), *common)
-        for kind in kinds
-    }

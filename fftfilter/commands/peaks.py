@@ -35,24 +35,10 @@ PIXEL_OF_PRINTS = 5e-6
         short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
-    option(
-        "-r",
-        "--recursive",
-        group="Folders",
-        is_flag=True,
-        short="Search folders in IN, too.",
-        help="Search folders in IN, too.",
-    ),
+    option("-r", "--recursive", group="Folders", is_flag=True, short=True, help="Search folders in IN, too."),
     option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name matches."),
     option("-q", "--quiet", group="Options", is_flag=True, help="Print no progress and no notes, only errors."),
-    option(
-        "--json",
-        "as_json",
-        group="Options",
-        is_flag=True,
-        short="Print all properties as JSON.",
-        help="Print all properties as JSON.",
-    ),
+    option("--json", "as_json", group="Options", is_flag=True, short=True, help="Print all properties as JSON."),
     pages_option,
     input_limit_option,
     verbose_option,
@@ -104,7 +90,7 @@ def peaks(
         pattern=pattern,
         quiet=quiet,
         limit=input_limit,
-        pages=pages_of({"pages": pages}),
+        pages=pages_of(pages),
     )
     mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)
@@ -112,16 +98,9 @@ def peaks(
     if as_json:
         import json
 
-        about = {
-            "width": mean.width,
-            "height": mean.height,
-            "pictures": mean.pictures,
-            "pixel_size_m": pixel,
-            "strength_db": wanted,
-        }
-        lengths = [{"period_m": each.length(pixel)} if pixel else {} for each in found]
-        described = [each.described() | length for each, length in zip(found, lengths, strict=True)]
-        click.echo(json.dumps({"peaks": described, **about}, indent=2))
+        described = [each.described() | ({"period_m": each.length(pixel)} if pixel else {}) for each in found]
+        about = {"width": mean.width, "height": mean.height, "pictures": mean.pictures, "pixel_size_m": pixel}
+        click.echo(json.dumps({"peaks": described, **about, "strength_db": wanted}, indent=2))
     elif found:
         click.echo(table(found, pixel))
         at = " ".join(f"--at {each.at}" for peak in found for each in peak.all())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .shared.options import GroupedCommand, device_option, file_options, option, pages_of, precision_option
+from .shared.options import GroupedCommand, device_option, engine_option, file_options, option, precision_option
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 @click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@option(
-    "--engine",
-    group="Device",
-    metavar="NAME",
-    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for double precision]",
-)
+@engine_option
 @option(
     "--with",
     "filter_",
@@ -44,6 +39,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def spectrum(
     context: click.Context,
+    /,
     *,
     source: str,
     target: str,
@@ -54,10 +50,8 @@ def spectrum(
     precision: Precision,
     in_place: bool,
     input_limit: int | None,
-    png_level: int,
-    quality: int | None,
-    compression: str | None,
     verbose: int,
+    **coding: Any,
 ) -> None:
     """Write the log-magnitude spectrum of an image, with DC in the middle.
 
@@ -73,20 +67,23 @@ def spectrum(
     from ..files import sources
     from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
+    from ..missing.rule import USUAL
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..work.opened import filled
     from .shared.file import only
+    from .shared.options import pages_of
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
-    coding = images.Coding(png_level, quality, compression)
+    how = images.Coding(**coding)
     if filter_ is not None:
         _look(context, filter_, source, target, {"device": device, "pages": pages})
         return
     images.check_output(source, target, in_place=in_place)
-    images.refuse_coding(target, coding)
+    images.refuse_coding(target, how)
     remove_leftovers_beside(target)
     # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
     algorithm = load("book" if engine in (None, FUSED) else engine)
@@ -95,17 +92,16 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
-    asked = pages_of({"pages": pages})
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, asked, working=working)
+    found = images.opened(images.raw(source, input_limit), source, pages_of(pages), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
-    picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
-    planes, unit = within_single(picture.planes)
+    planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    images.write(picture, target, coding=coding, spare=spare)
+    picture.alpha = picture.metadata = None
+    images.write(picture, target, coding=how, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
@@ -113,11 +109,9 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
-    from .filters import KEPT, CommandOptions, parsed, split, transfer_of
+    from .filters import options_of, parsed
     from .shared.file import look
 
-    words = split("--with", text)
-    given = parsed(context, words, source, target, "--with")
-    given |= {name: value for name, value in own.items() if value is not None}
-    transfer = transfer_of(words[0], [source], given)
-    look(source, target, CommandOptions.of(transfer, KEPT | given))
+    made = parsed(context, text, source, target)
+    given = made.params | {name: value for name, value in own.items() if value is not None}
+    look(source, target, options_of(str(made.info_name), [source], given))

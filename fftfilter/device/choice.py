@@ -166,7 +166,7 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is a GPU; a simulator, which says that it is everything, is not."""
+        """Whether it is a GPU; a simulator, which claims to be every type, is not."""
         return bool(self.cl_device.type & cl.device_type.GPU) and not self.is_simulator
 
     @cached_property
@@ -194,7 +194,7 @@ class Device:
 
     @cached_property
     def own_builtins(self) -> tuple[str, ...]:
-        """The defines for programs that declare OpenCL's functions themselves where that builds faster, else none."""
+        """The defines that let programs declare OpenCL's functions themselves, where that builds faster."""
         no_header = embedded_pocl.without_header(self.cl_device)
         return ("OWN_BUILTINS=1", *no_header) if no_header else ()
 

@@ -93,9 +93,7 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
 
     ``drivers`` are those that are looked for.
     """
-    found = []
-    if not all_devices():
-        found.append(Problem("no OpenCL platform has a device", _install()))
+    found = [] if all_devices() else [Problem("no OpenCL platform has a device", _install())]
     for device in devices():
         if device.is_simulator:
             continue
@@ -104,14 +102,12 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
         except FftfilterError as error:
             repair = embedded_pocl.ways_out() if "PoCL" in device.cl_device.platform.version else "update its driver"
             found.append(Problem(str(error), repair))
-    found += _unannounced_drivers(drivers)
-    return found
+    return found + _unannounced_drivers(drivers)
 
 
 def _install() -> str:
-    if sys.platform == "linux" and os.uname().machine == "x86_64":
-        return f"pip install 'pyopencl[pocl]'; or {embedded_pocl.ways_out()}"
-    return embedded_pocl.ways_out()
+    has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64"
+    return ("pip install 'pyopencl[pocl]'; or " if has_wheel else "") + embedded_pocl.ways_out()
 
 
 def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:

@@ -79,11 +79,10 @@ def prepare_environment() -> None:
 
 
 def load_ahead(device: str | None) -> None:
-    """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError.
+    """Load OpenCL's platforms in a thread, while files are read; raises DeviceError.
 
     ``device`` is the one that will be asked for: for the CPU, no GPU's driver is loaded.
     """
-    startup.import_ahead()
     prepare_environment()
     if device == "cpu":
         os.environ.update(drivers.without_gpus())

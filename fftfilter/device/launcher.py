@@ -84,7 +84,7 @@ class Kernel:
         self.cl_kernel.set_arg(self._places[name], value)
 
     def setters(self, name: str) -> list[Callable[[cl.Buffer], None]]:
-        """Return what sets an argument to a buffer, nothing if the kernel has no such argument: for each launch."""
+        """Return the functions that set an argument to a buffer: one, or none if the kernel has no such argument."""
         return [partial(self.cl_kernel.set_arg, self._places[name])] if name in self._places else []
 
     def bind(self, **given: Any) -> None:
@@ -139,11 +139,12 @@ class Launcher:
 
     @_plain_errors
     def wrap(self, array: np.ndarray[Any, Any], *, constant: bool = False) -> cl.Buffer:
-        """Return a buffer on the memory of a contiguous host array; ``constant`` is a copy that kernels read."""
-        flags: int = cl.mem_flags.COPY_HOST_PTR if constant else cl.mem_flags.USE_HOST_PTR
-        only_read = constant or not array.flags.writeable
-        flags |= cl.mem_flags.READ_ONLY if only_read else cl.mem_flags.READ_WRITE
-        return cl.Buffer(self.device.context, flags, hostbuf=array)
+        """Return a buffer on a contiguous host array, or on a ``constant`` copy of it, which kernels only read."""
+        if constant:
+            flags = cl.mem_flags.COPY_HOST_PTR | cl.mem_flags.READ_ONLY
+            return cl.Buffer(self.device.context, flags, hostbuf=np.ascontiguousarray(array))
+        access = cl.mem_flags.READ_WRITE if array.flags.writeable else cl.mem_flags.READ_ONLY
+        return cl.Buffer(self.device.context, cl.mem_flags.USE_HOST_PTR | access, hostbuf=array)
 
     @_plain_errors
     def kernel(
@@ -173,14 +174,14 @@ class Launcher:
         *,
         after: cl.Event | None = None,
     ) -> cl.Event:
-        """Launch a kernel whose arguments are set, if need be after an event of another queue."""
+        """Launch a kernel whose arguments are set, optionally after an event of another queue."""
         wait_for = None if after is None else [after]
         event = cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
         return self._keep(step, event)
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
-        """Wait until a buffer that :meth:`wrap` put on an array is written, and the host sees it in the array."""
+        """Wait until a buffer of :meth:`wrap` is written and the host sees it in the array."""
         if "Portable Computing Language" in self.device.platform:
             # Its CPU device works on the array itself; mapping it would take as long as a small image.
             self.queue.finish()
@@ -211,7 +212,7 @@ class Launcher:
     def read(
         self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
     ) -> cl.Event:
-        """Copy the buffer's beginning into a contiguous host array, if need be after an event of another queue."""
+        """Copy the beginning of a buffer into a contiguous host array, optionally after an event of another queue."""
         wait_for = None if after is None else [after]
         copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)
         self.queue.flush()
@@ -226,7 +227,7 @@ class Launcher:
 
     @_plain_errors
     def wait(self, event: cl.Event) -> None:
-        """Wait for an event; raises the error of what it waits for."""
+        """Wait for an event; raises the error of the command that it belongs to."""
         event.wait()
 
     @_plain_errors
@@ -283,7 +284,7 @@ class Pipeline(Protocol):
 
 
 class FoundOnHost:
-    """Facts about each picture of a pipeline's last run, where the host finds them."""
+    """Facts about each picture of a pipeline's last run, found on the host."""
 
     def __init__(self, pictures: int) -> None:
         self._clipped: Array = np.zeros(pictures)

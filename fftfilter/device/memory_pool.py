@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# It is taken from all other programs: at most this is kept free, and as much is in use.
+# A pool takes memory from all other programs: it keeps at most this free, and has as much in use.
 MOST_BYTES = 1 << 28
 # Glibc gives memory of this size back to the system when it is freed, and every page of new one is cleared at its first
 # use.
@@ -43,12 +43,8 @@ class _Owner:
     NumPy asks an object with this attribute for its memory, and keeps the object as long as any view of it.
     """
 
-    def __init__(self, memory: Array) -> None:
-        self.__array_interface__ = memory.__array_interface__
-
-
-class _PageLockedOwner(_Owner):
-    """Owns page-locked memory."""
+    def __init__(self, memory: Array, pool: type[MemoryPool]) -> None:
+        self.__array_interface__, self.pool = memory.__array_interface__, pool
 
 
 class MemoryPool:
@@ -57,8 +53,6 @@ class MemoryPool:
     Threads may share it. An array may be garbage-collected at any moment, even while the pool's lock is held. Its
     memory is then put in a queue, and the pool takes it back when it is next asked for some.
     """
-
-    _owner = _Owner
 
     def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -95,7 +89,7 @@ class MemoryPool:
             if self._in_use + memory.nbytes > self._most_bytes:
                 return None
             self._in_use += memory.nbytes
-        owner = self._owner(memory)
+        owner = _Owner(memory, type(self))
         weakref.finalize(owner, self._returned.append, memory).atexit = False
         return np.asarray(owner).view(dtype).reshape(shape)
 
@@ -107,7 +101,7 @@ class MemoryPool:
             self.give_back(memory)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array in memory of the pool; in other memory if too much is in use."""
+        """Return an array in memory of the pool, or in other memory if too much is in use."""
         size, array = math.prod(shape) * np.dtype(dtype).itemsize, None
         with self._lock:
             self._take_back()
@@ -121,13 +115,11 @@ class MemoryPool:
         base: Any = array
         while isinstance(base, np.ndarray):
             base = base.base
-        return isinstance(base, cls._owner) and array.flags.c_contiguous
+        return isinstance(base, _Owner) and issubclass(base.pool, cls) and array.flags.c_contiguous
 
 
 class PageLocked(MemoryPool):
     """A pool of page-locked memory, which a device copies from and to by itself."""
-
-    _owner = _PageLockedOwner
 
     def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
         super().__init__(most_bytes=most_bytes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections import OrderedDict
 from dataclasses import dataclass
-from inspect import signature
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..analysis.search import notches
 from ..filters import Filter
+from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
 from ..output.modes import AUTO, MODES, STACK, Auto, check_scale, parse_scale
 from ..transfer import Transfer
@@ -196,8 +196,7 @@ def python_call(answer: Answer, session: Session) -> str:
     """Return the lines of Python that make the same pixels."""
     described, picture = answer.described, answer.page.picture
     options: dict[str, Any] = {"output": described.output, "scale": _scale(described.scale), **described.filter}
-    usual = signature(Filter).parameters
-    made = "".join(f", {name}={value!r}" for name, value in options.items() if value != usual[name].default)
+    made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
     imports = "from fftfilter import {}, transfer as H\n\n"
     if session.pages > 1:
         names = f"{session.source!r}, {session.target!r}"

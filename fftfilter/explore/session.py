@@ -15,6 +15,7 @@ import numpy as np
 from .. import images
 from ..analysis.power import spectrum
 from ..errors import ParameterError
+from ..missing.rule import USUAL
 from ..output.modes import MODES, SCALED
 from ..preview.panels import square
 from ..text import METERS, length_text
@@ -227,7 +228,9 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
-                page = FilePage(found.read(number) if isinstance(found, images.Pages) else found, self.device)
+                picture = found.read(number) if isinstance(found, images.Pages) else found
+                picture.refuse_not_finite(self.source)
+                page = FilePage(picture, self.device)
                 if number and page.size != self._size:
                     (height, width), first = page.size, self._size
                     raise ParameterError(
@@ -256,12 +259,11 @@ class Session:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
         if auto not in self._waves:
             if self._mean is None:
-                is_one = self.pages == 1
-                self._mean = (
-                    self.page(0).spectrum
-                    if is_one
-                    else spectrum_of(self._found, device=self.device, check=workers.check)
-                )
+                page = self.page(0)
+                if self.pages == 1 and USUAL.holes(page.picture) is None:
+                    self._mean = page.spectrum
+                else:
+                    self._mean = spectrum_of(self._found, device=self.device, check=workers.check)
             workers.check()
             self._waves[auto] = auto.peaks(self._mean)
         return self._waves[auto]

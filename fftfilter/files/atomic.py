@@ -24,7 +24,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import islice
@@ -33,41 +33,37 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ..errors import ParameterError
 from . import urls
-from .messages import shown
+from .messages import FileName, shown
 from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
+Spare = Collection[Identity | None]
+"""Files that are not replaced, such as the input, by :func:`sources.identity`."""
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
-_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
+_OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20
-_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
-# Entries that are looked at in half a millisecond.
-_QUICKLY = 1000
+_NAME = r"(?s)\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)"
+_QUICKLY = 1000  # entries that are looked at in half a millisecond
 _DAY = 24 * 3600
 _STARTED = time.time()
 
 
 def store(
-    target: str | os.PathLike[str],
-    parts: Iterable[bytes | memoryview],
-    times: Times | None = None,
-    *,
-    spare: Collection[Identity | None] = (),
+    target: FileName, parts: Iterable[bytes | memoryview], times: Times | None = None, *, spare: Spare = ()
 ) -> None:
     """Write a file's parts; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
     ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
 
-    ``spare`` are files that stay as they are, such as the input, by :func:`sources.identity`: ParameterError is raised
-    if the target is one of them when it would be replaced, whatever it was before.
+    ParameterError is raised if the target is one of ``spare`` when it would be replaced, whatever it was before.
     """
     if os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
@@ -115,7 +111,7 @@ def _system_error(number: int) -> OSError:
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if _OPEN_FILE.fullmatch(str(path)):
+    if re.fullmatch(_OPEN_FILE, str(path)):
         return True
     try:
         mode = path.stat().st_mode
@@ -124,7 +120,7 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def refuse_inputs(target: str | os.PathLike[str], inputs: Collection[Identity | None]) -> None:
+def refuse_inputs(target: FileName, inputs: Spare) -> None:
     """Raise ParameterError if a target is one of the inputs, by whatever name: hard links are one file, too."""
     if any(inputs) and (own := identity(target, is_output=True)) and own in inputs:
         name = shown(target, "standard output")
@@ -139,9 +135,7 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
 
 
 @contextmanager
-def _replacing(
-    path: str, old: os.stat_result | None, times: Times | None, spare: Collection[Identity | None]
-) -> Iterator[io.FileIO]:
+def _replacing(path: str, old: os.stat_result | None, times: Times | None, spare: Spare) -> Iterator[io.FileIO]:
     """Give a file to be written, which takes its place at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
@@ -165,9 +159,7 @@ def _replacing(
 
 
 @contextmanager
-def growing(
-    target: str | os.PathLike[str], times: Times | None = None, *, spare: Collection[Identity | None] = ()
-) -> Iterator[BinaryIO]:
+def growing(target: FileName, times: Times | None = None, *, spare: Spare = ()) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
@@ -196,39 +188,28 @@ def temporary_name(path: str, end: str = "tmp") -> str:
     return os.path.join(folder, own)
 
 
-def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None) -> int:
-    """Remove the unfinished files of killed runs from a folder; return their number.
+def remove_leftovers(folder: FileName, most: int | None = None, *, own: bool = False) -> int:
+    """Remove the unfinished files of killed runs from a folder, or this process's ``own``; return their number.
 
     ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
     """
-    return _remove(folder, _is_leftover, most)
-
-
-def remove_own(folder: str | os.PathLike[str]) -> None:
-    """Remove the unfinished files of this process, which ends at once, from a folder."""
-    _remove(folder, lambda _, *writer: writer == (os.getpid(), _machine()))
-
-
-def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
-    """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
-    if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
-        remove_leftovers(Path(target).parent, most=_QUICKLY)
-
-
-def _remove(
-    folder: str | os.PathLike[str],
-    is_for_removal: Callable[[os.DirEntry[str], int, str], bool],
-    most: int | None = None,
-) -> int:
-    removed = 0
+    removed, named = 0, re.compile(_NAME)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
-            found = _NAME.fullmatch(entry.name)
-            if found and is_for_removal(entry, int(found[1]), found[2]):
+            if not (found := named.fullmatch(entry.name)):
+                continue
+            process, machine = int(found[1]), found[2]
+            if (process, machine) == (os.getpid(), _machine()) if own else _is_leftover(entry, process, machine):
                 with suppress(OSError):
                     Path(entry.path).unlink()
                     removed += 1
     return removed
+
+
+def remove_leftovers_beside(target: FileName) -> None:
+    """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
+    if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
+        remove_leftovers(Path(target).parent, most=_QUICKLY)
 
 
 def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:

@@ -7,6 +7,9 @@ import os
 
 from .standard_streams import STANDARD_STREAM
 
+FileName = str | os.PathLike[str]
+"""The name of a file: a path, a URL, or "-" for standard input or output."""
+
 _WAY_OUT = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "check its permissions and its folder's"),
     errno.EBADF: "it is closed; give a file's name",
@@ -18,7 +21,7 @@ _WAY_OUT = {
 }
 
 
-def shown(path: str | os.PathLike[str], stream: str) -> str:
+def shown(path: FileName, stream: str) -> str:
     """Return a name as the user gave it, quoted if it is not one readable line; ``stream`` is the name of "-"."""
     text = os.fsdecode(path)
     return stream if text == STANDARD_STREAM else quoted_if_odd(text)

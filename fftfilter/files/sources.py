@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .atomic import Times
+    from .messages import FileName
 
 Identity = tuple[int, int]
 """The device and inode of a file, which are the same for all its names."""
@@ -30,9 +31,7 @@ _START = 1 << 20
 _PART = 1 << 24
 
 
-def content(
-    source: str | os.PathLike[str], look: Callable[[bytes, str], None] | None = None, limit: int | None = None
-) -> bytes:
+def content(source: FileName, look: Callable[[bytes, str], None] | None = None, limit: int | None = None) -> bytes:
     """Return all bytes of a file, which may be a pipe, a URL or "-"; raises ReadError, TooLargeError.
 
     ``look`` is called with the first MiB and the name in messages before more is read, and may raise. ``limit`` is the
@@ -61,9 +60,9 @@ def content(
 
 
 class Slices:
-    """The bytes of a file, read when they are asked for: ``slices[start:stop]``."""
+    """The bytes of a file with a buffer, read when they are asked for: ``slices[start:stop]``."""
 
-    def __init__(self, file: BinaryIO | FileIO) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self._size = file.seek(0, os.SEEK_END)
 
@@ -73,18 +72,18 @@ class Slices:
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._size)
         self.file.seek(start)
-        wanted = max(0, stop - start)
-        found = self.file.read(wanted) or b""
-        while len(found) < wanted and (more := self.file.read(wanted - len(found))):
-            found += more  # one read of a file without a buffer gives 2 GiB at most
-        return found
+        return self.file.read(max(0, stop - start))
 
     def close(self) -> None:
         """Close the file."""
         self.file.close()
 
 
-def digest_of(content: bytes | Slices) -> str:
+Content = bytes | Slices
+"""A file's bytes, in memory or read when they are asked for."""
+
+
+def digest_of(content: Content) -> str:
     """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
     from xxhash import xxh3_128, xxh3_128_hexdigest  # for folders alone
 
@@ -96,7 +95,7 @@ def digest_of(content: bytes | Slices) -> str:
     return digest.hexdigest()
 
 
-def as_file(data: bytes | Slices) -> BinaryIO:
+def as_file(data: Content) -> BinaryIO:
     """Return a file's bytes as a file to read."""
     if isinstance(data, bytes):
         return io.BytesIO(data)
@@ -104,12 +103,12 @@ def as_file(data: bytes | Slices) -> BinaryIO:
     return data.file
 
 
-def large_file(source: str | os.PathLike[str], starts: tuple[bytes, ...]) -> Slices | None:
+def large_file(source: FileName, starts: tuple[bytes, ...]) -> Slices | None:
     """Return a large file of this machine that begins in one of these ways, to be read in parts; else None."""
     try:
         if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
             return None
-        slices = Slices(open(source, "rb", buffering=0))  # noqa: PTH123, SIM115  the caller closes it
+        slices = Slices(open(source, "rb"))  # noqa: PTH123, SIM115  the caller closes it
         if not stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) or not slices[:4].startswith(starts):
             slices.close()
             return None
@@ -158,7 +157,7 @@ def _refuse_beyond(most: int, length: int, name: str) -> None:
         raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
 
 
-def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identity | None:
+def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
     """Return a value that is the same for all names of a file; "-" is standard input, or output.
 
     None for a pipe, a device, a URL, and a missing file.
@@ -173,7 +172,7 @@ def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identi
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def times(source: str | os.PathLike[str]) -> Times:
+def times(source: FileName) -> Times:
     """Return when a file was last read and changed; raises ReadError."""
     try:
         status = Path(source).stat()

@@ -24,6 +24,8 @@ from .messages import first_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from .messages import FileName
+
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
 # Drivers' names of a value that changes with a file's content, the most reliable first.
@@ -78,7 +80,7 @@ class Url(NamedTuple):
         return self
 
 
-def is_url(text: str | os.PathLike[str]) -> bool:
+def is_url(text: FileName) -> bool:
     """Whether a name is a URL and no path."""
     return isinstance(text, str) and _URL.match(text) is not None
 
@@ -111,10 +113,10 @@ def split(file: str) -> tuple[str, str]:
     return os.path.split(file)
 
 
-def refuse_reading_only(url: str) -> None:
-    """Raise ParameterError for a URL that cannot be written."""
+def refuse_reading_only(url: str, what: str = "OUT") -> None:
+    """Raise ParameterError for a URL that cannot be written, to which ``what`` shall go."""
     if Url(url).is_web:
-        raise ParameterError(f"{url}: can only be read; choose another place for OUT")
+        raise ParameterError(f"{url}: can only be read; choose another place for {what}")
 
 
 def _scheme(url: str) -> str:
@@ -148,23 +150,20 @@ def is_folder(url: Url) -> bool:
     """Whether a URL is a folder: one with a slash at its end, or one that its file system knows as such."""
     if url.is_web or url.text.endswith("/"):
         return url.text.endswith("/")
-    with _readable_errors(url.text):
-        system, path = _open(url.text)
+    with _opened(url.text) as (system, path):
         return bool(system.isdir(path))
 
 
 def content(url: str, most: int | None = None) -> bytes:
     """Return all bytes of a file; no more than ``most`` of them where its server can send a part."""
-    with _readable_errors(url):
-        system, path = _open(url)
+    with _opened(url) as (system, path):
         return bytes(system.cat_file(path) if most is None else system.cat_file(path, start=0, end=most))
 
 
 def store(url: str, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file in one request, so that object stores have it whole or not at all."""
     refuse_reading_only(url)
-    with _readable_errors(url):
-        system, path = _open(url)
+    with _opened(url) as (system, path):
         data = b"".join(parts)
         try:
             system.pipe_file(path, data)
@@ -176,23 +175,20 @@ def store(url: str, parts: Iterable[bytes | memoryview]) -> None:
 
 def remove(url: str) -> None:
     """Remove a file."""
-    with _readable_errors(url):
-        system, path = _open(url)
+    with _opened(url) as (system, path):
         system.rm_file(path)
 
 
 def stamp(url: str) -> tuple[int, int]:
     """Return a file's size and a number that changes when it is written again."""
-    with _readable_errors(url):
-        system, path = _open(url)
+    with _opened(url) as (system, path):
         return _stamp(system.info(path))
 
 
 @contextmanager
 def scandir(url: Url) -> Iterator[Iterator[Entry]]:
     """Return a folder's entries, as os.scandir; of a web page, its links to pages and files below it."""
-    with _readable_errors(url.text):
-        system, path = _open(url.text)
+    with _opened(url.text) as (system, path):
         found = system.ls(path if not url.is_web else f"{path.rstrip('/')}/", detail=True)
     own = path.strip("/")
     yield (
@@ -202,8 +198,26 @@ def scandir(url: Url) -> Iterator[Iterator[Entry]]:
     )
 
 
-def _open(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL and the path in it; raises ParameterError without its package."""
+@contextmanager
+def _opened(url: str) -> Iterator[tuple[Any, str]]:
+    """Give the file system of a URL and the path in it; errors of its driver become an OSError that can be shown.
+
+    Raises ParameterError without its package.
+    """
+    try:
+        yield _file_system(url)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT).lower()) from error
+    except PermissionError as error:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
+    except (ParameterError, MemoryError):
+        raise
+    except Exception as error:  # any error of the driver's library
+        message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
+        raise UrlError(message) from error
+
+
+def _file_system(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
@@ -216,22 +230,6 @@ def _open(url: str) -> tuple[Any, str]:
         message = f"{url}: {first_line(error)}; give a path, or a URL such as s3://bucket/folder/"
         raise ParameterError(message) from error
     return system, path
-
-
-@contextmanager
-def _readable_errors(url: str) -> Iterator[None]:
-    """Turn any error of a driver into an OSError whose ``strerror`` can be shown."""
-    try:
-        yield
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT).lower()) from error
-    except PermissionError as error:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
-    except (ParameterError, MemoryError):
-        raise
-    except Exception as error:  # any error of the driver's library
-        message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
-        raise UrlError(message) from error
 
 
 def _stamp(info: Mapping[str, Any]) -> tuple[int, int]:

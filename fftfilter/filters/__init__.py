@@ -1,8 +1,9 @@
 """Filters to use again: :class:`Filter`, and the types of its options.
 
-filter.py       the class, with its documentation and the only lock
-description.py  a filter's transfer function and options: checked, pickled, shown as text, exchanged
+filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
+description.py  a filter's transfer function and options, checked
 call.py         an image's way to the pipeline and back; filtering weak results again in double precision
+missing.py      an image with missing pixels
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from ..arrays import largest_of, pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
-from ..errors import ParameterError, TooLargeError
+from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import ramps
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
-    from .description import PixelOptions
+    from .description import Description, PixelOptions
     from .pipelines import Prepared
 
-    Array = NDArray[Any]
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
 
@@ -89,19 +89,16 @@ class Call:
 
 
 def call(
-    prepared: Prepared,
-    image: ArrayLike,
-    channel_axis: int | None,
-    of_pixels: PixelOptions,
-    observe: Observe = None,
+    prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
 ) -> tuple[Array, Found]:
-    """Filter an image, a stack or a picture, as :meth:`Filter.__call__` does."""
+    """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
     if channel_axis is not None and prepared.description.transfer.is_by_channel:
         planes, _ = planes_of(image, channel_axis)
         if len(planes) > 1:
-            results, found = _by_channel(prepared, planes, of_pixels, observe)
+            refuse_by_channel(prepared.description, observe)
+            results, found = _by_channel(prepared, planes, of_pixels)
             return np.moveaxis(results, 0, channel_axis), found
     ready = _ready(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
@@ -118,7 +115,12 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
         channel_axis is not None and prepared.description.transfer.is_by_channel
     ):
         return None
-    ready = _ready(prepared, image, channel_axis, of_pixels)
+    if is_masked(image):
+        return None
+    try:
+        ready = _ready(prepared, image, channel_axis, of_pixels)
+    except MissingError:
+        return None
     # What was rounded on its way to the device may be needed again as it was.
     stream = None if ready.is_rounded else prepared.stream()
     return None if stream is None else (stream.start(ready.pixels, ready.ramps), partial(_finish, ready))
@@ -172,9 +174,8 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
-def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
-    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
-    own = prepared.description
+def refuse_by_channel(own: Description, observe: Observe) -> None:
+    """Raise ParameterError for what channels that are filtered differently do not have in common."""
     if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
         raise ParameterError(
             f"{own.output} of channels that are filtered differently has no scale in common: take keep, real or "
@@ -182,6 +183,11 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, obse
         )
     if observe is not None:
         raise ParameterError("channels that are filtered differently have no intermediate results in common")
+
+
+def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
+    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
+    own = prepared.description
     channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]
     made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
     prepared.engine = channels[-1].engine

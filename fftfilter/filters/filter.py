@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+import copy
 import threading
+import warnings
 from collections import deque
+from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device.choice import check_process
+from ..device.choice import check_process, open_device
+from ..device.launcher import Launcher
+from ..errors import MissingError, is_masked
+from ..fused import fused
 from .call import NOTHING, call, start
-from .description import Described, describe
+from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Self
+    from typing import Self, Unpack
 
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike
 
-    from ..device.launcher import Precision, Timing
-    from ..output.modes import Output
-    from ..staged.algorithms import Option
-    from ..staged.steps import Transpose
+    from ..arrays import Array
+    from ..device.choice import Device
+    from ..device.launcher import Timing
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
     from .call import Begun, Observe
-    from .description import PixelOptions, ScaleLike
+    from .description import FilterOptions, PixelOptions
 
-    Array = NDArray[Any]
+LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 
 
-class Filter(Described):
+class Filter:
     """A filter to use again: one transfer function on one device.
 
     ``transfer`` is made by the functions of ``fftfilter.transfer`` and may be a product of them.
@@ -73,34 +78,61 @@ class Filter(Described):
                 out = f(image)
     """
 
-    def __init__(
-        self,
-        transfer: Transfer,
-        *,
-        engine: str | None = None,
-        engine_options: Mapping[str, Option] | None = None,
-        device: str | int | None = None,
-        precision: Precision = "single",
-        work_group_size: int | None = None,
-        transpose: Transpose | None = None,
-        output: Output = "magnitude",
-        scale: ScaleLike = None,
-        edges: Edges = "wrap",
-        pixel_size: str | float | None = None,
-        profile: bool = False,
-    ) -> None:
-        of_engine = {"engine": engine, "engine_options": engine_options, "transpose": transpose}
-        of_device = {"device": device, "precision": precision, "work_group_size": work_group_size, "profile": profile}
-        of_output = {"output": output, "scale": scale, "edges": edges, "pixel_size": pixel_size}
-        self._describe(transfer, {**of_engine, **of_device, **of_output})
+    def __init__(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
+        self._describe(transfer, {**options, "profile": profile})
         _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        super()._describe(transfer, options)
+        """Take a transfer function and options; raises ParameterError and TypeError."""
+        if unknown := options.keys() - DEFAULTS.keys():
+            raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
+        self._description = describe(transfer, options)
+        self._options = self._description.options
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
         self._found = NOTHING
+
+    @property
+    def transfer(self) -> Transfer:
+        """The transfer function."""
+        return self._description.transfer
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        """The queue on the device, opened on first use."""
+        return self._queue_on(open_device(self._options.get("device"), fused))
+
+    def _queue_on(self, device: Device) -> Launcher:
+        return Launcher(device, **{name: self._options[name] for name in LAUNCHER_OPTIONS if name in self._options})
+
+    def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:
+        """Return a filter as this one but for some options, or for its transfer function.
+
+        It has the open device of this one, unless the options name another, and filters as one that is made anew.
+        """
+        made = copy.copy(self)
+        made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
+        if made._options.get("device") == self._options.get("device"):
+            made.launcher = made._queue_on(self.launcher.device)
+        _ = made.launcher  # without a usable device there is no filter
+        return made
+
+    def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:
+        """Return what :meth:`with_options` does, whose old name this is."""
+        warnings.warn("Filter.again is now called with_options", DeprecationWarning, stacklevel=2)
+        return self.with_options(transfer, **options)
+
+    def __getstate__(self) -> tuple[Transfer, Mapping[str, Any]]:
+        return self.transfer, self._options
+
+    def __setstate__(self, state: tuple[Transfer, Mapping[str, Any]]) -> None:
+        self._describe(*state)  # the device is opened on first use
+
+    def __repr__(self) -> str:
+        """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}({self.transfer!r}{options})"
 
     def retune(self, transfer: Transfer) -> None:
         """Filter with another transfer function from now on, with the same options, on the same open device.
@@ -133,6 +165,7 @@ class Filter(Described):
         dtype: DTypeLike | None = None,
         levels: int | None = None,
         white: float | None = None,
+        missing: ArrayLike | None = None,
         observe: Observe = None,
     ) -> Array:
         """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
@@ -147,18 +180,30 @@ class Filter(Described):
             out = rgba.copy()
             out[..., :3] = f(rgba[..., :3], channel_axis=-1)
 
+        Missing pixels are NaN, those of masked arrays, and those where ``missing`` is True, an array of bools of the
+        image's shape or ``(height, width)``. They are filled in, and come back as they were; the scale, "keep"'s
+        clipping and all else that is found in an image is found in the others.
+
         ``observe`` is called with the name and contents of every intermediate result, which the fused
         engine does not have.
 
         Notches of some channels alone are for pictures with a ``channel_axis``, and for outputs that have no scale in
         common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
 
-        Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture
-        without its ``channel_axis``; TooLargeError for one that the device cannot hold.
+        Raises ParameterError for an array that is not an image, or looks like a color picture without its
+        ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+            if missing is None and not is_masked(image):
+                with suppress(MissingError):
+                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    return result
+            from .missing import call_with_holes  # seldom needed
+
+            result, self._found = call_with_holes(
+                self._ready(), image, channel_axis, of_pixels, observe, missing=missing
+            )
             return result
 
     def stream(
@@ -207,7 +252,8 @@ class Filter(Described):
         the array is gone; up to 256 MiB of it.
         """
         with self._alone():
-            return self._ready().empty(shape, dtype)
+            prepared = self._ready()
+            return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.

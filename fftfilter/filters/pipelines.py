@@ -18,10 +18,9 @@ from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from numpy.typing import DTypeLike, NDArray
-
+    from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked
     from ..fused.gpu.pipeline import FusedGpuPipeline
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from ..output.stack import Stack
     from ..transfer import Transfer
     from .description import Description
-
-    Array = NDArray[Any]
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
@@ -58,14 +55,29 @@ class Prepared:
         self._stack: Stack | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
-        self._channels: dict[Transfer, Prepared] = {}
+        self._alike: dict[tuple[Transfer, str], Prepared] = {}
         self._double: Prepared | None = None
 
     def of_channel(self, transfer: Transfer) -> Prepared:
         """Return the same filter with a channel's transfer function."""
-        if transfer not in self._channels:
-            self._channels[transfer] = Prepared(describe(transfer, self.description.options), self.launcher)
-        return self._channels[transfer]
+        return self._with(transfer, self.description.options)
+
+    def of_values(self, transfer: Transfer | None = None) -> Prepared:
+        """Return the filter whose output are the filtered values, by default with the same transfer function."""
+        options = {**self.description.options, "output": "real", "scale": None}
+        return self._with(transfer or self.description.on_grid, options)
+
+    def _with(self, transfer: Transfer, options: Mapping[str, Any]) -> Prepared:
+        key = (transfer, options.get("output", ""))
+        if key not in self._alike:
+            self._alike[key] = Prepared(describe(transfer, options), self.launcher)
+        return self._alike[key]
+
+    def at_dc(self, shape: tuple[int, ...]) -> Array:
+        """Return H(0) for the channels of a picture ``(channels, height, width)``: (channels or 1, 1, 1)."""
+        transfers = self.description.transfer.of_channels(shape[0])
+        own = [self.of_channel(each) if len(transfers) > 1 else self for each in transfers]
+        return np.array([each.gains(*shape[1:])[1] for each in own])[:, None, None]
 
     def in_double(self) -> Prepared:
         """Return the same filter in double precision, by the staged pipeline."""
@@ -151,14 +163,11 @@ class Prepared:
             from ..fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self._locked())
+                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self.page_locked())
         return self._stream
 
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array that is not initialized, for a GPU in page-locked memory."""
-        return self._locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
-
-    def _locked(self) -> PageLocked:
+    def page_locked(self) -> PageLocked:
+        """Return the page-locked memory for arrays of a GPU."""
         if self._page_locked is None:
             from ..device.memory_pool import PageLocked
 
@@ -170,17 +179,17 @@ class Prepared:
         if self._stream is not None:
             self._stream.wait_until_read()
         self.pipeline = self._stack = self._stream = None
-        while self._channels:
-            self._channels.popitem()[1].close()
+        while self._alike:
+            self._alike.popitem()[1].close()
         if self._double is not None:
             self._double.close()
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
     """Return the root mean square of the gains, divided so that none exceeds 1, and H(0), which is not divided."""
-    grid = description.grid(height, width)
-    parts = grid.gain() / description.transfer.largest
-    return float(np.sqrt(np.mean(parts * parts))), grid.at_dc()
+    whole = description.grid(height, width).gain()
+    parts = whole / description.transfer.largest
+    return float(np.sqrt(np.mean(parts * parts))), float(whole[0, 0])
 
 
 class Mirrored(FoundOnHost):
@@ -194,11 +203,7 @@ class Mirrored(FoundOnHost):
     """
 
     def __init__(
-        self,
-        make: Callable[[Transfer, Stack], Pipeline],
-        transfer: Transfer,
-        stack: Stack,
-        value: np.dtype[Any],
+        self, make: Callable[[Transfer, Stack], Pipeline], transfer: Transfer, stack: Stack, value: np.dtype[Any]
     ) -> None:
         super().__init__(stack.pictures)
         self._stack = stack

@@ -7,8 +7,7 @@ pool.py       chunks of jobs over workers: feeds them, counts deaths, tries susp
 processes.py  workers on this machine: this process, one per core, or one per device
 preloaded.py  the imports of those processes, once for all
 cluster.py    workers of a Dask cluster
-batch.py      files through one device: read, filtered in stacks of one size, written
-steps.py      reading and writing the file of a job; errors become outcomes
+batch.py      files through one device: read, filtered in stacks of one size, written; errors become outcomes
 journal.py    the files that an output folder holds already
 report.py     a line of JSON about each file
 progress.py   lines on a terminal: the bar, and that programs are compiled

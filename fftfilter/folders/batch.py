@@ -8,22 +8,31 @@ let others run meanwhile. With one thread a file is read, filtered and written i
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from .. import system
+from .. import images, system
 from ..arrays import MOST_CHANNELS
-from ..errors import DeviceError, FftfilterError
-from ..work.file import filter_file, largest_of
-from ..work.frames import Frame, filtered
-from . import journal, steps
-from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
+from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
+from ..files import sources
+from ..files.messages import quoted_if_odd, reason
+from ..work import verify
+from ..work.file import filter_file, largest_of, write
+from ..work.frames import filtered
+from ..work.opened import filled, open_
+from . import journal
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from .tree import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,8 +40,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..filters import Filter
+    from ..output.difference import Difference
+    from ..preview.sheet import Row
     from ..transfer import Transfer
-    from .steps import Loaded
+    from ..work.frames import Frame, Made
+    from ..work.opened import Opened
 
     Key = tuple[object, ...]
     Array = NDArray[Any]
@@ -44,6 +56,25 @@ PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 LARGEST_STACK = 32
 # Bytes of decoded pictures that may wait, for others of their size or to be filtered.
 WAITING_BYTES = 1 << 28
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(eq=False)
+class Loaded:
+    """A job whose file was read, or is open because it has several pages."""
+
+    outcome: Outcome
+    opened: Opened
+    picture: Frame | None
+    """The picture, None for pages."""
+    spare: Sequence[sources.Identity | None]
+    """The file that was opened, unless its output may replace it."""
+
+    @property
+    def frame(self) -> Frame:
+        """That of a file with one picture."""
+        assert self.picture  # noqa: S101  pages go another way
+        return self.picture
 
 
 class Stacks:
@@ -60,10 +91,9 @@ class Stacks:
 
     def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
         """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
-        frame = _frame(loaded)
-        key = _key(frame)
+        key = _key(loaded)
         self._waiting.setdefault(key, []).append(loaded)
-        self.nbytes += frame.picture.planes.nbytes
+        self.nbytes += loaded.frame.picture.planes.nbytes
         if len(self._waiting[key]) >= self._largest(key, pixels):
             return self._pop(key)
         return self.pop() if self.nbytes > WAITING_BYTES else []
@@ -74,7 +104,7 @@ class Stacks:
 
     def part(self, stack: Sequence[Loaded]) -> None:
         """Filter pictures of this kind one by one from now on: the stack was too large."""
-        self._alone.add(_key(_frame(stack[0])))
+        self._alone.add(_key(stack[0]))
 
     def _largest(self, key: Key, pixels: int) -> int:
         channels, height, width = cast("tuple[int, int, int]", key[0])
@@ -85,7 +115,7 @@ class Stacks:
 
     def _pop(self, key: Key) -> list[Loaded]:
         stack = self._waiting.pop(key)
-        self.nbytes -= sum(_frame(loaded).picture.planes.nbytes for loaded in stack)
+        self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
         return stack
 
 
@@ -103,7 +133,6 @@ class Batch:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
         self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
-        self._joined = np.empty((0, 0, 0), np.uint8)
         self._transfer = settings.recipe.transfer
 
     def close(self) -> None:
@@ -122,7 +151,7 @@ class Batch:
         writing: deque[Future[Outcome]] = deque()
         try:
             for job in jobs:
-                reading.append(self._submit(steps.read, job, self.settings, self._device))
+                reading.append(self._submit(_read, job, self.settings, self._device))
                 while len(reading) > self._ahead:
                     yield from self._take(reading.popleft().result(), writing)
             while reading:
@@ -151,7 +180,7 @@ class Batch:
             return
         if self._transfer.lacks_pixel_size:
             self._transfer = loaded.opened.transfer
-        if loaded.frame is None:
+        if loaded.picture is None:
             yield self._filter_pages(loaded)
             return
         pixels = PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
@@ -166,12 +195,12 @@ class Batch:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
         began = time.perf_counter()
         try:
-            self._try_twice(lambda: self._attempt(stack))
+            made = self._try_twice(lambda: self._attempt(stack))
         except (FftfilterError, MemoryError) as error:
             if isinstance(error, DeviceLostError):
                 raise
             if len(stack) == 1:
-                yield steps.failed(stack[0].outcome, error)
+                yield _failed(stack[0].outcome, error)
                 return
             # One of them may be too large, or all at once.
             self._stacks.part(stack)
@@ -179,33 +208,25 @@ class Batch:
                 yield from self._filter_stack([loaded], writing)
             return
         share = (time.perf_counter() - began) / len(stack)
-        for loaded in stack:
-            loaded.outcome.seconds["filter"] = share
-            loaded.outcome.device = self._filter.launcher.device.name
+        for loaded, each in zip(stack, made, strict=True):
+            outcome = loaded.outcome
+            outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
+            outcome.clipped, outcome.extremes = each.clipped, each.extremes
             if self.settings.measure_only:
-                loaded.outcome.status = MEASURED
-                yield loaded.outcome
+                outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
+                yield outcome
             else:
-                writing.append(self._submit(steps.write, loaded, self.settings, self._device))
+                writing.append(self._submit(_write, loaded, each, self.settings, self._device))
 
-    def _attempt(self, stack: Sequence[Loaded]) -> None:
-        """Filter pictures, and note the results."""
-        frames = [_frame(loaded) for loaded in stack]
+    def _attempt(self, stack: Sequence[Loaded]) -> list[Made]:
+        frames = [loaded.frame for loaded in stack]
         self._filter_by(frames[0].transfer)
-        made = filtered(self._filter, frames, self.settings.filters_by, joined=self._join)
-        for loaded, frame, each in zip(stack, frames, made, strict=True):
-            loaded.made, loaded.outcome.clipped = each, each.clipped
-            loaded.outcome.extremes = each.extremes if self.settings.extremes else None
-            if self.settings.measure_only:
-                loaded.outcome.peak = each.largest(frame.picture.maxval)
+        return filtered(self._filter, frames, self.settings.recipe, joined=self._join)
 
     def _join(self, pictures: Sequence[Array]) -> Array:
-        """Return gray pictures as one array, in the memory of the last one: new memory costs time."""
+        """Return gray pictures as one array, in memory that a GPU reads without another copy."""
         first = pictures[0]
-        shape = (len(pictures), *first.shape[1:])
-        if self._joined.shape != shape or self._joined.dtype != first.dtype:
-            self._joined = self._filter.empty(shape, first.dtype)
-        return np.concatenate(pictures, out=self._joined)
+        return np.concatenate(pictures, out=self._filter.empty((len(pictures), *first.shape[1:]), first.dtype))
 
     def _filter_pages(self, loaded: Loaded) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""
@@ -217,7 +238,7 @@ class Batch:
         except (FftfilterError, MemoryError) as error:
             if isinstance(error, DeviceLostError):
                 raise
-            return steps.failed(outcome, error)
+            return _failed(outcome, error)
         outcome.seconds["filter"] = time.perf_counter() - began
         outcome.device = self._filter.launcher.device.name
         return outcome
@@ -229,16 +250,15 @@ class Batch:
         if settings.measure_only:
             outcome.peak, outcome.status = largest_of(opened, self._filter, self._submit), MEASURED
             return
-        target, spare, compare = outcome.job.target, loaded.spare, outcome.job.verify
-        done = steps.with_folder(
-            target,
-            settings,
-            lambda: filter_file(opened, target, self._filter, spare=spare, compare=compare, submit=self._submit),
-        )
-        outcome.shape, outcome.dtype, outcome.clipped = done.shape, done.dtype, done.clipped
-        outcome.cautions, outcome.left_out, outcome.difference = done.cautions, done.left_out, done.difference
-        outcome.extremes = done.extremes if settings.extremes else None
+        target = outcome.job.target
+        how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
+        made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
+        done = _with_folder(target, settings, made)
+        outcome.shape, outcome.dtype = done.shape, done.dtype
+        outcome.clipped, outcome.extremes, outcome.difference = done.clipped, done.extremes, done.difference
+        outcome.cautions, outcome.left_out = done.cautions, done.left_out
         outcome.stamp = journal.stamp(target)
+        outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 
     # The filter
 
@@ -249,34 +269,158 @@ class Batch:
             # A queue that has failed once stays useless; the device itself may be well.
             try:
                 self._filter.close()
-                self._filter = self._open()
+                del self._filter
                 return attempt()
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
 
     @cached_property
     def _filter(self) -> Filter:
-        """The filter, opened when the first files are being read."""
-        return self._open()
-
-    def _open(self) -> Filter:
-        return self.settings.filters_by.open(self._transfer, self._device)
+        """The filter, opened when the first files are being read, and anew once it was deleted."""
+        return self.settings.recipe.open(self._transfer, self._device)
 
     def _filter_by(self, transfer: Transfer) -> None:
         """Open another filter, if files have pixels of another size."""
         if transfer != self._transfer:
             self._filter.close()
-            self._transfer, self._joined = transfer, np.empty((0, 0, 0), np.uint8)
-            self._filter = self._open()
+            self._transfer = transfer
+            del self._filter
 
 
-def _frame(loaded: Loaded) -> Frame:
-    """Return the picture of a file that has one."""
-    assert loaded.frame  # noqa: S101  pages go another way
-    return loaded.frame
-
-
-def _key(frame: Frame) -> Key:
+def _key(loaded: Loaded) -> Key:
     """Return a value that is the same for all pictures that may be in a stack."""
+    frame = loaded.frame
     picture = frame.picture
     return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer
+
+
+# The file of a job, in any thread: an error becomes its outcome
+
+
+def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
+    """Read a file, or open one of several pages; return its outcome if it failed or needs no work.
+
+    Large pictures in which waves are looked for are transformed by ``device``.
+    """
+    began = time.perf_counter()
+    outcome = Outcome(job, DONE)
+    recipe, opened, stays_open = settings.recipe, None, False
+    try:
+        # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
+        if not settings.measure_only and os.path.lexists(job.target):
+            images.check_output(job.source, job.target, in_place=settings.in_place)
+            _check_link(job.target, settings)
+        times = sources.times(job.source) if recipe.preserve_times else None
+        data = images.raw(job.source)
+        outcome.digest = sources.digest_of(data)
+        done_before = outcome.digest == job.done_from and not settings.measure_only
+        if done_before and not job.verify:
+            if not isinstance(data, bytes):
+                data.close()
+            return replace(outcome, status=SKIPPED)
+        opened = open_(job.source, recipe, data=data, times=times, device=device)
+        outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
+        if opened.too_few:
+            outcome.cautions.append(f"{quoted_if_odd(job.source)}: {opened.too_few}: nothing is removed")
+        elif opened.peaks == [] and recipe.auto:
+            outcome.cautions.append(recipe.auto.nothing)
+        loaded = _loaded(outcome, opened, settings)
+        if done_before:
+            _verify(outcome, lambda: verify.of_earlier(opened, job.target))
+            return replace(outcome, status=SKIPPED)
+        stays_open = True
+    except (FftfilterError, MemoryError) as error:
+        return _failed(outcome, error)
+    finally:
+        if opened and not stays_open:
+            opened.close()
+        outcome.seconds["read"] = time.perf_counter() - began
+    return loaded
+
+
+def _loaded(outcome: Outcome, opened: Opened, settings: Settings) -> Loaded:
+    """Return a file, ready to be filtered; raises ParameterError if its output cannot hold it."""
+    job, found = outcome.job, opened.found
+    spare = () if settings.in_place else (opened.identity,)
+    if not isinstance(found, images.Pages):
+        outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
+        frame = opened.frame(job.target, keep=job.verify or settings.preview)
+        outcome.cautions += opened.cautions(frame)
+        return Loaded(outcome, opened, frame, spare)
+    images.suffix_of_pages(job.target, None, len(found))
+    return Loaded(outcome, opened, None, spare)
+
+
+def _check_link(target: str, settings: Settings) -> None:
+    """Raise ParameterError for an output that is a link into the input's folder."""
+    if settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
+        path = Path(target)
+        leads_to = Path(os.path.realpath(path))
+        is_own = leads_to.parent == Path(os.path.realpath(path.parent))
+        if is_inside(leads_to, Path(settings.keep_out)) and not is_own:
+            name = quoted_if_odd(target)
+            raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
+
+
+def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -> Outcome:
+    """Write a picture that was filtered; ``device`` is as for :func:`_read`, for the row in a contact sheet."""
+    began = time.perf_counter()
+    outcome, opened, frame, target = loaded.outcome, loaded.opened, loaded.frame, loaded.outcome.job.target
+    try:
+        outcome.left_out = _with_folder(target, settings, lambda: write(opened, frame, made, target, loaded.spare))
+        outcome.stamp = journal.stamp(target)
+        outcome.row = _row(loaded, frame, settings, device) if settings.preview else None
+        if outcome.job.verify:
+            _verify(outcome, lambda: verify.of_file(frame, target, settings.recipe))
+    except (FftfilterError, MemoryError) as error:
+        return _failed(outcome, error)
+    finally:
+        outcome.seconds["write"] = time.perf_counter() - began
+    return outcome
+
+
+def _verify(outcome: Outcome, compare: Callable[[], Difference]) -> None:
+    """Compare an output with the reference; raises VerifyError."""
+    began = time.perf_counter()
+    outcome.difference = compare()
+    outcome.seconds["verify"] = time.perf_counter() - began
+    verify.check(outcome.difference, outcome.job.target)
+
+
+def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -> Row:
+    """Return the row of a picture, or of a stack's middle page, in the contact sheet."""
+    from ..preview.report import FilterReport
+    from ..preview.sheet import row
+
+    given, made = frame.given, frame.picture
+    assert given  # noqa: S101  it was kept for this
+    recipe, planes = settings.recipe, filled(given, frame.holes, device)
+    weight = recipe.weight(*planes.shape[1:])
+    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight)
+    job = loaded.outcome.job
+    return row(report, frame.shown(), made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
+
+
+def _with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:
+    """Write an output by ``work``, once more if its folder was removed meanwhile; raises WriteError."""
+    _check_link(target, settings)  # which it may have become
+    try:
+        return work()
+    except WriteError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+    folder = Path(target).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
+    return work()
+
+
+def _failed(outcome: Outcome, error: Exception) -> Outcome:
+    """Return an outcome as failed, with the error's text."""
+    outcome.status = FAILED
+    outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
+    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
+    return outcome

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import warnings
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -35,8 +35,6 @@ _SECONDS_TO_CONNECT = 10
 _MOST_DEATHS = 1
 # Messages that each side of a connection keeps for debugging Dask. Its default would keep the names of 1000 batches.
 _MESSAGES_KEPT = 20
-SECONDS_A_CHUNK = 1.0
-SECONDS_BETWEEN_LOOKS = 1.0
 # How long a cluster may take to have a worker (again).
 PATIENCE = 60.0
 
@@ -51,19 +49,15 @@ def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int
     """
     # A worker that was started here has its device from its environment.
     device = None if cluster == LOCAL else devices[0]
-    with connect(cluster, devices) as client:
-        workers = ClusterWorkers(client, device, threads)
-        try:
-            yield workers
-        finally:
-            workers.clean()
+    with connect(cluster, devices) as client, closing(ClusterWorkers(client, device, threads)) as workers:
+        yield workers
 
 
 class ClusterWorkers:
-    """The workers of a cluster; see :class:`pool.Workers`."""
+    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`."""
 
-    seconds_a_chunk: float = SECONDS_A_CHUNK
-    seconds_between_looks: float = SECONDS_BETWEEN_LOOKS
+    seconds_a_chunk = 1.0
+    seconds_between_looks = 1.0
 
     def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
         self.notes: list[str] = []
@@ -132,7 +126,7 @@ class ClusterWorkers:
             return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
-    def clean(self) -> None:
+    def close(self) -> None:
         """Remove the unfinished files of workers that died, once on each remaining machine."""
         # The scheduler may be gone; the next run cleans, too.
         if self._folders:
@@ -172,7 +166,9 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
     import dask
 
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
+        # Failures of the scheduler are reported in one line.
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.CRITICAL)
         stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
         address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
         yield stack.enter_context(_client(address))
@@ -211,22 +207,6 @@ def _client(address: str) -> Client:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the scheduler's log off the terminal: its failures are reported in one line."""
-    import distributed  # noqa: F401  it sets its logs up when it is imported
-
-    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
-    before = [log.level for log in logs]
-    for log in logs:
-        log.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for log, level in zip(logs, before, strict=True):
-            log.setLevel(level)
-
-
-@contextmanager
 def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     """Start a scheduler and a worker process for each device, on this machine only; return its address."""
     import dask
@@ -236,24 +216,13 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     here = {"host": "127.0.0.1", "dashboard": False}
     # Signals are for the process that sends the files; here for systems without masks.
     leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
+    options = {**here, **quiet, "nthreads": 1, "memory_limit": 0, "preload": [leave_signals]}
     workers = {
-        index: {
-            "cls": Nanny,
-            "options": {
-                **here,
-                **quiet,
-                "nthreads": 1,
-                "memory_limit": 0,
-                "env": _environment(device, devices.count(device)),
-                "preload": [leave_signals],
-            },
-        }
+        index: {"cls": Nanny, "options": {**options, "env": _environment(device, devices.count(device))}}
         for index, device in enumerate(devices)
     }
-    scheduler = {
-        "cls": Scheduler,
-        "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
-    }
+    ports = {"port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"}
+    scheduler = {"cls": Scheduler, "options": {**here, **ports}}
     limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
     with ExitStack() as stack:
         # Dask would leave an empty folder among the temporary ones.

@@ -6,7 +6,7 @@ The memory that a picture takes of a device is asked of the device: of one here,
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import __version__, images
@@ -108,8 +108,7 @@ class DryRun:
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            asked = partial(device_bytes, settings=settings, device=self._devices[0], version=__version__)
-            yield lambda shape: Need(names, has, asked(shape)[-1])
+            yield lambda shape: Need(names, has, device_bytes(shape, settings, self._devices[0], __version__)[-1])
             return
         with connect(cluster, self._devices) as client:
 

@@ -30,19 +30,12 @@ class Settings:
 
     recipe: Recipe
     measure_only: bool = False
-    """Find the largest value of each file and write nothing."""
-    extremes: bool = False
-    """Report the smallest and largest value of each file."""
+    """Find the largest value of each file by a recipe that measures, and write nothing."""
     in_place: bool = False
     preview: bool = False
     """Make the row of each file in a contact sheet."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
-
-    @property
-    def filters_by(self) -> Recipe:
-        """The recipe of the filter that is opened."""
-        return self.recipe.measuring() if self.measure_only else self.recipe
 
 
 class Job(NamedTuple):

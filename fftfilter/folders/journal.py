@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,14 +49,22 @@ class Entry(NamedTuple):
     stamp: Stamp
 
 
-class Journal(ABC):
+def journal_of(folder: Path | urls.Url) -> Journal:
+    """Return the journal of an output folder."""
+    return Journal(folder) if isinstance(folder, Path) else UrlJournal(folder)
+
+
+class Journal:
     """The journal of one output folder; memory holds all of its lines once a digest was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | urls.Url) -> None:
         self.outdated = 0
         """How many of the files that were asked for are whole, but made with other settings."""
+        self._folder = folder
         self._lines: dict[str, bytes] | None = None
         """By the name of a file. Two runs at a time may write lines for the same one."""
+        self._file: io.FileIO | None = None
+        self._torn = True
 
     def digest(self, name: str, settings: str) -> str | None:
         """Return the digest of the input from which a file was made with these settings, None if it was not."""
@@ -71,26 +78,45 @@ class Journal(ABC):
         self.outdated += bool(whole) and settings not in whole
         return whole.get(settings)
 
-    @abstractmethod
     def add(self, name: str, entry: Entry) -> None:
-        """Note how a file was made; raises OSError."""
+        """Append a line; raises OSError."""
+        if self._file is not None and not os.fstat(self._file.fileno()).st_nlink:
+            self.close()  # the folder was removed, and made again
+        if self._file is None:
+            self._file = self._path.open("ab", buffering=0)
+        # An earlier run or a full disk may have left half a line at the end.
+        text, self._torn = (b"\n" if self._torn else b"") + _line(name, entry), True
+        if self._file.write(text) == len(text):
+            self._torn = False
 
-    @abstractmethod
     def close(self) -> None:
-        """Write the lines that wait, and close the file; a later entry opens it again; raises OSError."""
+        """Close the file; a later entry opens it again."""
+        file, self._file, self._torn = self._file, None, True
+        if file is not None:
+            file.close()
 
-    @abstractmethod
-    def _load(self, lines: dict[str, bytes]) -> None:
-        """Read all lines; raises OSError."""
+    @property
+    def _path(self) -> Path:
+        return Path(urls.file_in(self._folder, NAME))
 
-    @abstractmethod
     def _stamp(self, name: str) -> Stamp | None:
-        """Return a file's present stamp."""
+        return stamp(urls.file_in(self._folder, name))
 
-
-def journal_of(folder: Path | urls.Url) -> Journal:
-    """Return the journal of an output folder."""
-    return PathJournal(folder) if isinstance(folder, Path) else UrlJournal(folder)
+    def _load(self, lines: dict[str, bytes]) -> None:
+        """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
+        with self._path.open("rb") as file:
+            count = _collect(file, lines)
+        if count <= 2 * len(lines) + SPARE_LINES:
+            return
+        for name, each in lines.items():
+            lines[name] = each.splitlines(keepends=True)[-1]
+        temporary = Path(temporary_name(str(self._path)))
+        try:
+            temporary.write_bytes(b"".join(lines.values()))
+            temporary.replace(self._path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
@@ -126,58 +152,11 @@ def _collect(texts: Iterable[bytes], lines: dict[str, bytes]) -> int:
     return count
 
 
-class PathJournal(Journal):
-    """The journal of a folder on a file system, to which each line is appended at once."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self._folder = folder
-        self._path = folder / NAME
-        self._file: io.FileIO | None = None
-        self._torn = True
-
-    def add(self, name: str, entry: Entry) -> None:
-        """Append a line; raises OSError."""
-        if self._file is not None and not os.fstat(self._file.fileno()).st_nlink:
-            self.close()  # the folder was removed, and made again
-        if self._file is None:
-            self._file = self._path.open("ab", buffering=0)
-        # An earlier run or a full disk may have left half a line at the end.
-        text, self._torn = (b"\n" if self._torn else b"") + _line(name, entry), True
-        if self._file.write(text) == len(text):
-            self._torn = False
-
-    def close(self) -> None:
-        """Close the file."""
-        file, self._file, self._torn = self._file, None, True
-        if file is not None:
-            file.close()
-
-    def _stamp(self, name: str) -> Stamp | None:
-        return stamp(self._folder / name)
-
-    def _load(self, lines: dict[str, bytes]) -> None:
-        """Read the file, and write it anew, one line a file, if most of its lines are out of date."""
-        with self._path.open("rb") as file:
-            count = _collect(file, lines)
-        if count <= 2 * len(lines) + SPARE_LINES:
-            return
-        for name, each in lines.items():
-            lines[name] = each.splitlines(keepends=True)[-1]
-        temporary = Path(temporary_name(str(self._path)))
-        try:
-            temporary.write_bytes(b"".join(lines.values()))
-            temporary.replace(self._path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
-
-
 class UrlJournal(Journal):
     """The journal of a folder behind a URL, whose lines wait until some seconds have gone."""
 
     def __init__(self, folder: urls.Url) -> None:
-        super().__init__()
+        super().__init__(folder)
         self._url = folder
         self._waiting: list[bytes] = []
         self._since = 0.0

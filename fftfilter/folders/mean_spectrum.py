@@ -78,9 +78,7 @@ def mean_spectrum(
         except FftfilterError as error:
             found.failed.append(str(error))
             advance()
-    if not sizes:
-        return found
-    least = max(SMALLEST, SMALL * median(min(size[:2]) for size in sizes.values()))
+    least = max(SMALLEST, SMALL * median([min(size[:2]) for size in sizes.values()] or [0]))
     large = {name: size for name, size in sizes.items() if min(size[:2]) >= least}
     found.left_out = len(sizes) - len(large)
     if not large:

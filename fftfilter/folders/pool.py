@@ -1,8 +1,8 @@
 """A pool feeds workers with chunks of jobs, counts deaths, and tries suspects one by one; below, a worker's own part.
 
 A worker is an executor of the standard library's kind with a device of its own, which stays open from chunk to chunk:
-this process, another one, or one of a Dask cluster (``processes.py``, ``cluster.py``). Each has one chunk that it works
-on and one that waits for it.
+this process, another one, or one of a Dask cluster. Each has one chunk that it works on and one that waits for it.
+Workers come and go: :class:`processes.LocalWorkers` and :class:`cluster.ClusterWorkers` have the same methods.
 
 When a worker dies, every job that it had in hand is a suspect, and is tried once more, alone. A job that was in hand at
 two deaths is given up. The jobs of a worker that has lost its device go to the others.
@@ -13,7 +13,6 @@ is work.
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
 import time
@@ -23,7 +22,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import __version__
 from ..errors import DeviceError
@@ -34,8 +33,13 @@ from .jobs import FAILED, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
+    from typing import TypeAlias
 
     from .batch import Batch
+    from .cluster import ClusterWorkers
+    from .processes import LocalWorkers
+
+    Workers: TypeAlias = LocalWorkers | ClusterWorkers
 
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
@@ -52,13 +56,6 @@ class Result(NamedTuple):
     seconds: float
     lost: str | None = None
     """Why the worker is of no use, if so; the others do the rest of its chunk."""
-
-
-class Started(NamedTuple):
-    """A worker that is ready."""
-
-    pid: int
-    device: str
 
 
 class Chunk(NamedTuple):
@@ -91,32 +88,6 @@ class Worker:
     device: str | None
     threads: int
     in_hand: dict[Future[Result], Chunk] = field(default_factory=dict)
-
-
-class Workers(Protocol):
-    """The workers of a run, as they come and go."""
-
-    notes: list[str]
-    """Lines about workers that were lost, for the user; the caller takes them."""
-
-    seconds_a_chunk: float
-    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
-
-    @property
-    def seconds_between_looks(self) -> float | None:
-        """The time after which :meth:`look` has to be called again; None if only events matter."""
-
-    def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the present workers; ``has_work`` says whether more would be useful.
-
-        Raises DeviceLostError if there is none and none will come.
-        """
-
-    def lose(self, worker: Worker, why: str) -> None:
-        """Do without a worker from now on."""
-
-    def died(self, worker: Worker, error: BaseException) -> Death:
-        """Return how a worker died, after replacing it if that is possible; raises an error that is no death."""
 
 
 class Pool:
@@ -245,12 +216,12 @@ _open: list[tuple[Settings, str | None, int, Batch]] = []
 """The one batch of this process, if there is one, behind the arguments that it was opened with."""
 
 
-def open_device(device: str | None) -> Started:
+def open_device(device: str | None) -> None:
     """Open a device, as a worker does before its first chunk; raises DeviceError."""
     from ..device.choice import open_device as open_checked
     from ..fused import fused
 
-    return Started(os.getpid(), open_checked(device, fused).name)
+    open_checked(device, fused)
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:

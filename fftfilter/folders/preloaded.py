@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
-from .. import startup, system
+from .. import startup
 
 # Modules that functions import on first use, and those that import all the rest.
 MODULES = (
@@ -20,13 +20,11 @@ MODULES = (
 
 startup.pause_collector()
 startup.limit_openblas()
-system.spare_pyopencl_its_cache()
 startup.postpone_unused_imports()
-startup.import_ahead()
+
+from ..device import embedded_pocl  # noqa: E402  it imports pyopencl, and so comes before the others
+
 for name in MODULES:
     import_module(name)
-
-from ..device import embedded_pocl  # noqa: E402  it imports pyopencl
-
 embedded_pocl.load_library()
 gc.freeze()  # later collections skip all that is here, so that forks share it

@@ -19,17 +19,18 @@ import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
 from .jobs import DeviceLostError
-from .pool import Death, Started, Worker, close_batch, open_device
+from .pool import Death, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from .run import Survey
 
@@ -39,7 +40,6 @@ SECONDS_A_START = 0.01
 SECONDS_THAT_PAY = 0.15
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
-SECONDS_A_CHUNK = 0.05
 CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
@@ -103,28 +103,24 @@ def _is_cpu(device: str | None) -> bool:
         return True  # the workers say what is wrong
 
 
-@contextmanager
-def workers_of(wanted: WantedWorkers) -> Iterator[LocalWorkers]:
-    """Start the workers that are wanted, and end them."""
-    workers = LocalWorkers(wanted)
-    try:
-        yield workers
-    finally:
-        workers.close()
+def workers_of(wanted: WantedWorkers) -> AbstractContextManager[LocalWorkers]:
+    """Return the workers that are wanted, and end them afterwards."""
+    return closing(LocalWorkers(wanted))
 
 
 class LocalWorkers:
-    """The workers that are wanted; see :class:`pool.Workers`."""
+    """The workers that are wanted, on this machine."""
 
-    seconds_a_chunk: float = SECONDS_A_CHUNK
+    seconds_a_chunk = 0.05
+    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
 
     def __init__(self, wanted: WantedWorkers) -> None:
         self.notes: list[str] = []
+        """Lines about workers that were lost, for the user; a run puts its own list here."""
         self._wanted = wanted
         self._without_gpus = drivers.without_gpus()
         self._why = "no device"
         self._failed_starts = 0
-        self._processes: dict[Worker, _Process] = {}
         self._to_start = list(wanted.devices) if wanted.processes else []
         if system.startable_processes(wanted.processes) < wanted.processes:
             by_files = system.processes_by_files(wanted.processes) < wanted.processes
@@ -143,11 +139,11 @@ class LocalWorkers:
 
     @property
     def seconds_between_looks(self) -> float | None:
-        """At once while processes are to be started: the first are at work meanwhile."""
+        """When :meth:`look` has to be called again: at once while processes are to be started; None for events only."""
         return 0.0 if self._to_start else None
 
     def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the workers that are left, after another process was started if that is of use.
+        """Return the workers that are left, after another process was started if ``has_work`` says that it is of use.
 
         Raises DeviceLostError if there is none.
         """
@@ -163,16 +159,14 @@ class LocalWorkers:
         """Do without a worker whose device is lost."""
         self._why = why
         self._workers.remove(worker)
-        if process := self._processes.pop(worker, None):
-            process.kill()
-            process.close()
+        _end([worker])
         if self._workers:
             self.notes.append(f"{why}; the other devices do its files")
 
     def died(self, worker: Worker, error: BaseException) -> Death:
-        """Start another process in the place of one that died; raises any other error."""
-        process = self._processes.get(worker)
-        if process is None or not isinstance(error, BrokenExecutor):
+        """Start another process in the place of one that died; return how it died; raises an error that is no death."""
+        process = worker.executor
+        if not isinstance(process, _Process) or not isinstance(error, BrokenExecutor):
             raise error
         device = f" of device {worker.device}" if worker.device else ""
         why = f"a process{device} died ({process.how_it_ended()})"
@@ -181,20 +175,13 @@ class LocalWorkers:
         if self._failed_starts > len(self._workers):
             raise DeviceLostError(f"{why} at its start")
         self.notes.append(f"{why}; another one does its files")
-        process.close()
-        del self._processes[worker]
-        replacement = self._start(worker.device)
-        self._processes[worker] = self._processes.pop(replacement)
-        worker.executor = replacement.executor
+        worker.executor = self._start(worker.device)
         return Death(why, at_start)
 
     def close(self) -> None:
         """End all processes."""
         close_batch()
-        for process in self._processes.values():
-            process.kill()
-        for process in self._processes.values():
-            process.close()
+        _end(self._workers)
 
     def _work_here(self, threads: int) -> None:
         self._workers.append(Worker("this process", _ThisProcess(), self._wanted.devices[0], threads))
@@ -202,7 +189,9 @@ class LocalWorkers:
     def _start_next(self) -> None:
         """Start another process; if that fails, the others do its work, or this process does."""
         try:
-            self._workers.append(self._start(self._to_start.pop(0)))
+            device = self._to_start.pop(0)
+            name, threads = f"a process of device {device}", self._wanted.threads
+            self._workers.append(Worker(name, self._start(device), device, threads))
             self._started += 1
         except ProcessError as error:
             if not self._workers and self._wanted.is_asked_for:
@@ -213,7 +202,7 @@ class LocalWorkers:
             if not self._workers:
                 self._work_here(cores())
 
-    def _start(self, device: str | None) -> Worker:
+    def _start(self, device: str | None) -> _Process:
         """Start a process that opens a device."""
         sharing = sum(other == device for other in self._wanted.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
@@ -222,23 +211,19 @@ class LocalWorkers:
         try:
             startup.start_forkserver()
             with signals.blocked():
-                executor = ProcessPoolExecutor(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
-                process = _Process(executor, device)
+                return _Process(device, variables)
         except (OSError, ImportError, NotImplementedError, RuntimeError) as error:  # the last: no more threads
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
-        worker = Worker(f"a process of device {device}", executor, device, self._wanted.threads)
-        self._processes[worker] = process
-        return worker
 
 
-class _Process:
-    """A process, which opens its device at once."""
+class _Process(ProcessPoolExecutor):
+    """An executor of one process, which opens its device at once."""
 
-    def __init__(self, executor: ProcessPoolExecutor, device: str | None) -> None:
+    def __init__(self, device: str | None, variables: dict[str, str]) -> None:
+        super().__init__(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
         before = set(multiprocessing.active_children())
-        self.executor = executor
-        self._started: Future[Started] = executor.submit(open_device, device)
+        self._started = self.submit(open_device, device)
         self._process = next(iter(set(multiprocessing.active_children()) - before), None)
 
     @property
@@ -248,19 +233,22 @@ class _Process:
 
     def how_it_ended(self) -> str:
         """Return the exit code of a process that died, as text."""
-        if self._process is None:
-            return "exit code unknown"
-        self.executor.shutdown()  # its thread joins the process; a second one at once would lose the exit code
-        return f"exit code {self._process.exitcode}"
+        self.shutdown()  # its thread joins the process; a second one at once would lose the exit code
+        return f"exit code {self._process.exitcode if self._process else 'unknown'}"
 
     def kill(self) -> None:
         """End the process at once: all its files are written, or the user wants no more."""
         if self._process is not None:
             self._process.kill()
 
-    def close(self) -> None:
-        """Wait for the end of a process that was killed or died."""
-        self.executor.shutdown(cancel_futures=True)
+
+def _end(workers: Sequence[Worker]) -> None:
+    """Kill processes, and wait for their ends."""
+    for worker in workers:
+        if isinstance(worker.executor, _Process):
+            worker.executor.kill()
+    for worker in workers:
+        worker.executor.shutdown(cancel_futures=True)
 
 
 class _ThisProcess(Executor):

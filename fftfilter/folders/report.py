@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import images
 from ..errors import ParameterError, WriteError
+from ..files import urls
 from ..files.standard_streams import STANDARD_STREAM
+from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
 from . import journal
 from .tree import identity, real
 
@@ -26,19 +29,24 @@ class Report:
     link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
     """
 
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        self._path = path
-        self._is_standard_output = str(path) == STANDARD_STREAM
+    def __init__(self, path: str, warn: Callable[[str], None]) -> None:
+        self._path = path = without_file_scheme(path)
+        self._is_standard_output = path == STANDARD_STREAM
+        self._url = path if is_url(path) else None
         self._warn = warn
         self._file: IO[str] | None = None
-        self.identity = None if self._is_standard_output else identity(path)
+        self.identity = None if self._is_standard_output else identity(place(path))
         """Of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
         """Whether lines are missing."""
-        name = Path(real(path)).name
+        name = place(real(place(path))).name
+        if self._url:
+            refuse_reading_only(self._url, "--report")
+        elif Path(path).is_dir():
+            raise ParameterError(f"--report {path}: is a folder; choose a file such as report.jsonl")
         if Path(name).suffix.lower() in images.extensions(read_only=True):
             raise ParameterError(f"--report {path}: {name} has the name of an image; choose one such as report.jsonl")
-        if name == journal.NAME:
+        if name == journal.NAME or name.startswith(journal.PREFIX):
             raise ParameterError(
                 f"--report {path}: is what a folder remembers for --skip-existing; choose another file"
             )
@@ -49,7 +57,11 @@ class Report:
             self._file = sys.stdout
             return
         try:
-            self._file = self._path.open("w", encoding="utf-8", buffering=1)
+            if self._url:
+                urls.store(self._url, [])  # or it would turn out at the end that nothing can be written there
+                self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
+            else:
+                self._file = Path(self._path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
         except OSError as error:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror}; choose another file") from error
 
@@ -62,10 +74,13 @@ class Report:
                 self._fail(error)
 
     def close(self) -> None:
-        """End the file."""
+        """End the file; behind a URL, where nothing can be appended, write it."""
         if self._file and not self._is_standard_output:
             try:
-                self._file.close()
+                with self._file as file:
+                    if self._url:
+                        file.seek(0)
+                        urls.store(self._url, [file.read().encode()])
             except OSError as error:
                 self._fail(error)
 
@@ -88,6 +103,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
             made.update(part.for_size(height, width).given() | made)
     far = outcome.difference
     given = {name: value for name, value in recipe.options.items() if value is not None}
+    given |= recipe.region.given() if recipe.region else {}
     return {
         "input": outcome.job.source,
         "output": outcome.job.target,

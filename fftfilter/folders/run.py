@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
+from posixpath import join
 from typing import TYPE_CHECKING, NoReturn
 
 from .. import images
@@ -19,13 +20,13 @@ from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
-from ..files.urls import Url, file_in, place, refuse_reading_only, split
+from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
-from .journal import Entry, journal_of
+from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
-from .tree import Files, Tree, identity, is_inside, join, real
+from .tree import Files, Tree, identity, is_inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,20 +37,10 @@ if TYPE_CHECKING:
     from .tree import Identity
 
 OPEN_JOURNALS = 8
+# Files whose size is asked for, to estimate that of all.
+FILES_MEASURED = 256
 # About how long a core takes for a file, and for each of its bytes.
 SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
-
-
-@dataclass
-class Stop:
-    """A stop that a signal asks for: files under way are finished, no other is begun."""
-
-    signal: int | None = None
-
-    @property
-    def asked(self) -> bool:
-        """Whether it is asked for."""
-        return self.signal is not None
 
 
 @dataclass
@@ -88,12 +79,14 @@ class FolderRun:
     format: str | None = None
     skip_existing: bool = False
     fail_fast: bool = False
-    report: Path | None = None
+    report: str | None = None
+    """A file or a URL; - is standard output."""
     verify: int = 0
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
     """Files of gains, which no output replaces."""
-    stop: Stop = field(default_factory=Stop)
+    stopped_by: int | None = None
+    """The signal that asks for a stop: files under way are finished, no other is begun."""
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
@@ -121,21 +114,16 @@ class FolderRun:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._warned: set[str] = set()
-        self._report = Report(self.report, self._warn_once) if self.report else None
-        self._files, self._file_seconds, self._outdated = 0, 0.0, 0
+        self._report = Report(self.report, self._warn_once) if self.report is not None else None
+        self._survey, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         self._tree: Tree | Files
         if isinstance(source, Files):
             self._tree = source
             return
-        self._tree = Tree(
-            source,
-            images.extensions(read_only=self.format is not None),
-            self.recursive,
-            self.pattern,
-            None if in_place else self.target,
-            self._report.identity if self._report else None,
-        )
+        extensions = images.extensions(read_only=self.format is not None)
+        avoid, report = None if in_place else self.target, self._report.identity if self._report else None
+        self._tree = Tree(source, extensions, self.recursive, self.pattern, avoid, report)
         if not in_place:
             self.settings = replace(self.settings, keep_out=real(source))
             self._is_within = is_inside(self.target, source)
@@ -193,9 +181,12 @@ class FolderRun:
         try:
             inputs: set[Identity | None] = set()
             outputs: dict[Identity | None, Path | Url] = {}
+            sizes: list[int] = []
             for branch in self._tree.walk():
                 self._refuse_collisions(branch.relative, branch.names)
                 found.files += len(branch.names)
+                first = map(branch.file, branch.names[: FILES_MEASURED - len(sizes)])
+                sizes += [is_there.size for name in first if not is_url(name) and (is_there := stamp(name))]
                 if branch.folder is not None:
                     target = self.target / branch.relative
                     inputs.add(identity(branch.folder))
@@ -204,15 +195,14 @@ class FolderRun:
             raise ReadError(
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
-        self._files = found.files
+        self._survey = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
             self._refuse_among_inputs(outputs[both.pop()])
         if isinstance(self.source, Files):
             targets = [job.target for job in self.jobs(prepare=False)]
             report = self._report.identity if self._report else None
             self.source.refuse_overwriting(targets, report, in_place=self.settings.in_place)
-        found.bytes = round(self._tree.mean_size * found.files)
-        self._file_seconds = found.file_seconds
+        found.bytes = round(sum(sizes) / max(1, len(sizes)) * found.files)
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
 
@@ -269,47 +259,40 @@ class FolderRun:
 
     def _is_verified(self, number: int) -> bool:
         """Tell whether a file is verified; those that are lie evenly among all."""
-        files = max(self._files, 1)
+        files = max(self._survey.files, 1)
         return (number + 1) * self.verify // files > number * self.verify // files
 
     # The run
 
-    def run(self, workers: Workers, files: int) -> Iterator[Outcome]:
-        """Do all files, about ``files``, and yield their outcomes in the order in which they are finished.
+    def run(self, workers: Workers) -> Iterator[Outcome]:
+        """Do all files of the survey, and yield their outcomes in the order in which they are finished.
 
         Raises DeviceError if no device can be used from the start.
         """
+        self.warnings += workers.notes
+        workers.notes = self.warnings
         try:
             if self._report:
                 self._report.open()
             if self.recipe.span == FOLDER:
-                yield from self._measure(workers, files)
+                yield from self._measure(workers)
             if not self._is_over():
-                outcomes = Pool(workers, files, self._file_seconds).run(self._until_over(self.jobs()), self.settings)
-                yield from self._noted(self._with_notes(outcomes, workers))
+                pool = Pool(workers, self._survey.files, self._survey.file_seconds)
+                yield from self._noted(pool.run(self._until_over(self.jobs()), self.settings))
         finally:
-            self._close()
+            self._close_journals()
+            if self._report:
+                self._report.close()
 
-    def _measure(self, workers: Workers, files: int) -> Iterator[Outcome]:
+    def _measure(self, workers: Workers) -> Iterator[Outcome]:
         """Find the largest value of all; files that cannot be read are reported in the second pass."""
         largest = 0.0
-        jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
-        settings = replace(self.settings, measure_only=True)
-        for outcome in self._with_notes(Pool(workers, files, self._file_seconds).run(jobs, settings), workers):
+        jobs = takewhile(lambda _: self.stopped_by is None, self.jobs(prepare=False))
+        settings = replace(self.settings, recipe=self.recipe.measuring(), measure_only=True)
+        for outcome in Pool(workers, self._survey.files, self._survey.file_seconds).run(jobs, settings):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))
-
-    def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
-        """Yield outcomes, and pass on the workers' notes as warnings."""
-        try:
-            for outcome in outcomes:
-                self.warnings += workers.notes
-                workers.notes.clear()
-                yield outcome
-        finally:
-            self.warnings += workers.notes
-            workers.notes.clear()
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
         try:
@@ -333,7 +316,7 @@ class FolderRun:
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts[FAILED] > 0
-        return self.stop.asked or self.lost is not None or self.found_no_space or failed
+        return self.stopped_by is not None or self.lost is not None or self.found_no_space or failed
 
     def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
         try:
@@ -357,17 +340,18 @@ class FolderRun:
         if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
             return
         folder, name = split(outcome.job.target)
-        journal = self._journals.get(folder)
-        if journal is None:
-            journal = self._journals[folder] = journal_of(place(folder))
-            if len(self._journals) > OPEN_JOURNALS:
-                self._close_journal(*self._journals.popitem(last=False))
+        if folder not in self._journals:
+            self._close_journals(OPEN_JOURNALS - 1)
+            self._journals[folder] = journal_of(place(folder))
         with self._warning_of(folder):
-            journal.add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
+            self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
 
-    def _close_journal(self, folder: str, journal: Journal) -> None:
-        with self._warning_of(folder):
-            journal.close()
+    def _close_journals(self, most: int = 0) -> None:
+        """Close the journals that were opened first, until ``most`` are open."""
+        while len(self._journals) > most:
+            folder, journal = self._journals.popitem(last=False)
+            with self._warning_of(folder):
+                journal.close()
 
     @contextmanager
     def _warning_of(self, folder: str) -> Iterator[None]:
@@ -381,9 +365,3 @@ class FolderRun:
         if text not in self._warned:
             self._warned.add(text)
             self.warnings.append(text)
-
-    def _close(self) -> None:
-        while self._journals:
-            self._close_journal(*self._journals.popitem())
-        if self._report:
-            self._report.close()

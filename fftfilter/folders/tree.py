@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
+from posixpath import join
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ParameterError
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Identity = tuple[int, int] | str
 
-# Files whose size is asked for.
-FILES_MEASURED = 256
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -63,15 +61,12 @@ class Tree:
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
     """Folders below the root that the last walk could not list."""
-    mean_size: float = 0.0
-    """The mean size in bytes of the first files that the last walk met."""
 
     def walk(self) -> Iterator[Branch]:
         """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""
         self.left_out.clear()
         self.failed.clear()
         self.not_entered = 0
-        self._measured = 0
         return self._visit("", ())
 
     def _visit(self, relative: str, above: tuple[Identity | None, ...]) -> Iterator[Branch]:
@@ -107,15 +102,7 @@ class Tree:
                     if self._is_report(entry):
                         raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
                     names.append(entry.name)
-                    if self._measured < FILES_MEASURED and isinstance(entry, os.DirEntry):
-                        self._measure(entry)
         return names, inner
-
-    def _measure(self, entry: os.DirEntry[str]) -> None:
-        with suppress(OSError):
-            size = entry.stat().st_size
-            self._measured += 1
-            self.mean_size += (size - self.mean_size) / self._measured
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
         path = join(relative, entry.name)
@@ -141,23 +128,22 @@ class Files:
     """Files by their complete names, walked as :class:`Tree`."""
 
     names: list[str]
+    folders: int = 0
+    """The number of folders that were named among them, and left out."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
     failed: dict[str, OSError] = field(default_factory=dict)
-    mean_size: float = 0.0
 
     def __str__(self) -> str:
         return f"{len(self.names)} files"
 
     def walk(self) -> Iterator[Branch]:
         """Return the files in the order in which they are given."""
-        sizes = [Path(name).stat().st_size for name in self.names[:FILES_MEASURED] if os.path.isfile(name)]  # noqa: PTH113
-        self.mean_size = sum(sizes) / max(1, len(sizes))
         yield Branch("", self.names, None)
 
     def absolute(self) -> Files:
         """Return the files by absolute names."""
-        return Files([str(urls.place(name).absolute()) for name in self.names])
+        return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
 
     def refuse_overwriting(self, targets: Iterable[str], report: Identity | None, *, in_place: bool) -> None:
         """Raise ParameterError if an output, or the report, is one of the files; ``in_place`` allows its own output."""
@@ -177,11 +163,6 @@ def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:
         return entry.is_dir()
     except OSError:  # a link that leads to itself
         return False
-
-
-def join(relative: str, name: str) -> str:
-    """Return the path below the root of something in a folder of the tree."""
-    return f"{relative}/{name}" if relative else name
 
 
 def natural(name: str) -> str:

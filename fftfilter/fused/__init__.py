@@ -43,7 +43,7 @@ def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "
 
 
 def serves(device: Device, height: int, width: int) -> bool:
-    """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
+    """Tell whether the device's form filters images of a size: on a CPU any, on a GPU up to some length."""
     if not device.is_gpu:
         return True
     from .gpu.plan import supports
@@ -52,10 +52,7 @@ def serves(device: Device, height: int, width: int) -> bool:
 
 
 def mirrors(device: Device, height: int, width: int) -> bool:
-    """Tell whether the device's form mirrors edges by itself.
-
-    That for CPUs always does so, that for GPUs for sides that a work-group holds.
-    """
+    """Tell whether the device's form mirrors edges: on a CPU always, on a GPU for sides that a work-group holds."""
     if not device.is_gpu:
         return True
     from .gpu import plan
@@ -64,10 +61,10 @@ def mirrors(device: Device, height: int, width: int) -> bool:
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inverses: int = 1) -> int:
-    """Return how many bytes of the device a stack ``(count, height, width)`` takes, of a size that it filters.
+    """Return the bytes of device memory that a stack ``(count, height, width)`` takes, without tables.
 
-    Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are, ``inverses`` how often
-    a picture is transformed back.
+    A pixel counts as one byte. ``real`` tells whether filtered values are the result, ``inverses`` how often a picture
+    is transformed back.
     """
     count, height, width = shape
     level = 4 if real else 1

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..device.choice import Device
     from ..device.launcher import Launcher
+    from .cpu.long_signal import LongChirp, LongSignal
+    from .cpu.plain_fft import CpuTransform
+    from .gpu.plain_fft import GpuTransform
 
-    Array = np.ndarray[Any, Any]
+    PlainFft = CpuTransform | GpuTransform | LongChirp | LongSignal
 
 Data = Literal["complex", "real", "values"]
 Along = Literal["both", "rows", "columns"]
@@ -19,11 +22,11 @@ Along = Literal["both", "rows", "columns"]
 
 @dataclass(frozen=True)
 class Shape:
-    """What is transformed: ``count`` arrays of ``height`` rows, ``along`` both axes, the rows or the columns.
+    """A transform of ``count`` arrays ``(height, width)``, ``along`` both axes, the rows or the columns.
 
-    ``data`` is "complex" (to complex), "real" (to a spectrum, along both axes of ``half`` the width if asked for) or
-    "values" (half a spectrum to real values, along both axes). ``width`` is always that of the values. ``inverse``
-    turns the other way around, unnormalized; values have no other way.
+    ``data`` is "complex" (to complex), "real" (to a spectrum; with ``half``, along both axes, to half of one) or
+    "values" (half a spectrum to real values, along both axes). ``width`` is always that of the values. ``inverse`` is
+    the transform back, unnormalized; for values it is the only one.
     """
 
     data: Data
@@ -40,33 +43,22 @@ class Shape:
 
     @property
     def spectrum_width(self) -> int:
-        """Numbers of a row of the spectrum that is made, or given."""
+        """Numbers of a row of the spectrum."""
         return self.width // 2 + 1 if self.half else self.width
 
     @property
     def source(self) -> tuple[int, int, int]:
-        """The shape of the array that is given."""
+        """The shape of the source array."""
         return self.count, self.height, self.spectrum_width if self.data == "values" else self.width
 
     @property
     def target(self) -> tuple[int, int, int]:
-        """The shape of the array that is made."""
+        """The shape of the target array."""
         return self.count, self.height, self.width if self.data == "values" else self.spectrum_width
 
 
-class PlainFft(Protocol):
-    """A transform that is prepared for arrays of one shape and type."""
-
-    device_bytes: int
-    """Bytes that it keeps between calls."""
-
-    def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
-        """Return the transform of a contiguous array times a scale, and the largest magnitude of its parts."""
-        ...
-
-
 def serves(device: Device, shape: Shape) -> bool:
-    """Tell whether the device's form transforms a shape: on a CPU all, on a GPU up to some length."""
+    """Tell whether the device's form transforms a shape: on a CPU any, on a GPU up to some length."""
     if not device.is_gpu:
         return True
     from .gpu import plain_fft

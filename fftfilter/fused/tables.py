@@ -27,7 +27,7 @@ def chirp(n: int) -> Complex:
 
 
 def chirp_filter(own: Complex, length: int) -> Complex:
-    """Return the spectrum of the conjugate chirp around 0, for a convolution of a length, divided by that length."""
+    """Return Bluestein's filter for a length: the spectrum of the conjugate chirp around 0, divided by the length."""
     n = len(own)
     around = np.zeros(length, np.complex128)
     around[:n] = own.conj()
@@ -37,7 +37,7 @@ def chirp_filter(own: Complex, length: int) -> Complex:
 
 
 def convolution_lengths(n: int, most: int, primes: tuple[int, ...]) -> list[int]:
-    """Return the lengths made of these primes from 2n - 1, which hold a convolution of n points, to ``most``."""
+    """Return the products of these primes from 2n - 1, which hold a convolution of n points, to ``most``."""
     lengths = [1]
     for p in primes:
         lengths += (length * p for length in lengths if length * p <= most)  # of its own products, too

@@ -1,6 +1,6 @@
 """Formats in and out: bytes to pictures and back, every depth kept where the format can. Knows no filter.
 
-    read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
+    read -> Picture -> (its planes are filtered elsewhere) -> check_fits, depth_as -> write
 
     picture.py         a picture between its file and the filter, and the memory that it takes
     formats.py         the table of formats, with the pictures that each can hold
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from .formats import COMPRESSIONS as COMPRESSIONS
     from .formats import Coding as Coding
     from .formats import check_fits as check_fits
-    from .formats import extension_of as extension_of
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
     from .formats import refuse_coding as refuse_coding
-    from .formats import refuse_whole_numbers as refuse_whole_numbers
-    from .pages import ALL as ALL
+    from .formats import suffix_of as suffix_of
     from .pages import Asked as Asked
     from .pages import Pages as Pages
     from .picture import Depth as Depth
@@ -38,18 +36,16 @@ if TYPE_CHECKING:
     from .picture import Size as Size
     from .pixel_size import PixelSize as PixelSize
     from .pixel_size import pixel_size_of as pixel_size_of
-    from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
     from .reading import opened as opened
     from .reading import pages_of as pages_of
     from .reading import raw as raw
     from .reading import read as read
-    from .writing import check_alike as check_alike
     from .writing import check_output as check_output
-    from .writing import depth_of_pages as depth_of_pages
+    from .writing import check_page as check_page
+    from .writing import depth_as as depth_as
     from .writing import encoded as encoded
-    from .writing import output_depth as output_depth
     from .writing import suffix_of_pages as suffix_of_pages
     from .writing import write as write
 else:

@@ -17,13 +17,15 @@ import io
 import os
 import struct
 from abc import abstractmethod
+from contextlib import suppress
 from fractions import Fraction
+from itertools import count
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..errors import ReadError
-from .completeness import check_chunks
+from .completeness import check_chunks, riff_chunks, webp_frames
 from .formats import FORMATS
 from .metadata import without_orientation
 from .pages import Pages, Sink
@@ -40,8 +42,7 @@ if TYPE_CHECKING:
     from .formats import Coding
     from .picture import Picture, Working
 
-DEFAULT_MILLISECONDS = 100.0
-"""How long the pages of a file without durations are shown."""
+_DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
 _GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
 _GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
@@ -73,11 +74,10 @@ class AnimationPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """The number of pixels to decode, those of the frames before included."""
+        # Those of the frames before are decoded, too.
         return (self.chosen[-1] + 1) * self._size[0] * self._size[1]
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        """Return a chosen frame."""
         name = self.page_name(index)
         with damage_as_error(name):
             if index == 0:
@@ -96,13 +96,12 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = without_orientation(picture_of(self._image, samples, name))
+            picture = without_orientation(picture_of(self._image, samples))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture
 
     def close(self) -> None:
-        """Close the file."""
         self._image.close()
 
     def _seek(self, number: int) -> None:
@@ -143,27 +142,18 @@ def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
     if format_ == "PNG":
         return _png_frames(data)
     if format_ == "WEBP":
-        frames = [end <= len(data) for kind, _, end in riff_chunks(data) if kind == b"ANMF"]
-        promised = 8 + int.from_bytes(data[4:8], "little")
-        return sum(frames), not all(frames) or sum(frames) < counted or len(data) < promised
+        frames, is_cut = webp_frames(data)
+        return frames, is_cut or frames < counted
     return counted, False
-
-
-def refuse_cut_webp(data: bytes, name: str) -> None:
-    """Raise ReadError for an animated WebP that ends before its last frame."""
-    frames, is_cut = frames_of(data, "WEBP", 0)
-    if is_cut and b"ANMF" in data:
-        raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
 
 
 def _gif_frames(data: bytes) -> tuple[int, bool]:
     frames = 0
-    try:
+    with suppress(IndexError):
         for start, _ in _gif_blocks(data):
             frames += data[start] == _GIF_IMAGE
-    except IndexError:
-        return frames, True
-    return frames, False
+        return frames, False
+    return frames, True
 
 
 def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
@@ -201,35 +191,29 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
     return max(0, begun - 1), True
 
 
-def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
-    start = 20
-    while start <= len(data):
-        kind, length = struct.unpack_from("<4sI", data, start - 8)
-        yield kind, start, start + length
-        start += length + length % 2 + 8
-
-
 # Writing
 
 
 class _Frame(NamedTuple):
     data: bytes
     """The frame as a file of its own."""
+    width: int
+    height: int
     milliseconds: float
     has_alpha: bool
 
 
 class _AnimationSink(Sink):
-    def __init__(self, file: BinaryIO, suffix: str, coding: Coding, count: int, plays: int) -> None:
+    def __init__(self, file: BinaryIO, suffix: str, coding: Coding, pages: int, plays: int) -> None:
         self._file, self._suffix, self._coding = file, suffix, coding
-        self._count, self._plays = count, plays
+        self._pages, self._plays = pages, plays
         self._is_first = True
 
     def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
         data = b"".join(encode(picture, self._suffix, self._coding))
-        shown = DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
-        return _Frame(data, shown, picture.alpha is not None)
+        height, width = picture.planes.shape[1:]
+        shown = _DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
+        return _Frame(data, width, height, shown, picture.alpha is not None)
 
     def add(self, encoded: _Frame) -> None:
         if self._is_first:
@@ -250,8 +234,7 @@ class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
     def _begin(self, frame: _Frame) -> None:
-        size = frame.data[6:10]
-        self._file.write(b"GIF89a" + size + bytes((0x70, 0, 0)))
+        self._file.write(b"GIF89a" + struct.pack("<HHBBB", frame.width, frame.height, 0x70, 0, 0))
         if self._plays != 1:
             repeats = max(0, min(self._plays, 65536) - 1)
             self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
@@ -282,33 +265,27 @@ class _GifSink(_AnimationSink):
 class _PngSink(_AnimationSink):
     """PNG: the chunks of a picture; before the pixels of each frame a chunk with its place and duration."""
 
-    _number = 0  # of the next chunk of an animation
-
     def _begin(self, frame: _Frame) -> None:
+        self._numbers = count()  # of the chunks of the animation
         self._file.write(frame.data[:8])
         for kind, start, end in chunks_of(frame.data):
             if kind == b"IDAT":
                 break
             self._file.writelines(chunk(kind, frame.data[start:end]))
             if kind == b"IHDR":
-                self._file.writelines(chunk(b"acTL", struct.pack(">II", self._count, self._plays)))
+                self._file.writelines(chunk(b"acTL", struct.pack(">II", self._pages, self._plays)))
 
     def _append(self, frame: _Frame) -> None:
-        width, height = struct.unpack_from(">II", frame.data, 16)
         seconds = min(65535.0, frame.milliseconds / 1000)
         delay = Fraction(seconds).limit_denominator(min(1000, int(65535 / max(1.0, seconds))))
-        place = struct.pack(">IIIII", self._take_number(), width, height, 0, 0)
+        place = struct.pack(">IIIII", next(self._numbers), frame.width, frame.height, 0, 0)
         shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
         self._file.writelines(chunk(b"fcTL", place + shown))
         for content in (frame.data[start:end] for kind, start, end in chunks_of(frame.data) if kind == b"IDAT"):
             if self._is_first:
                 self._file.writelines(chunk(b"IDAT", content))
             else:
-                self._file.writelines(chunk(b"fdAT", struct.pack(">I", self._take_number()) + content))
-
-    def _take_number(self) -> int:
-        self._number += 1
-        return self._number - 1
+                self._file.writelines(chunk(b"fdAT", struct.pack(">I", next(self._numbers)) + content))
 
     def finish(self) -> None:
         self._file.writelines(chunk(b"IEND", b""))
@@ -319,7 +296,7 @@ class _WebpSink(_AnimationSink):
 
     def _begin(self, frame: _Frame) -> None:
         found = {kind: frame.data[start:end] for kind, start, end in riff_chunks(frame.data)}
-        self._size = _webp_size(found)
+        self._size = b"".join((side - 1).to_bytes(3, "little") for side in (frame.width, frame.height))
         flags = 0x02 | 0x10 * frame.has_alpha
         flags |= sum(flag for kind, flag in _WEBP_FLAGS.items() if kind in found)
         self._file.write(b"RIFF" + bytes(4) + b"WEBP")
@@ -360,17 +337,3 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int)
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:
     return kind + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
-
-
-def _webp_size(chunks: dict[bytes, bytes]) -> bytes:
-    """Return width and height, less one, 3 bytes each, of a WebP's chunks."""
-    if b"VP8X" in chunks:
-        return chunks[b"VP8X"][4:10]
-    width: int
-    height: int
-    if b"VP8L" in chunks:
-        (bits,) = struct.unpack_from("<I", chunks[b"VP8L"], 1)
-        width, height = bits & 0x3FFF, bits >> 14 & 0x3FFF
-    else:
-        width, height = (number - 1 for number in struct.unpack_from("<HH", chunks[b"VP8 "], 6))
-    return width.to_bytes(3, "little") + height.to_bytes(3, "little")

@@ -1,4 +1,4 @@
-"""Truncated files: missing rows that Pillow leaves black or gray without an error, and damaged chunks of a PNG.
+"""Truncated files: missing rows that Pillow leaves black or gray without an error, damaged chunks of a PNG, and WebP.
 
 Pillow refuses a file whose bytes end too early, but not one whose compressed data do. It also refuses a JPEG that lacks
 only its last marker.
@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import ReadError
 from .png_writer import chunks_of
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PIL import ImageFile
 
 _PNG = re.compile(rb"\x89PNG\r\n\x1a\n")
@@ -69,24 +72,37 @@ def _check_png(data: bytes) -> None:
     sizes = [(-(-(width - x) // across), -(-(height - y) // down)) for x, y, across, down in grids]
     rows = [(tall, 1 + -(-wide * bits * _CHANNELS[color] // 8)) for wide, tall in sizes if wide > 0]
     wanted = sum(tall * row for tall, row in rows)
-    missing = wanted - _inflated_length(data, wanted)
+    stored = b"".join(data[start:end] for kind, start, end in chunks_of(data) if kind == b"IDAT")
+    missing = wanted - len(zlib.decompressobj().decompress(stored, wanted))
     if missing > 0 and not interlaced:
         raise ValueError(f"{-(-missing // rows[0][1])} of its {height} rows are missing")
     if missing > 0:
         raise ValueError(f"{missing} of the {wanted} bytes of its rows are missing")
 
 
-def _inflated_length(data: bytes, most: int) -> int:
-    """Return how many bytes the image data of a PNG are without compression, counted up to ``most``."""
-    inflate, length = zlib.decompressobj(), 0
-    for kind, start, end in chunks_of(data):
-        if kind == b"IEND" or length >= most:
-            break
-        rest = data[start:end] if kind == b"IDAT" else b""
-        while rest and length < most and not inflate.eof:
-            length += len(inflate.decompress(rest, 1 << 20))
-            rest = inflate.unconsumed_tail
-    return length
+# WebP
+
+
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
+    start = 20
+    while start <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, start - 8)
+        yield kind, start, start + length
+        start += length + length % 2 + 8
+
+
+def webp_frames(data: bytes) -> tuple[int, bool]:
+    """Return the number of whole frames of an animated WebP, and whether the file is cut off."""
+    frames = [end <= len(data) for kind, _, end in riff_chunks(data) if kind == b"ANMF"]
+    return sum(frames), not all(frames) or len(data) < 8 + int.from_bytes(data[4:8], "little")
+
+
+def refuse_cut_webp(data: bytes, name: str) -> None:
+    """Raise ReadError for an animated WebP that ends before its last frame; Pillow does not open it at all."""
+    frames, is_cut = webp_frames(data)
+    if is_cut and b"ANMF" in data:
+        raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
 
 
 # JPEG

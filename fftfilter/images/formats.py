@@ -18,41 +18,32 @@ from ..files.standard_streams import STANDARD_STREAM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..files.messages import FileName
     from .picture import Picture
 
 
 class Format(NamedTuple):
     """The capabilities of one extension."""
 
-    name: str
-    """Pillow's name."""
-    gray: int = 8
-    """Most bits a sample of a gray image without alpha; 32 are floating point."""
-    color: int | None = 8
-    """Most bits a sample of any other image; None if it cannot hold color."""
+    name: str  # Pillow's name
+    gray: int = 8  # most bits a sample of a gray image without alpha; 32 are floating point
+    color: int | None = 8  # most bits a sample of any other image; None if it cannot hold color
     alpha: bool = False
-    shades_of_alpha: bool = True
-    """Whether alpha has more than two values: 0, and that of opaque pixels."""
-    longest: int = 2**31 - 1
-    """Largest width and height."""
-    lossy: bool = False
-    """Whether samples may come back changed."""
+    shades_of_alpha: bool = True  # whether alpha has more than two values: 0, and that of opaque pixels
+    longest: int = 2**31 - 1  # largest width and height
+    lossy: bool = False  # whether samples may come back changed
     options: Mapping[str, Any] = MappingProxyType({})
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
-    pages: bool = False
-    """Whether it can hold several pages or frames."""
+    pages: bool = False  # whether it can hold several pages or frames
 
 
 class Coding(NamedTuple):
     """How pixels are coded in a file, as far as its format leaves a choice."""
 
-    png_level: int = 1
-    """0 for no compression to 9 for the most."""
-    quality: int | None = None
-    """Of JPEG, AVIF and lossy WebP, 1 to 100; None is 95, and lossless WebP."""
-    compression: str | None = None
-    """Of TIFF, a key of COMPRESSIONS; None is the input's."""
+    png_level: int = 1  # 0 for no compression to 9 for the most
+    quality: int | None = None  # of JPEG, AVIF and lossy WebP, 1 to 100; None is 95, and lossless WebP
+    compression: str | None = None  # of TIFF, a key of COMPRESSIONS; None is the input's
 
 
 AS_USUAL = Coding()
@@ -108,12 +99,7 @@ def extensions(*, read_only: bool) -> frozenset[str]:
     return frozenset(FORMATS) | _READ_ONLY if read_only else frozenset(FORMATS)
 
 
-def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
-    """Return the extension of a format, given as Pillow's name or as extension without dot; raises ParameterError."""
-    return suffix_of("output", format)
-
-
-def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
+def suffix_of(target: FileName, format_: str | None = None, picture: Picture | None = None) -> str:
     """Return the key of FORMATS for a target: that of ``format_`` if given, else the target's extension.
 
     A pipe or device has no extension: it gets the picture's own format, or PNG if that cannot hold the picture.
@@ -136,13 +122,13 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def is_lossy(target: str | os.PathLike[str], *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:  # noqa: A002  as `write` has it
+def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
     """Tell whether a target's samples may come back changed; raises ParameterError as :func:`suffix_of`."""
     kind = FORMATS[suffix_of(target, format)]
     return kind.lossy or (kind.has_quality and coding.quality is not None)
 
 
-def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str | None = None) -> None:  # noqa: A002
+def refuse_coding(target: FileName, coding: Coding, *, format: str | None = None) -> None:
     """Raise ParameterError for a coding that the target's format does not have, or that none has."""
     for what, given, least, most in (("PNG level", coding.png_level, 0, 9), ("quality", coding.quality, 1, 100)):
         if given is not None and not (isinstance(given, int) and least <= given <= most):
@@ -157,7 +143,7 @@ def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str
         raise ParameterError(f"{name}: {suffix} has no choice of compression; leave it out, or write .tif")
 
 
-def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None:
     """Raise ParameterError for a target whose format has no floats, which filtered values as they are need."""
     suffix = suffix_of(target, format)
     if FORMATS[suffix].gray < 32:
@@ -177,7 +163,7 @@ def _known_suffix(path: str) -> str | None:
     return suffix if suffix in FORMATS else None
 
 
-def check_fits(picture: Picture, target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002  as `write` has it
+def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> None:
     """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
     if problem := misfit(picture, suffix_of(target, format, picture)):
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")

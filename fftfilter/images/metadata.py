@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from PIL import Image
+    from tifffile import TiffPage
 
-    from ..files.sources import Slices
+    from ..files.sources import Content
     from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"
@@ -36,8 +37,7 @@ ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
 _NO_UNIT = 1
 _SHORT = 3
-# A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
-_MOST_IN_MARKER = 65500
+_MOST_IN_MARKER = 65500  # a marker of JPEG holds 65533 bytes; that of XMP begins with a name
 _COMMENT = "Comment"
 # Each field of Metadata in words, and the formats that hold it; PNG's own limits are none.
 _FIELDS = {
@@ -60,8 +60,7 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 # By Pillow's names, and by the numbers of a TIFF.
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
-# The unit of gamma and chromaticity in a PNG is 1 / 100,000.
-_PNG_UNIT = 100_000
+_PNG_UNIT = 100_000  # steps of 1 of gamma and chromaticity in a PNG
 # Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
 # turns a TIFF upright), XMP and the profile.
 _LAYOUT_TAGS = {
@@ -76,24 +75,18 @@ _LAYOUT_TAGS = {
 class Metadata:
     """A file's metadata; an empty field says nothing."""
 
-    profile: bytes = b""
-    """An ICC profile of the picture's own color space, gray or RGB."""
-    exif: bytes = b""
-    """EXIF: a TIFF of tags without pixels and without a thumbnail."""
-    dpi: tuple[float, float] | None = None
-    """Pixels per inch, horizontal and vertical."""
+    profile: bytes = b""  # an ICC profile of the picture's own color space, gray or RGB
+    exif: bytes = b""  # EXIF: a TIFF of tags without pixels and without a thumbnail
+    dpi: tuple[float, float] | None = None  # pixels per inch, horizontal and vertical
     xmp: bytes = b""
-    text: Mapping[str, str] = field(default_factory=dict)
-    """Text by PNG's keywords."""
+    text: Mapping[str, str] = field(default_factory=dict)  # text by PNG's keywords
     unitless: tuple[float, float] | None = None
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
-    pixel_size: PixelSize | None = None
-    """For filters, not for the output, which gets its fields as they were read."""
+    pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
-    left_out: tuple[str, ...] = ()
-    """What was dropped from the file, as text."""
+    left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""
@@ -119,24 +112,17 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     )
 
 
-def of_tiff(
-    data: bytes | Slices,
-    offset: int,
-    channels: int,
-    *,
-    is_big: bool,
-    changes: Callable[[Image.Exif], None] | None = None,
-) -> Metadata:
-    """Return the metadata of a TIFF's page, whose tags are at an offset; its samples became 1 or 3 ``channels``.
+def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Image.Exif], None] | None) -> Metadata:
+    """Return the metadata of a TIFF's page, whose samples became 1 or 3 ``channels``.
 
     ``changes`` are made in its tags first.
     """
     from PIL import Image
 
     tags = Image.Exif()
-    tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
+    tags.endian, tags.bigtiff = page.parent.byteorder, page.parent.is_bigtiff
     try:
-        tags.load_from_fp(as_file(data), offset)
+        tags.load_from_fp(as_file(data), page.offset)
         if changes:
             changes(tags)
         own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
@@ -149,8 +135,7 @@ def of_tiff(
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
         unitless = (resolution[0], resolution[1]) if is_unitless and resolution != [1, 1] else None
         for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
-            if tag in tags:
-                del tags[tag]
+            tags.pop(tag, None)
         for tag in _TAG_GROUPS:
             if tag in tags:
                 tags.get_ifd(tag)
@@ -193,14 +178,12 @@ def _gamma(image: Image.Image) -> dict[bytes, bytes]:
 
 def _exif(exif: object) -> bytes:
     """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
-    try:
-        if isinstance(exif, bytes):
-            exif = exif.removeprefix(EXIF)
+    if isinstance(exif, bytes):
+        exif = exif.removeprefix(EXIF)
+        with suppress(KeyError, ValueError, struct.error):
             # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
             link = _first_tags(exif)[1].stop
             return exif[:link] + bytes(4) + exif[link + 4 :]
-    except (KeyError, ValueError, struct.error):
-        pass
     return b""
 
 
@@ -251,31 +234,24 @@ def _text(image: Image.Image) -> dict[str, str]:
 # EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen
 
 
-# Of each value: whether rows and columns change places, then whether up and down, left and right do.
-_TURNS = {
-    2: (False, False, True),
-    3: (False, True, True),
-    4: (False, True, False),
-    5: (True, False, False),
-    6: (True, False, True),
-    7: (True, True, True),
-    8: (True, True, False),
-}
-
-
 def upright(picture: Picture, orientation: int) -> Picture:
     """Return a picture turned as its orientation says, 1 to 8; other values mean nothing."""
-    if orientation not in _TURNS:
+    if orientation not in range(2, 9):
         return picture
-    transposed, *_ = turn = _TURNS[orientation]
+    transposed, upside_down, mirrored = orientation >= 5, orientation in (3, 4, 7, 8), orientation in (2, 3, 6, 7)
+
+    def turned(samples: Samples) -> Samples:
+        samples = samples.swapaxes(-1, -2) if transposed else samples
+        return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
+
     metadata = picture.metadata
     if metadata and metadata.dpi and transposed:
         metadata = replace(metadata, dpi=metadata.dpi[::-1])
     if metadata and metadata.pixel_size and transposed:
         size = metadata.pixel_size
         metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
-    alpha = None if picture.alpha is None else _turned(picture.alpha, *turn)
-    return replace(picture, planes=_turned(picture.planes, *turn), alpha=alpha, metadata=metadata)
+    alpha = None if picture.alpha is None else turned(picture.alpha)
+    return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
 
 
 def without_orientation(picture: Picture) -> Picture:
@@ -285,12 +261,6 @@ def without_orientation(picture: Picture) -> Picture:
         return picture
     exif, orientation = exif_of_upright(metadata.exif)
     return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
-
-
-def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: bool) -> Samples:
-    if transposed:
-        samples = samples.swapaxes(-1, -2)
-    return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
 
 
 # Into files

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # bytes, and pages of a TIFF may share them.
 _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 # As many digits as any number of pages has: Python refuses numbers of thousands of digits.
-_ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
+_ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
 class Asked(NamedTuple):
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Asked:
         """Return the pages of A-B, A, A- or -B; raises ParameterError."""
-        found = _ASKED.fullmatch(text.strip())
+        found = re.fullmatch(_ASKED, text.strip())
         first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
         if not found or (first is None and last is None) or 0 in (first, last):
             raise ParameterError(f"pages {text!r} are unknown: give 2-5, 3, 3- or -5, counted from 1")
@@ -38,8 +38,7 @@ class Asked(NamedTuple):
 
     def of(self, count: int, name: str) -> range:
         """Return the pages that are asked for, counted from 0; raises ParameterError if the file has fewer."""
-        if max(self.first or 1, self.last or 1) > count:
-            wanted = max(self.first or 1, self.last or 1)
+        if (wanted := max(self.first or 1, self.last or 1)) > count:
             raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
         return range((self.first or 1) - 1, self.last or count)
 
@@ -50,27 +49,18 @@ ALL = Asked()
 class Pages(ABC):
     """The chosen pages of a file."""
 
-    name: str
-    """Of the file, in messages."""
-    count: int
-    """The number of whole pages in the file."""
-    is_cut: bool
-    """Whether it should have more."""
-    nbytes: int
-    """Of the file."""
-    format: str
-    """Pillow's name of the file's format."""
-    plays: int = 0
-    """How often an animation is played; 0 is forever."""
-    milliseconds: float | None = None
-    """The duration of the page that was read last, None if it has none."""
-    left_out: tuple[str, ...] = ()
-    """What was dropped from the file, as text."""
+    name: str  # of the file, in messages
+    count: int  # the number of whole pages in the file
+    is_cut: bool  # whether it should have more
+    nbytes: int  # of the file
+    format: str  # Pillow's name of the file's format
+    plays: int = 0  # how often an animation is played; 0 is forever
+    milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
+    left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     chosen: range
     keeps_levels: bool = True
     """Whether the output has the grey levels of the input, so that metadata about them still hold."""
-    are_floats: bool = False
-    """Whether the output has floats, whatever the input has."""
+    are_floats: bool = False  # whether the output has floats, whatever the input has
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
         """Choose pages, and say what their output keeps.
@@ -84,7 +74,7 @@ class Pages(ABC):
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
-        if self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
+        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
             raise TooLargeError(
                 f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {self.nbytes:,} bytes; "
                 "take fewer by --pages, such as --pages -10"

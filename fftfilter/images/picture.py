@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TooLargeError
+from ..errors import ReadError, TooLargeError
 from ..system import lacking
 
 if TYPE_CHECKING:
@@ -36,18 +36,13 @@ class Picture:
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB), and ``extra`` ones behind
     them. May be read-only."""
-    alpha: Samples | None
-    """(height, width), of the planes' type, or None."""
-    maxval: int
-    """The sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32."""
-    format: str
-    """Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets."""
-    metadata: Metadata | None = None
-    """None leaves them out of the output."""
-    tiff_compression: int = 1
-    """The number that TIFF has for the compression of the file that it came from; 1 is none."""
-    was_integer: bool = False
-    """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
+    alpha: Samples | None  # (height, width), of the planes' type, or None
+    maxval: int  # the sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32
+    format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
+    metadata: Metadata | None = None  # None leaves them out of the output
+    tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
+    was_integer: bool = False  # whether float32 planes are integers in the file, signed or of more than 16 bits
+    nodata: float | None = None  # the value of samples that the file says are missing, if it says one
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
@@ -58,6 +53,20 @@ class Picture:
     def stripped(self) -> Picture:
         """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())
+
+    def refuse_not_finite(self, name: str, holes: Samples | None = None) -> None:
+        """Raise ReadError for samples that are not finite, but for those in holes; ``name`` is the file's."""
+        if self.planes.dtype != F32:
+            return
+        wrong = ~np.isfinite(self.planes)
+        if holes is not None:
+            wrong &= ~holes
+        if count := np.count_nonzero(wrong):
+            _, y, x = np.unravel_index(np.argmax(wrong), wrong.shape)
+            raise ReadError(
+                f"{name}: {count} of {wrong.size} samples are NaN, infinite or beyond single precision, the first at "
+                f"x={x}, y={y}; replace them, for they would spread over the whole picture"
+            )
 
     def cautions(self, mode: Mode, *, is_of_floats: bool) -> list[str]:
         """Return a line about each surprise in an output of such samples, which is of floats or not."""
@@ -87,8 +96,7 @@ class Size(NamedTuple):
     height: int
     channels: int
     bytes_per_sample: int
-    pages: int = 1
-    """Of its file; the size is that of the first."""
+    pages: int = 1  # of its file; the size is that of the first
 
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:

@@ -6,23 +6,24 @@ Pillow narrows 16-bit color to the high bytes; a second decoding of the same fil
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from ..errors import ReadError, SeveralPagesError
+from ..errors import ReadError
 from ..files.sources import as_file
-from .completeness import behind_jpeg, check_chunks, refuse_missing_rows, whole_jpeg
+from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
 from .metadata import gather, lies_on_its_side, without_orientation
-from .picture import F32, MAXVAL_OF, Picture, Samples, Size, refuse_oversize
+from .picture import MAXVAL_OF, Picture, Samples, Size, refuse_oversize
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL import ImageFile
 
-    from ..files.sources import Slices
+    from ..files.sources import Content
     from .picture import Working
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
@@ -32,14 +33,14 @@ _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
-def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> Picture:
-    """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
+def read_with_pillow(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
+    if data[8:12] == b"WEBP":
+        refuse_cut_webp(data, name)
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
-        if (frames := _frames(image)) > 1:
-            raise SeveralPagesError(
-                f"{name}: {frames} frames or pages in one file; save one of them as a file of its own"
-            )
+        if _frames(image) > 1:
+            return None
         refuse_unfit(image, len(data), name, working)
     if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
         image.format == "JPEG" and _is_followed_by_another(image, data)
@@ -52,23 +53,21 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), name))
+    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode)))
 
 
-def read_tiff_with_pillow(data: bytes | Slices, number: int, name: str, working: Working | None = None) -> Picture:
+def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
     """Read a page of a TIFF, counted from 0 among all of its lists of tags; as :func:`read_with_pillow`."""
     with quiet_pillow():
         image = open_raster(as_file(data), "TIFF")
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
-    return picture_of(image, samples, name)
+    return picture_of(image, samples)
 
 
-def picture_of(image: ImageFile.ImageFile, samples: Samples, name: str) -> Picture:
-    """Return a loaded image with its samples (height, width) or (height, width, channels); raises ReadError."""
-    if samples.dtype == F32:
-        refuse_not_finite(samples, name)
+def picture_of(image: ImageFile.ImageFile, samples: Samples) -> Picture:
+    """Return a loaded image with its samples (height, width) or (height, width, channels)."""
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
     channels = len(bands) - has_alpha
@@ -111,11 +110,9 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
     if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
         return False
-    try:
-        with quiet_pillow():
-            return open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
-    except OSError:
-        return False
+    with suppress(OSError), quiet_pillow():
+        return open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
+    return False
 
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
@@ -190,7 +187,7 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
     return not image.mode.startswith(("I", "F")) and ";16" in rawmode_of(image)
 
 
-def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: str) -> Samples:
+def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> Samples:
     """Return the (height, width, channels) samples of a 16-bit PNG; Pillow itself gives only the high bytes.
 
     A second decoding, as if the file had the other byte order, gives the low bytes. Only TIFFs of unusual layouts come
@@ -221,14 +218,3 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
         tile._replace(args=rawmode if isinstance(tile.args, str) else (rawmode, *(tile.args or ())[1:]))
         for tile in image.tile
     ]
-
-
-def refuse_not_finite(samples: Samples, name: str) -> None:
-    """Raise ReadError for samples (height, width, ...) that are not all finite."""
-    wrong = ~np.isfinite(samples)
-    if count := np.count_nonzero(wrong):
-        y, x = divmod(int(np.argmax(wrong)), samples.shape[1])
-        raise ReadError(
-            f"{name}: {count} of {samples.size} samples are NaN, infinite or beyond single precision, the first at "
-            f"x={x}, y={y}; replace them, for they would spread over the whole picture"
-        )

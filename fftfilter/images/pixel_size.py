@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 _METERS = {**METERS, "micron": METERS["um"], "inch": INCH}
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
-# TIFF's and EXIF's units of a resolution; 1 is none.
-_PER_UNIT = {2: INCH, 3: 1e-2}
-# JFIF's units of a density, of which 0 is the shape of a pixel alone.
-_JFIF_LENGTHS = (1, 2)
-# A side may be this part longer than the other.
-_UNEQUAL = 0.01
+_PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none
+_JFIF_LENGTHS = (1, 2)  # JFIF's units of a density, of which 0 is the shape of a pixel alone
+_UNEQUAL = 0.01  # a side may be this part longer than the other
 
 
 class PixelSize(NamedTuple):
@@ -76,24 +73,20 @@ def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
     from PIL import Image
 
     tags = Image.Exif()
-    try:
+    with suppress(Exception):  # Pillow raises almost anything on damaged tags
         tags.load(b"Exif\0\0" + exif)
         return of_tags(tags)
-    except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
-        return None
+    return None
 
 
 def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
     """Return the size in the tags of a TIFF, or of EXIF."""
     given = tags.get(_ACROSS), tags.get(_DOWN, tags.get(_ACROSS))
-    found = of_description(_text(tags.get(_DESCRIPTION, "")), given)
+    description = tags.get(_DESCRIPTION)
+    if isinstance(description, str):  # which is UTF-8 in OME, and which Pillow takes for Latin-1
+        description = description.encode("latin-1", "replace")
+    found = of_description(text_of(description), given) if isinstance(description, bytes) else None
     return found or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
-
-
-def _text(description: object) -> str:
-    """Return a description, which is UTF-8 in OME, and which Pillow takes for Latin-1."""
-    given = description.encode("latin-1", "replace") if isinstance(description, str) else description
-    return text_of(given) if isinstance(given, bytes) else ""
 
 
 def text_of(data: bytes) -> str:
@@ -107,8 +100,8 @@ def text_of(data: bytes) -> str:
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:
     """Return the size in a TIFF's description by OME or ImageJ; ImageJ's has the unit of the resolution."""
     if "<OME" in text:
-        sides = {axis: _ome_side(text, axis) for axis in "XY"}
-        return _sides(sides["X"], sides["Y"] or sides["X"], "OME description")
+        across = _ome_side(text, "X")
+        return _sides(across, _ome_side(text, "Y") or across, "OME description")
     unit = re.search(r"^unit=(.+)$", text, re.MULTILINE) if text.startswith("ImageJ=") else None
     if unit is None:
         return None
@@ -124,10 +117,9 @@ def _ome_side(text: str, axis: str) -> float:
 
     side = re.search(rf"""\bPhysicalSize{axis}\s*=\s*["']([^"']*)["']""", text)
     unit = re.search(rf"""\bPhysicalSize{axis}Unit\s*=\s*["']([^"']*)["']""", text)
-    try:
+    with suppress(ValueError):
         return float(side[1]) * _meters(unescape(unit[1]) if unit else "um") if side else 0.0
-    except ValueError:
-        return 0.0
+    return 0.0
 
 
 def _meters(unit: str) -> float:

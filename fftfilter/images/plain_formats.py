@@ -27,6 +27,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -60,17 +61,13 @@ def is_plain(data: bytes) -> bool:
     return bool(_PNM.match(data) or _PFM.match(data)) or data.startswith(_NPY)
 
 
-def measure(data: bytes, name: str, *, while_read: bool = False) -> Size:
-    """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError.
-
-    With ``while_read`` the bytes of a sample are those that it takes in memory while the file is read.
-    """
+def measure(data: bytes, name: str) -> Size:
+    """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError."""
     if _PNM.match(data):
-        return read_header(data, name).size(while_read=while_read)
+        return read_header(data, name).size
     if _PFM.match(data):
         return _pfm_header(data, name)[0]
-    shape, _, dtype = _npy_header(io.BytesIO(data), name)
-    return _npy_size(shape, dtype)
+    return _npy_header(io.BytesIO(data), name)[0]
 
 
 def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
@@ -80,7 +77,8 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     """
     if _PNM.match(data):
         header = read_header(data, name)
-        check(header.size(while_read=True))
+        # Decimal numbers take as much as floats while they are read.
+        check(header.size._replace(bytes_per_sample=F32.itemsize) if header.has_decimals else header.size)
         return Picture(read_samples(data, header, name), None, header.maxval, "PPM")
     return (_decode_pfm if _PFM.match(data) else _decode_npy)(data, name, check)
 
@@ -91,21 +89,12 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
 class Header(NamedTuple):
     """The header of a PGM or PPM, and where its samples start."""
 
-    magic: bytes
     width: int
     height: int
     maxval: int
     start: int
-
-    @property
-    def channels(self) -> int:
-        """1 for gray, 3 for color."""
-        return 3 if self.magic in (b"P3", b"P6") else 1
-
-    @property
-    def has_decimals(self) -> bool:
-        """Whether its samples are decimal numbers."""
-        return self.magic in (b"P2", b"P3")
+    channels: int  # 1 for gray, 3 for color
+    has_decimals: bool  # whether its samples are decimal numbers
 
     @property
     def dtype(self) -> np.dtype[np.uint8 | np.uint16]:
@@ -117,10 +106,10 @@ class Header(NamedTuple):
         """Bytes of the samples in memory, and of the raster of a raw file."""
         return self.width * self.height * self.channels * self.dtype.itemsize
 
-    def size(self, *, while_read: bool) -> Size:
-        """Return the size of the image; decimal numbers take as much as floats ``while_read``."""
-        depth = F32.itemsize if while_read and self.has_decimals else self.dtype.itemsize
-        return Size(self.width, self.height, self.channels, depth)
+    @property
+    def size(self) -> Size:
+        """The size of the image."""
+        return Size(self.width, self.height, self.channels, self.dtype.itemsize)
 
 
 def read_header(data: bytes, name: str) -> Header:
@@ -138,7 +127,8 @@ def read_header(data: bytes, name: str) -> Header:
         if fields[field] == 0 or (largest and fields[field] > largest):
             limits = f"1 to {largest}" if largest else "at least 1"
             raise ReadError(f"{name}: its {field} is {fields[field]}; it must be {limits}")
-    header = Header(data[:2], **fields, start=position)
+    channels = 3 if data[:2] in (b"P3", b"P6") else 1
+    header = Header(**fields, start=position, channels=channels, has_decimals=data[:2] in (b"P2", b"P3"))
     if header.has_decimals:
         return header
     end = _END_OF_RAW_HEADER.match(data, position)
@@ -233,10 +223,9 @@ def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int) -> Parts:
 def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
     """Return the size, the byte order and where the samples start."""
     found = _PFM_HEADER.match(data)
-    try:
+    scale = 0.0
+    with suppress(ValueError):
         scale = float(found[4]) if found else 0.0
-    except ValueError:
-        scale = 0.0
     if not found or not int(found[2]) or not int(found[3]) or not scale or not math.isfinite(scale):
         raise ReadError(f"{name}: the header of this PFM is damaged; get a whole copy of it")
     size = Size(int(found[2]), int(found[3]), 3 if found[1] == b"F" else 1, F32.itemsize)
@@ -248,8 +237,6 @@ def _decode_pfm(data: bytes, name: str, check: Callable[[Size], None]) -> Pictur
     check(size)
     _check_length(len(data) - start, size.width * size.height * size.channels * F32.itemsize, name)
     upside_down = np.frombuffer(data, f"{order}f4", offset=start).reshape(size.height, size.width, size.channels)
-    if not np.isfinite(upside_down).all():
-        raise ReadError(f"{name}: has samples that are NaN or infinite; replace them")
     return Picture(np.ascontiguousarray(upside_down[::-1].transpose(2, 0, 1), F32), None, 1, "PPM")
 
 
@@ -268,8 +255,8 @@ def _check_length(found: int, wanted: int, name: str) -> None:
 # NumPy's arrays
 
 
-def _npy_header(file: io.BytesIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, whether its order is Fortran's, and the type; the file then stands at the samples."""
+def _npy_header(file: io.BytesIO, name: str) -> tuple[Size, tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the size, the shape, whether its order is Fortran's, and the type; the file then stands at the samples."""
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -281,7 +268,8 @@ def _npy_header(file: io.BytesIO, name: str) -> tuple[tuple[int, ...], bool, np.
             f"{name}: an array of shape {shape} and type {dtype} is not an image; give real numbers, "
             "(height, width) or (height, width, 3)"
         )
-    return shape, is_fortran, dtype
+    size = Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
+    return size, shape, is_fortran, dtype
 
 
 def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -290,20 +278,14 @@ def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return native if native in MAXVAL_OF else F32
 
 
-def _npy_size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Size:
-    return Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
-
-
 def _decode_npy(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     file = io.BytesIO(data)
-    shape, is_fortran, dtype = _npy_header(file, name)
-    check(_npy_size(shape, dtype))
+    size, shape, is_fortran, dtype = _npy_header(file, name)
+    check(size)
     _check_length(len(data) - file.tell(), math.prod(shape) * dtype.itemsize, name)
     array = np.frombuffer(data, dtype, offset=file.tell()).reshape(shape, order="F" if is_fortran else "C")
     with np.errstate(over="ignore"):
         kept = array.astype(_kept(dtype), copy=False)
-    if not np.isfinite(kept).all():
-        raise ReadError(f"{name}: has samples that are NaN, infinite or beyond single precision; replace them")
     planes = np.ascontiguousarray(np.atleast_3d(kept).transpose(2, 0, 1))
     return Picture(planes, None, MAXVAL_OF[planes.dtype], "NPY")
 

@@ -18,17 +18,15 @@ from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
-    import os
-
+    from ..files.messages import FileName
     from .picture import Working
 
-# More than any header of a PGM in practice, comments included.
-_HEADER_BYTES = 1 << 16
+_HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
 
 
-def read(source: str | os.PathLike[str]) -> Picture:
+def read(source: FileName) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
@@ -38,51 +36,31 @@ def read(source: str | os.PathLike[str]) -> Picture:
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
-    return decode(content(source), source)
-
-
-def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of an image file, for :func:`decode`; a file that does not start like an image is not read on.
-
-    ``limit`` is the most bytes of a stream.
-    """
-    return sources.content(source, _refuse_at_start, limit)
+    return decode(raw(source), source)
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
+    """Refuse a file that does not start like an image, of which no more is read then."""
     if plain_formats.is_plain(start):
-        refuse_oversize(name, plain_formats.measure(start, name, while_read=True))
+        refuse_oversize(name, plain_formats.measure(start, name))
     elif start[:4] not in TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
 
 
-def decode(data: bytes, source: str | os.PathLike[str], working: Working | None = None) -> Picture:
-    """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors.
-
-    ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
-    picture; without it they are those of the fused engine on a CPU.
-    """
-    name = shown(source, "standard input")
-    try:
-        if plain_formats.is_plain(data):
-            return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
-        from .quiet import damage_as_error
-
-        with damage_as_error(name):
-            if data[:4] in TIFF:
-                from .tiff_pages import read_tiff
-
-                return read_tiff(data, name, working)
-            from .pillow_reader import read_with_pillow
-
-            return read_with_pillow(data, name, working)
-    except MemoryError as error:
-        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
+def decode(data: sources.Content, source: FileName, working: Working | None = None) -> Picture:
+    """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
+    found = opened(data, source, working=working)
+    if isinstance(found, Pages):
+        found.close()
+        raise SeveralPagesError(
+            f"{found.name}: {found.count} frames or pages in one file; save one of them as a file of its own"
+        )
+    return found
 
 
-def measure(source: str | os.PathLike[str]) -> Size:
+def measure(source: FileName) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
@@ -97,9 +75,9 @@ def measure(source: str | os.PathLike[str]) -> Size:
 
             with damage_as_error(name):
                 if start[:4] in TIFF:
-                    from .tiff_pages import measure_tiff
+                    from .tiff_pages import TiffPages
 
-                    return measure_tiff(file, name)
+                    return TiffPages(sources.Slices(file), name).size()
                 from .pillow_reader import measure_with_pillow
 
                 return measure_with_pillow(file)
@@ -110,60 +88,56 @@ def measure(source: str | os.PathLike[str]) -> Size:
 # Files of several pages: TIFF, GIF, animated PNG and WebP
 
 
-def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:
+def raw(source: FileName, limit: int | None = None) -> sources.Content:
     """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
 
-    Raises what :func:`content` raises.
+    ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
-    return sources.large_file(source, TIFF) or content(source, limit)
+    return sources.large_file(source, TIFF) or sources.content(source, _refuse_at_start, limit)
 
 
 def opened(
-    data: bytes | sources.Slices,
-    source: str | os.PathLike[str],
+    data: sources.Content,
+    source: FileName,
     asked: Asked | None = None,
     *,
     working: Working | None = None,
     keeps_levels: bool = True,
     are_floats: bool = False,
 ) -> Picture | Pages:
-    """Return the picture in a file, or its pages where several are chosen.
+    """Return the picture in a file, or its pages where several are chosen; ``source`` is its name in errors.
 
-    ``asked`` are the pages; the rest is as for :func:`decode` and :meth:`Pages.choose`. Raises what these raise.
+    ``asked`` are the pages. ``working`` returns, for a picture's size, the bytes of this machine's memory that the
+    caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
+    :meth:`Pages.choose`. Raises what that and :func:`read` raise.
     """
     name = shown(source, "standard input")
-    pages = None if isinstance(data, bytes) else pages_of(data, name)
-    if pages and pages.count == 1 and not pages.is_cut:
-        pages.close()
-        data, pages = content(source), None
-    if pages is None:
-        picture = _only_picture(data[:], source, working)
-        if picture:
+    try:
+        if data[:4] not in TIFF and (picture := _picture(data[:], name, working)):
             (asked or ALL).of(1, name)
             return picture
         pages = pages_of(data, name)
-    pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
-    if len(pages) > 1:
-        return pages
-    with closing(pages):
-        return pages.read(0, working)
+        pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+        if len(pages) > 1:
+            return pages
+        with closing(pages):
+            return pages.read(0, working)
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _only_picture(data: bytes, source: str | os.PathLike[str], working: Working | None) -> Picture | None:
-    """Return the picture of a file, None if it has several pages."""
-    try:
-        return decode(data, source, working)
-    except SeveralPagesError:
-        return None
-    except ReadError:
-        if data[8:12] == b"WEBP":  # which Pillow does not open at all if it is cut off
-            from .animation import refuse_cut_webp
+def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Return the picture of a file that is no TIFF, None if it has several frames."""
+    if plain_formats.is_plain(data):
+        return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
+    from .pillow_reader import read_with_pillow
+    from .quiet import damage_as_error
 
-            refuse_cut_webp(data, shown(source, "standard input"))
-        raise
+    with damage_as_error(name):
+        return read_with_pillow(data, name, working)
 
 
-def pages_of(data: bytes | sources.Slices, name: str) -> Pages:
+def pages_of(data: sources.Content, name: str) -> Pages:
     """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 

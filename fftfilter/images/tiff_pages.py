@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tifffile
 
-from ..errors import ReadError, SeveralPagesError
-from ..files.sources import Slices, as_file
+from ..errors import ReadError
+from ..files.sources import as_file
 from .pages import Pages
 from .picture import F32
 from .pixel_size import of_description
@@ -22,17 +22,17 @@ from .quiet import damage_as_error, silence
 from .tiff_reader import is_laid_out_here, read_page, size_of
 
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
+    from typing import Any
 
     from PIL import Image
 
+    from ..files.sources import Content
     from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
-# More tags than any file has: a list that promises more is damaged.
-_MOST_TAGS = 4096
+_MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Of the descriptions that ImageJ and OME give of all pages.
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")
@@ -48,7 +48,7 @@ class Link(NamedTuple):
     has_copies: bool
 
 
-def chain(data: bytes | Slices) -> tuple[list[Link], bool]:
+def chain(data: Content) -> tuple[list[Link], bool]:
     """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
     order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
     count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")))
@@ -78,7 +78,7 @@ def chain(data: bytes | Slices) -> tuple[list[Link], bool]:
     return found, False
 
 
-def _unpacked(layout: str, data: bytes | Slices, at: int) -> tuple[Any, ...]:
+def _unpacked(layout: str, data: Content, at: int) -> tuple[Any, ...]:
     return struct.unpack(layout, data[at : at + struct.calcsize(layout)])
 
 
@@ -87,7 +87,7 @@ class TiffPages(Pages):
 
     format = "TIFF"
 
-    def __init__(self, data: bytes | Slices, name: str) -> None:
+    def __init__(self, data: Content, name: str) -> None:
         silence()
         self.name, self._data, self.nbytes = name, data, len(data)
         try:
@@ -114,7 +114,6 @@ class TiffPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """The number of pixels to decode."""
         with damage_as_error(self.name):
             size = self.size()
         return len(self.chosen) * size.width * size.height
@@ -124,7 +123,6 @@ class TiffPages(Pages):
         return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        """Return a chosen page."""
         number = self.chosen[index]
         is_alone = self.count == 1 and not self.is_cut
         name = self.name if is_alone else self.page_name(index)
@@ -144,7 +142,6 @@ class TiffPages(Pages):
         return picture
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         if not isinstance(self._data, bytes):
             self._data.close()
@@ -160,17 +157,15 @@ class TiffPages(Pages):
 
     def _retell(self, tags: Image.Exif, index: int) -> None:
         """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
-        if self._is_imagej_run and index:
-            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS):
+        if index:
+            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS) if self._is_imagej_run else ():
                 tags.pop(tag, None)
-        if index == 0:
-            first = self._page(0)
-            if first.is_imagej or self.chosen[0] == 0:
-                self._describe(tags, first)
-            if first.is_imagej:
-                self._say_imagej(tags, first)
-
-    def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+            return
+        first = self._page(0)
+        if not first.is_imagej and self.chosen[0]:
+            return
+        if first.is_imagej:
+            self._say_imagej(tags, first)
         said = first.description
         are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
         kept = kept_description(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
@@ -195,21 +190,6 @@ class TiffPages(Pages):
             own["Labels"] = [labels[i] for i in self.chosen]
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
-
-
-def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
-    """Read the only picture of a file; raises SeveralPagesError for another file, ReadError, TooLargeError."""
-    pages = TiffPages(data, name)
-    if pages.count > 1 or pages.is_cut:
-        raise SeveralPagesError(
-            f"{name}: {pages.count} frames or pages in one file; save one of them as a file of its own"
-        )
-    return pages.read(0, working)
-
-
-def measure_tiff(file: BinaryIO, name: str) -> Size:
-    """Return the size of a file's first page, from its tags, with the number of pages."""
-    return TiffPages(Slices(file), name).size()
 
 
 def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:

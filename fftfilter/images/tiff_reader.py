@@ -22,7 +22,7 @@ from ..errors import ReadError
 from .completeness import jpeg_width
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
-from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
+from .pillow_reader import read_tiff_with_pillow
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -30,25 +30,20 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from ..files.sources import Slices
+    from ..files.sources import Content
     from .picture import Working
+
+    Changes = Callable[[Image.Exif], None]
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _CMYK = 0, 1, 2, 5
 _NONE, _DEFLATE = 1, (8, 32946)
-# LZW, PackBits, LZMA, Zstandard.
-_BY_LIBTIFF = (5, 32773, 34925, 50000)
+_BY_LIBTIFF = (5, 32773, 34925, 50000)  # LZW, PackBits, LZMA, Zstandard
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 
 
 def read_page(
-    page: tifffile.TiffPage,
-    data: bytes | Slices,
-    name: str,
-    working: Working | None,
-    *,
-    number: int = 0,
-    changes: Callable[[Image.Exif], None] | None = None,
+    page: tifffile.TiffPage, data: Content, name: str, working: Working | None, *, number: int, changes: Changes | None
 ) -> Picture:
     """Read the picture of a page; ``name`` begins the message of a ReadError or TooLargeError.
 
@@ -66,12 +61,10 @@ def read_page(
     if is_laid_out_here(page) or needs_imagecodecs:
         bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
         if bands.dtype not in (U8, U16):
-            with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+            with np.errstate(over="ignore"):  # beyond float32 is infinite
                 bands = bands.astype(F32)
         if page.photometric == _WHITE_IS_ZERO:
             bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-        if bands.dtype == F32:
-            refuse_not_finite(bands.transpose(1, 2, 0), name)
         picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
     else:
@@ -81,8 +74,7 @@ def read_page(
                 "an unusual way; save it as gray or RGB, without compression"
             )
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
-    is_big = page.parent.is_bigtiff
-    picture.metadata = of_tiff(data, page.offset, len(picture.planes) - extra, is_big=is_big, changes=changes)
+    picture.metadata = of_tiff(page, data, len(picture.planes) - extra, changes)
     picture.tiff_compression = int(page.compression)
     picture.was_integer = picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu"
     return upright(picture, orientation)
@@ -114,7 +106,7 @@ def _alpha_at(page: tifffile.TiffPage) -> int | None:
     return next((i for i, kind in zip(beside, kinds, strict=False) if kind in (_MULTIPLIED, _ALPHA)), None)
 
 
-def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) -> None:
+def _check_segments(page: tifffile.TiffPage, data: Content, name: str) -> None:
     """Raise ReadError if a strip or tile is not in the file: readers would leave its place black."""
     what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
     found = sum(
@@ -162,14 +154,14 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     return np.ascontiguousarray(pixels).reshape(-1, page.imagelength, page.imagewidth)
 
 
-def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:
+def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width)."""
     assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
     found = np.empty(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
-    view: memoryview | Slices = memoryview(data) if isinstance(data, bytes) else data
+    view = memoryview(data) if isinstance(data, bytes) else data
     per_plane = math.prod(page.chunked) // page.shaped[0]
     for first in range(0, math.prod(page.chunked), per_plane):
         these = range(first, first + per_plane)
@@ -220,14 +212,7 @@ def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples
         return samples, None
     planes, alpha = samples[:-1] if at == len(samples) - 1 else np.delete(samples, at, axis=0), samples[at]
     if page.extrasamples and page.extrasamples[at - colors] == _MULTIPLIED:
-        planes[:colors] = _divided(planes[:colors], alpha)
+        white = MAXVAL_OF[planes.dtype]
+        exact = planes[:colors].astype(np.float64) * white / np.where(alpha > 0, alpha, white)
+        planes[:colors] = exact if planes.dtype == F32 else np.rint(exact).clip(0, white)
     return planes, alpha
-
-
-def _divided(planes: Samples, alpha: Samples) -> Samples:
-    """Return planes without the alpha that was multiplied into them."""
-    white = MAXVAL_OF[planes.dtype]
-    exact = planes.astype(np.float64) * white / np.where(alpha > 0, alpha, white)
-    if planes.dtype == F32:
-        return exact.astype(F32)
-    return np.rint(exact).clip(0, white).astype(planes.dtype)

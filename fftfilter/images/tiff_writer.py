@@ -36,8 +36,7 @@ _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 3492
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
-# More than this needs BigTIFF; the rest of 4 GiB is for tags.
-_LARGEST = (1 << 32) - (1 << 26)
+_LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for tags
 _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
 _BIG_HEADER_BYTES = 16
 
@@ -45,7 +44,8 @@ _BIG_HEADER_BYTES = 16
 def encode(picture: Picture, coding: Coding) -> Parts:
     """Return the parts of a TIFF of a picture, whose tags come first."""
     page = encode_page(picture, coding)
-    tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
+    nbytes = picture.planes.nbytes + (0 if picture.alpha is None else picture.alpha.nbytes)
+    tags = _directory(page.tags, is_big=nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
     tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
     header = io.BytesIO()
@@ -58,8 +58,6 @@ class EncodedPage(NamedTuple):
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]
-    nbytes: int
-    """Of its samples without compression."""
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -70,7 +68,6 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
-    nbytes = rows.nbytes
     tags = tiff_tags(picture.metadata) if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
@@ -91,7 +88,7 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         strips, tags[278] = _compressed(rows.reshape(height, -1).view(np.uint8), _NAMES[compression])
     tags[259] = compression
     tags[_LENGTHS] = tuple(strip.nbytes for strip in strips)
-    return EncodedPage(tags, strips, nbytes)
+    return EncodedPage(tags, strips)
 
 
 def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:
@@ -124,17 +121,14 @@ class TiffSink(Sink):
         self._file.write(bytes(_BIG_HEADER_BYTES))
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
-        """Return a page for :meth:`add`."""
         return encode_page(picture, self._coding)
 
     def add(self, encoded: EncodedPage) -> None:
-        """Append a page's samples; its tags follow in :meth:`finish`."""
         offsets = list(accumulate(encoded.tags[_LENGTHS][:-1], initial=self._file.tell()))
         self._file.writelines(encoded.strips)
         self._pages.append((encoded.tags, offsets))
 
     def finish(self) -> None:
-        """Write the tags of all pages, and where they are."""
         # Each page has as many offsets as lengths, which are among its tags.
         tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
         is_big = self._file.tell() + tag_bytes >= _LARGEST

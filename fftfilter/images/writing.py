@@ -21,34 +21,26 @@ from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, Coding, check_fits, suffix_of
+from .formats import AS_USUAL, FORMATS, Coding, check_fits, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from PIL import Image
 
-    from ..files.atomic import Parts, Times
-    from ..files.sources import Identity
+    from ..files.atomic import Parts, Spare, Times
+    from ..files.messages import FileName
     from .metadata import Metadata
 
 T = TypeVar("T")
 
-# The length of a PNG's signature and first chunk, which metadata follow.
-_PNG_HEADER = 8 + 25
+_PNG_HEADER = 8 + 25  # the length of a PNG's signature and first chunk, which metadata follow
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
-# The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
-_CLEAR = 255
+_CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 
 
-def check_output(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    in_place: bool = False,
-    format: str | None = None,  # noqa: A002  as `write` has it
-) -> None:
+def check_output(source: FileName, target: FileName, *, in_place: bool = False, format: str | None = None) -> None:
     """Refuse, before any work, a target that could not be written afterwards.
 
     Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
@@ -71,7 +63,7 @@ def check_output(
         raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
 
-def _check_path(target: str | os.PathLike[str], name: str, format_: str | None) -> None:
+def _check_path(target: FileName, name: str, format_: str | None) -> None:
     path = Path(target)
     try:
         if path.is_dir():
@@ -89,12 +81,12 @@ def _check_path(target: str | os.PathLike[str], name: str, format_: str | None) 
 
 def write(
     picture: Picture,
-    target: str | os.PathLike[str],
+    target: FileName,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     coding: Coding = AS_USUAL,
     times: Times | None = None,
-    spare: Collection[Identity | None] = (),
+    spare: Spare = (),
 ) -> list[str]:
     """Write an image file; return what was dropped of its metadata, as text.
 
@@ -102,7 +94,7 @@ def write(
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
-    Planes and alpha of another depth than `output_depth` says are rescaled. The picture's metadata go along as far as
+    Planes and alpha of another depth than `depth_as` says are rescaled. The picture's metadata go along as far as
     the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces; it replaces none of
@@ -150,32 +142,21 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 
-def output_depth(
-    picture: Picture,
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  as `write` has it
-    is_real: bool = False,
-) -> Depth:
-    """Return how the target stores samples: as the picture does, or as near to it as its format can.
+def depth_as(suffix: str, picture: Picture, *, is_real: bool = False, is_page: bool = False) -> Depth:
+    """Return how a file with this extension, a key of FORMATS, stores samples: as the picture, or as near as it can.
 
-    Filtered values as they are, which are ``is_real``, are floats.
+    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages.
     """
-    if is_real:
+    if is_real or suffix == ".pfm":
         return Depth(F32, MAXVAL_OF[F32])
-    return depth_as(suffix_of(target, format, picture), picture)
-
-
-def depth_as(suffix: str, picture: Picture) -> Depth:
-    """Return how a file with this extension, a key of FORMATS, stores a picture's samples."""
     kind = FORMATS[suffix]
     is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
-    deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
     given = picture.planes.dtype
-    if suffix == ".pfm":
-        return Depth(F32, 1)
     if kind.name == "PPM" and given != F32:
         return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+    deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
+    if is_page and kind.name == "PNG" and not is_plain_gray:
+        deepest = U8  # readers of animated PNGs, Pillow included, have 8 bits for color
     dtype = deepest if given == F32 or deepest == U8 else given
     return Depth(dtype, MAXVAL_OF[dtype])
 
@@ -274,9 +255,7 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 # Files of several pages
 
 
-def suffix_of_pages(
-    target: str | os.PathLike[str], format_: str | None, pages: int, picture: Picture | None = None
-) -> str:
+def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: Picture | None = None) -> str:
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
@@ -288,27 +267,15 @@ def suffix_of_pages(
     return suffix
 
 
-def depth_of_pages(suffix: str, picture: Picture, *, is_real: bool) -> Depth:
-    """Return how a file of pages with this extension stores a picture's samples."""
-    if is_real:
-        return Depth(F32, 1)
-    depth = depth_as(suffix, picture)
-    is_color = len(picture.planes) > 1 or picture.alpha is not None
-    # Readers of animated PNGs, Pillow included, have 8 bits for color.
-    return Depth(U8, 255) if FORMATS[suffix].name == "PNG" and is_color else depth
-
-
-def check_alike(first: Picture, picture: Picture, number: int, suffix: str, name: str) -> None:
-    """Raise WriteError if a page, counted from 1, differs from the first in size or kind."""
-    if _kind(first) != _kind(picture):
+def check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
+    """Raise WriteError if a page, counted from 1, does not fit a file, or its format needs pages like the first."""
+    if problem := misfit(picture, suffix):
+        raise WriteError(f"{name}: page {number}: {problem}")
+    said, wanted = (_said(each) for each in (picture, first))
+    if FORMATS[suffix].name != "TIFF" and said != wanted:
         raise WriteError(
-            f"{name}: page {number} is {_said(picture)}, and page 1 {_said(first)}: pages of a {suffix} are alike; "
-            "write .tif"
+            f"{name}: page {number} is {said}, and page 1 {wanted}: pages of a {suffix} are alike; write .tif"
         )
-
-
-def _kind(picture: Picture) -> tuple[object, ...]:
-    return picture.planes.shape, picture.planes.dtype, picture.alpha is None
 
 
 def _said(picture: Picture) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log2
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
-    Array = NDArray[Any]
+    from ..arrays import Array
 
 # Of up to 255 levels, a sample may be off by one; so may one sample of this many, and one of any picture.
 ONE_OF = 500
@@ -98,7 +98,9 @@ class Difference:
         import numpy as np
 
         is_float = wanted.dtype.kind == "f"
-        off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
+        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
+            off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
+        off[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0
         differs = ~(off <= OF_65535 / 65535 * stretch) if is_float else off != 0
         largest, samples = float(off.max()), int(np.count_nonzero(differs))
         distinct = samples

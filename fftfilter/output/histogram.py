@@ -11,18 +11,16 @@ spread.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .modes import MODES, Auto, Range
 from .ramp import WANTED, of_values, ramps
 
 if TYPE_CHECKING:
+    from ..arrays import Array
     from .modes import Output
-
-Array = NDArray[Any]
 
 BINS = 1 << 12
 # Counting all samples would take half as long as the filter. This many rows are enough, or rows with this many pixels,
@@ -71,7 +69,7 @@ class ByHistogram(NamedTuple):
         return ramps(self.output, scale, white=1, dtype=self.dtype, maxval=self.maxval)
 
 
-Ramps = Array | ByHistogram | None
+Ramps: TypeAlias = "Array | ByHistogram | None"
 """The ramp of each picture; None are a stack's own (:func:`ramp.own_ramps`)."""
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from ..errors import ParameterError
@@ -49,8 +48,7 @@ class Auto(NamedTuple):
 Scale = Range | Auto
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(NamedTuple):
     """A row. The formulas are in ``docs/numbers.md``, the numbers of each in ``ramp.py``."""
 
     name: Output

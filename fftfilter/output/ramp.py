@@ -21,13 +21,12 @@ from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecide
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
+    from ..arrays import Array
     from .histogram import Ramps
     from .modes import Output, Range
     from .stack import Stack
-
-    Array = NDArray[Any]
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")

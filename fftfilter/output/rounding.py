@@ -28,15 +28,15 @@ whole numbers passes, or where few values are all that a picture has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .stack import Stack
+    from numpy.typing import NDArray
 
-Array = NDArray[Any]
+    from ..arrays import Array
+    from .stack import Stack
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""

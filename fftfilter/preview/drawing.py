@@ -66,13 +66,9 @@ class Canvas:
         """Draw a line one pixel wide."""
         self._draw.line(points, fill=color)
 
-    def fine(self, corners: tuple[int, int, int, int]) -> Fine:
-        """Return a context that draws smooth lines in a rectangle, clipped to it."""
-        return Fine(self, corners)
-
 
 class Fine:
-    """Draws smooth lines, which appear at the end of a ``with``, in coordinates of the canvas."""
+    """Draws smooth lines in a rectangle of a canvas, clipped to it; they appear at the end of a ``with``."""
 
     def __init__(self, canvas: Canvas, corners: tuple[int, int, int, int]) -> None:
         self._canvas = canvas

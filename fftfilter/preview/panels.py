@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from ..transfer.part import Ridge, Ring
-from .drawing import REMOVED, SMALL
+from .drawing import REMOVED, SMALL, Fine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: Fil
     found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
     rings = [mark for mark in found if isinstance(mark, Ring)]
     ridges = [mark for mark in found if isinstance(mark, Ridge)]
-    with canvas.fine(corners) as fine:
+    with Fine(canvas, corners) as fine:
         for ring in rings:
             center = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
             if ring.is_cutoff:

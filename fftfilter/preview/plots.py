@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..transfer.part import Ring
-from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, length
+from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, Fine, length
 from .report import HIGHEST
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..transfer.units import Radius
     from .drawing import Canvas, Color
-    from .report import FilterReport
+    from .report import FilterReport, Floats
 
     Corners = tuple[int, int, int, int]
     Line = Sequence[tuple[float, float]]
@@ -58,7 +58,7 @@ class Axes:
         low, high = self.values
         return bottom - (bottom - top) * (value - low) / (high - low)
 
-    def line(self, frequencies: Sequence[float], values: Sequence[float]) -> Line:
+    def line(self, frequencies: Floats, values: Floats) -> Line:
         """Return the points of a curve."""
         low, high = self.values
         inside = np.clip(values, low - (high - low), high + (high - low))
@@ -73,14 +73,11 @@ def gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     is_directed = any(part.has_direction for part in report.transfer.parts)
     levels = (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5).tolist()
     axes = _axes(canvas, corners, report, "gain H(f)", (low - room, high + room), levels)
-    with canvas.fine(axes.corners) as fine:
+    with Fine(canvas, axes.corners) as fine:
         if is_directed:
-            band = [
-                *axes.line(rings.frequency.tolist(), rings.least.tolist()),
-                *reversed(axes.line(rings.frequency.tolist(), rings.most.tolist())),
-            ]
-            fine.area(band, BEFORE, 0.22)
-        fine.line(axes.line(rings.frequency.tolist(), rings.mean.tolist()), BEFORE)
+            most = axes.line(rings.frequency, rings.most)
+            fine.area([*axes.line(rings.frequency, rings.least), *reversed(most)], BEFORE, 0.22)
+        fine.line(axes.line(rings.frequency, rings.mean), BEFORE)
     _cut(axes, report)
     if is_directed:
         _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
@@ -95,9 +92,9 @@ def power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
     levels = np.arange(low, high + 1, DECIBELS).tolist()
     axes = _axes(canvas, corners, report, "mean power, dB", (low, high), levels)
-    with canvas.fine(axes.corners) as fine:
-        fine.line(axes.line(rings.frequency.tolist(), before.tolist()), BEFORE)
-        fine.line(axes.line(rings.frequency.tolist(), after.tolist()), AFTER)
+    with Fine(canvas, axes.corners) as fine:
+        fine.line(axes.line(rings.frequency, before), BEFORE)
+        fine.line(axes.line(rings.frequency, after), AFTER)
     _cut(axes, report)
     _legend(canvas, corners, [("before", BEFORE), ("after", AFTER)])
 
@@ -140,7 +137,7 @@ def _cut(axes: Axes, report: FilterReport) -> None:
     marks = report.transfer.marks(*report.size)
     cutoffs = [mark for mark in marks if isinstance(mark, Ring) and mark.is_cutoff]
     seen = [(i, axes.x(mark.radius), mark.label) for i, mark in enumerate(cutoffs) if low < mark.radius < high]
-    with axes.canvas.fine(axes.corners) as fine:
+    with Fine(axes.canvas, axes.corners) as fine:
         for _, x, _ in seen:
             for y in range(top, bottom, 8):
                 fine.line([(x, y), (x, y + 4)], QUIET, 1)

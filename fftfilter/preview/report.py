@@ -54,6 +54,8 @@ class FilterReport:
     edges: Edges = "wrap"
     device: str | int | None = None
     """The device that transforms large planes, as :class:`Filter` takes it."""
+    weight: Array | None = None
+    """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
     known_power: Floats | None = None
     """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
@@ -108,7 +110,7 @@ class FilterReport:
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
-        return removed
+        return removed if self.weight is None else removed * self.weight
 
     @cached_property
     def share(self) -> float:
@@ -130,23 +132,20 @@ class FilterReport:
         low = 0.7 / min(height, width)
         ring = np.log(f / low) * ((RINGS - 1) / np.log(HIGHEST / low))
         ring = np.clip(ring, 0, RINGS - 1).astype(np.intp).ravel()
-        gain, power = self.gain.ravel(), self.power.ravel()
-        after = self._times([each**2 for each in self._gains]).ravel()
-        count = np.bincount(ring, minlength=RINGS)
         least, most = np.full(RINGS, np.inf), np.full(RINGS, -np.inf)
         for each in self._gains:
             np.minimum.at(least, ring, each.ravel())
             np.maximum.at(most, ring, each.ravel())
-        if power.size > 1:  # without DC
-            count[ring[0]] -= 1
+        is_counted = np.ones(ring.size)
+        is_counted[0] = ring.size == 1  # without DC
+        count = np.bincount(ring, is_counted, RINGS)
         known = count > 0
 
         def mean(values: Floats) -> Floats:
-            sums = np.bincount(ring, values, RINGS)
-            sums[ring[0]] -= values[0] if power.size > 1 else 0
-            return sums[known] / count[known]
+            return np.bincount(ring, values.ravel() * is_counted, RINGS)[known] / count[known]
 
-        return Rings(mean(f.ravel()), least[known], mean(gain), most[known], mean(power), mean(after))
+        after = self._times([each**2 for each in self._gains])
+        return Rings(mean(f), least[known], mean(self.gain), most[known], mean(self.power), mean(after))
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:

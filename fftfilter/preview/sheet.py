@@ -1,14 +1,15 @@
 """A contact sheet of many pictures, with a row for each file and marked outliers.
 
 A sheet has at most 60 rows, however many files there are: files evenly spread, and those from which the filter removed
-least and most. Rows are compressed until they are drawn, and the usual range is computed from a sample.
+least and most. Rows are compressed until they are drawn.
 """
 
 from __future__ import annotations
 
 import heapq
 import io
-import random
+import math
+from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,8 +30,8 @@ STRIP = 4 * SIDE + 3 * GAP
 WIDTH = 2 * MARGIN + NAMES + STRIP
 PAPER = (244, 245, 247)
 QUALITY = 90
-# Most files in the sample for the usual range, and fewest that it takes.
-SAMPLE, FEWEST = 4096, 6
+# Fewest files that the usual range takes.
+FEWEST = 6
 # The logarithm of an outlier's share is farther from the median than DEVIATIONS median deviations and than LEAST.
 DEVIATIONS, LEAST = 4 * 1.4826, 0.35
 # Shares up to NOTHING count as none; such files are outliers if they are fewer than RARE of all.
@@ -75,20 +76,18 @@ class Sheet:
     _even: list[Row] = field(default_factory=list)
     _least: list[tuple[float, int, Row]] = field(default_factory=list)
     _most: list[tuple[float, int, Row]] = field(default_factory=list)
-    _sample: list[float] = field(default_factory=list)
+    _shares: array[float] = field(default_factory=lambda: array("d"))
+    """Their logarithms."""
     _count: int = 0
     _untouched: int = 0
-    _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311  the same sheet each time
 
     def add(self, row: Row) -> None:
         """Take a row into account, and keep it if it is to be shown."""
         self._count += 1
         if row.share <= NOTHING:
             self._untouched += 1
-        elif len(self._sample) < SAMPLE:
-            self._sample.append(float(np.log(row.share)))
-        elif (place := self._chance.randrange(self._count)) < SAMPLE:
-            self._sample[place] = float(np.log(row.share))
+        else:
+            self._shares.append(math.log(row.share))
         files, number = max(self.files, 1), row.number
         if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
             self._even.append(row)
@@ -105,7 +104,7 @@ class Sheet:
         canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
         canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
         low, high = self._usual()
-        is_rare = len(self._sample) >= FEWEST and self._untouched < RARE * self._count
+        is_rare = len(self._shares) >= FEWEST and self._untouched < RARE * self._count
         outliers = [each for each in rows if (is_rare if each.share <= NOTHING else not low <= each.share <= high)]
         spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < self._count else ""
         marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
@@ -130,8 +129,8 @@ class Sheet:
 
     def _usual(self) -> tuple[float, float]:
         """Return the least and the largest share of files that are not outliers."""
-        if len(self._sample) < FEWEST:
-            return 0.0, float("inf")
-        middle = float(np.median(self._sample))
-        away = max(LEAST, DEVIATIONS * float(np.median(np.abs(np.array(self._sample) - middle))))
-        return float(np.exp(middle - away)), float(np.exp(middle + away))
+        if len(self._shares) < FEWEST:
+            return 0.0, math.inf
+        middle = float(np.median(self._shares))
+        away = max(LEAST, DEVIATIONS * float(np.median(np.abs(np.array(self._shares) - middle))))
+        return math.exp(middle - away), math.exp(middle + away)

@@ -54,10 +54,9 @@ def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], precision: s
 
 
 class StagedPipeline(FoundOnHost):
-    """The whole filter for a stack of images: four device buffers and a list of launches.
+    """The whole filter for a stack of images: a list of launches on two complex buffers, the image and some tables.
 
-    If the filtered values are wanted as they are, they have the launcher's precision, and are complex if the stack's
-    ``out`` is.
+    Filtered values that are not scaled have the launcher's precision; they are complex if the stack's ``out`` is.
     """
 
     weak = WEAK

@@ -132,23 +132,13 @@ class Workspace:
         tables = tables or {}
         filled = {plan.spin: plan for plan in plans if plan.spin_length}
         item = launcher.complex.itemsize
-        sizes = {name: plan.spin_length * item for name, plan in filled.items()}
+        sizes = dict.fromkeys((X, Y), elements * item) | ({IMAGE: image_bytes} if image_bytes else {})
+        sizes |= {name: plan.spin_length * item for name, plan in filled.items()}
         sizes |= {name: table.nbytes for name, table in tables.items()}
-        # Where a part of a buffer may begin.
-        align = max(1, launcher.device.cl_device.mem_base_addr_align // 8)
-        table_bytes = sum(-(-size // align) * align for size in sizes.values())
-        complex_bytes = elements * item
-        launcher.device.check_memory(what, [complex_bytes, complex_bytes, table_bytes, image_bytes])
+        launcher.device.check_memory(what, list(sizes.values()))
         self.runner.build((*(launch for plan in filled.values() for launch in plan.tables), *launches))
 
-        self.names: dict[str, Any] = {name: launcher.allocate(complex_bytes) for name in (X, Y)}
-        if image_bytes:
-            self.names[IMAGE] = launcher.allocate(image_bytes)
-        if sizes:
-            buffer, begin = launcher.allocate(table_bytes), 0
-            for name, size in sizes.items():
-                self.names[name] = buffer.get_sub_region(begin, size)
-                begin += -(-size // align) * align
+        self.names: dict[str, Any] = {name: launcher.allocate(size) for name, size in sizes.items()}
         for name, table in tables.items():
             self.write(name, table)
         for name, plan in filled.items():

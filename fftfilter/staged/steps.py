@@ -5,17 +5,17 @@ A step is a pure function that returns its launch, or its launches, as data (see
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from .plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, Launch, Local, X, Y
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..transfer.radial import Radial
     from .plan import Argument
+
+    Array = np.ndarray[Any, Any]
 
 Transpose = Literal["tiled", "plain", "float4"]
 TRANSPOSES: tuple[Transpose, ...] = get_args(Transpose)
@@ -82,13 +82,7 @@ def mask(
     return Launch("staged/steps/mask.cl", "mask", (height, width, images), arguments, defines=(f"SHAPE={shape}",))
 
 
-def mask_table(
-    height: int,
-    width: int,
-    radial: Radial | None,
-    table: NDArray[np.float64] | None,
-    real: np.dtype[np.floating],
-) -> NDArray[np.uint32] | NDArray[np.floating]:
+def mask_table(height: int, width: int, radial: Radial | None, table: Array | None, real: np.dtype[Any]) -> Array:
     """Return the table MASK: gains, transposed as the spectra are, if ``table`` has any.
 
     For a radial function it is how many kx of every row are nearer than the outer cutoff, then than the inner.

@@ -7,6 +7,7 @@ does not support go through Bluestein's chirp-z on top of it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,11 +92,9 @@ class Transform:
         columns = plan_rows(height if axes == 2 else 1, method)
         launches = fft_core(rows, count * height, direction)
         if axes == 2:
-            launches += (
-                transpose(width, height, count, kind=method.transpose, side=launcher.tile_side),
-                *fft_core(columns, count * width, direction),
-                transpose(height, width, count, kind=method.transpose, side=launcher.tile_side),
-            )
+            turn = partial(transpose, kind=method.transpose, side=launcher.tile_side)
+            there, back = turn(width, height, count), turn(height, width, count)
+            launches += (there, *fft_core(columns, count * width, direction), back)
         elements = count * max(height * rows.width, width * columns.width)
         self._launches = launches
         self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
@@ -109,5 +108,5 @@ class Transform:
         self._space.run(self._launches)
 
     def result(self) -> Complex:
-        """Return what the device holds, of the shape that was prepared for."""
+        """Return the data on the device, in the shape of the arrays."""
         return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))

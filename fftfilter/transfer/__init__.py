@@ -21,11 +21,24 @@ Nothing here knows OpenCL. The command line checks a filter before NumPy is load
 
 from __future__ import annotations
 
-from .gains import mask
+from typing import TYPE_CHECKING, Any
+
 from .imagej_band import imagej
 from .peaks import notch
 from .product import Transfer
 from .radial import bandpass, bandstop, highpass, lowpass
 from .ridges import stripes
 
+if TYPE_CHECKING:
+    from .gains import mask
+
 __all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import :func:`mask` on first use: few commands need it."""
+    if name != "mask":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .gains import mask
+
+    return mask

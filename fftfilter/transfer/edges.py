@@ -28,10 +28,6 @@ class EdgedGrid(NamedTuple):
         """Return H in float64, shape ``(height, width)`` of the grid."""
         return self.transfer.gain(self.height, self.width)
 
-    def at_dc(self) -> float:
-        """Return H(0)."""
-        return float(self.transfer.gain(self.height, self.width, 1, 1)[0, 0])
-
     def on_grid(self) -> tuple[Support, Gain | None]:
         """Return what :meth:`Transfer.on_grid` does; for mirrored edges only the gains that the others follow from.
 

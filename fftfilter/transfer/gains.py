@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVEN = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mask(Part):
     """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :func:`mask`.
 

@@ -29,7 +29,7 @@ SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
 USUAL_TOLERANCE = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageJBand(Part):
     """ImageJ's band. Make one with :func:`imagej`; ``small`` is None for none."""
 
@@ -100,5 +100,4 @@ def imagej(
         raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
     none = str(small).strip() in ("0", "0.0", "0px")
     low = None if none else Radius.parse(small, "small", bare="px")
-    made = ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent)
-    return Transfer((made,))
+    return Transfer((ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent),))

@@ -42,7 +42,7 @@ class Ridge(NamedTuple):
 class Part:
     """A factor of a transfer function, of one kind.
 
-    A kind is a frozen dataclass with a name and :meth:`gain`; for all else there are defaults. Fields of type
+    A kind is a frozen dataclass with a name and :meth:`gain`; for all else there are defaults here. Fields of type
     :class:`Radius` may have physical units. The function of ``fftfilter.transfer`` that makes it has the name of the
     kind, and parameters with the names of the fields, the first one by position. ``str`` describes it to users.
     """
@@ -58,6 +58,8 @@ class Part:
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
     """The channels of color pictures that it filters; None for all."""
+    carried_on: float = 0.0
+    """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -122,6 +124,13 @@ class Part:
             for name, each in self._fields().items()
             if each is not None
         }
+
+    def __eq__(self, other: object) -> bool:
+        # Once for all kinds: a dataclass would write the code of each at every start.
+        return type(self) is type(other) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, *self._fields().values()))
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it."""

@@ -38,7 +38,7 @@ MOST_HARMONICS = 1000
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Notch(Part):
     """A notch. Make one with :func:`notch`; ``at`` is in cycles per pixel."""
 
@@ -49,6 +49,7 @@ class Notch(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "notch"
+    carried_on = 1.0
     plural = "notches"
 
     @property
@@ -165,17 +166,13 @@ def notch(
     if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or not 1 <= harmonics <= MOST_HARMONICS:
         raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 to {MOST_HARMONICS}")
     radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
-    made = Notch((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
-    return Transfer((made,))
+    if channels is not None:
+        channels = tuple(channels)
+        if not channels or any(isinstance(i, bool) or not isinstance(i, Integral) or i < 0 for i in channels):
+            raise ParameterError(f"channels {channels!r} are invalid: give whole numbers from 0 up, such as (0, 2)")
+        channels = tuple(sorted({int(i) for i in channels}))
+    return Transfer((Notch((fx, fy), radius, shape, int(harmonics), channels),))
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:
     return all(abs(2 * each - round(2 * each)) < ROUNDING for each in (x, y))
-
-
-def _checked(channels: Iterable[int]) -> tuple[int, ...]:
-    """Return numbers of channels in order; raises ParameterError."""
-    found = tuple(channels)
-    if not found or any(isinstance(each, bool) or not isinstance(each, Integral) or each < 0 for each in found):
-        raise ParameterError(f"channels {found!r} are invalid: give whole numbers from 0 up, such as (0, 2)")
-    return tuple(sorted({int(each) for each in found}))

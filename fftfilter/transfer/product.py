@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .radial import Radial
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transfer:
     """A transfer function H: the product of its parts. Filters are made of it.
 
@@ -63,11 +63,6 @@ class Transfer:
     def lacks_pixel_size(self) -> Radius | None:
         """The first radius that needs the size of a pixel and has none, if there is one."""
         return next((each for part in self.parts for each in part.physical() if each.pixel is None), None)
-
-    def check_pixel_size(self) -> None:
-        """Raise ParameterError if the size of a pixel is needed, and there is none."""
-        if self.lacks_pixel_size:
-            self.lacks_pixel_size.bins(1, 1)
 
     @property
     def radial(self) -> Radial | None:

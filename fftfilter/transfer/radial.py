@@ -25,7 +25,7 @@ from .units import Radius
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .grid import Bins, Cutoff, Gain, Support
+    from .grid import Cutoff, Gain, Support
     from .shapes import ShapeName
     from .units import RadiusLike
 
@@ -38,7 +38,7 @@ FAINT = 1 / 16
 NARROWEST = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Radial(Part):
     """A radial transfer function. Make one with :func:`lowpass` or another function below.
 
@@ -113,13 +113,10 @@ class Radial(Part):
         from .grid import NEGLIGIBLE, Support
 
         outer, _ = self.cutoffs(height, width)
-
-        def reached(kx: Bins, ky: Bins) -> int:
-            return int(np.count_nonzero(outer.low(self.shape, kx, ky) > NEGLIGIBLE))
-
         # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
-        return Support(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
+        rows, columns = (outer.low(self.shape, *bins) > NEGLIGIBLE for bins in ((0 * ky, ky), (kx, 0 * kx)))
+        return Support(int(np.count_nonzero(rows)), int(np.count_nonzero(columns)), float(self.is_complement))
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
@@ -228,7 +225,7 @@ def lowpass(
         H.lowpass(40)
         H.lowpass("8px", shape="butterworth", order=4)
     """
-    return _transfer("lowpass", radius, None, shape=shape, order=order, width=width)
+    return _transfer("lowpass", {"radius": radius}, shape, order, width)
 
 
 def highpass(
@@ -239,7 +236,7 @@ def highpass(
     width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
-    return _transfer("highpass", radius, None, shape=shape, order=order, width=width)
+    return _transfer("highpass", {"radius": radius}, shape, order, width)
 
 
 def bandpass(
@@ -256,7 +253,7 @@ def bandpass(
 
         H.bandpass("20px", "4px")
     """
-    return _transfer("bandpass", outer, inner, shape=shape, order=order, width=width)
+    return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
 
 
 def bandstop(
@@ -268,46 +265,38 @@ def bandstop(
     width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
-    return _transfer("bandstop", outer, inner, shape=shape, order=order, width=width)
+    return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
 
 
 def _transfer(
-    kind: Pass,
-    outer: RadiusLike | None,
-    inner: RadiusLike | None,
-    *,
-    shape: ShapeName,
-    order: int | None,
-    width: RadiusLike | None,
+    kind: Pass, cutoffs: dict[str, RadiusLike | None], shape: ShapeName, order: int | None, width: RadiusLike | None
 ) -> Transfer:
     """Check what is given, and return the transfer function; raises ParameterError."""
     if shape not in SHAPES:
         raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
-    if order is not None and not SHAPES[shape].has_order:
-        raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
-    if width is not None and not SHAPES[shape].widest:
-        raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
+    for name, given, takes in (("order", order, "has_order"), ("width", width, "widest")):
+        if given is not None and not getattr(SHAPES[shape], takes):
+            others = " or ".join(other for other, each in SHAPES.items() if getattr(each, takes))
+            raise ParameterError(
+                f"{name} {given} has no meaning for the {shape} shape: leave it out or choose {others}"
+            )
     edge = None if width is None else Radius.parse(width, "width")
     order = USUAL_ORDER if order is None else order
     if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
         raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
-    if kind in ("lowpass", "highpass"):
-        cutoffs = None if outer is None else Radius.parse(outer), None
-    else:
-        cutoffs = Radius.parse(outer, "outer"), Radius.parse(inner, "inner")
-    made = Radial(kind, *cutoffs, shape, int(order), edge)
+    # A band has no default.
+    radii = (
+        Radius.parse(each, name) if each is not None or name != "radius" else None for name, each in cutoffs.items()
+    )
+    made = Radial(kind, *radii, shape=shape, order=int(order), width=edge)
     # Where an image is not needed to compare them, this is done at once, for pixels of any size.
     anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
-    radii = [each for each in (anywhere.outer, anywhere.inner) if each]
-    if len({each.family for each in radii}) == 1:
+    found = [each for each in (anywhere.outer, anywhere.inner) if each]
+    if len({each.family for each in found}) == 1:
         anywhere.radii(1, 1)
         if anywhere.ordered(1, 1)[0] != anywhere.outer:
             made = replace(made, outer=made.inner, inner=made.outer)
-    for each in radii:
+    for each in found:
         if edge and edge.family == each.family:
             anywhere.falloff(each.bins(1, 1), 1, 1)
     return Transfer((made,))
-
-
-def _meaningless(what: str, shape: str, others: list[str]) -> ParameterError:
-    return ParameterError(f"{what} has no meaning for the {shape} shape: leave it out or choose {' or '.join(others)}")

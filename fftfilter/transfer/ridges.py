@@ -28,7 +28,7 @@ USUAL_WIDTH = "0.003cyc"
 USUAL_SPARE = "40px"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
@@ -37,6 +37,7 @@ class Stripes(Part):
     spare: Radius
 
     kind = "stripes"
+    carried_on = 0.2
 
     @property
     def is_even_along_axes(self) -> bool:

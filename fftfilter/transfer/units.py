@@ -93,32 +93,30 @@ class Radius(NamedTuple):
 
         Raises ParameterError for a physical one without the size of a pixel, and for one that is 0 there.
         """
-        found = self._bins(min(height, width))
+        n, unit = min(height, width), self.unit
+        if unit == "px":
+            found = n / self.value
+        elif unit == "cyc":
+            found = n * self.value
+        elif unit == "%":
+            found = n * self.value / 200
+        elif unit == "bins":
+            found = self.value
+        elif self.pixel is None:
+            raise ParameterError(
+                f"{self} needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %"
+            )
+        else:
+            period = _LINES[unit] / self.value if unit in _LINES else self.value * METERS[unit]
+            # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
+            pixels = float(f"{period / self.pixel:.12g}")
+            found = n / pixels if pixels else math.inf
         if not found > 0:
             of_pixel = "" if self.pixel is None else f" of pixels of {length_text(self.pixel)}"
             raise ParameterError(
                 f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS.format(BARE['bins'])}"
             )
         return min(max(found, SMALLEST), LARGEST)
-
-    def _bins(self, n: int) -> float:
-        match self.unit:
-            case "px":
-                return n / self.value
-            case "cyc":
-                return n * self.value
-            case "%":
-                return n * self.value / 200
-            case "bins":
-                return self.value
-        if self.pixel is None:
-            raise ParameterError(
-                f"{self} needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %"
-            )
-        period = _LINES[self.unit] / self.value if self.unit in _LINES else self.value * METERS[self.unit]
-        # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
-        pixels = float(f"{period / self.pixel:.12g}")
-        return n / pixels if pixels else math.inf
 
     def with_pixel(self, meters: float) -> Radius:
         """Return it for pixels of a size, if it is physical."""

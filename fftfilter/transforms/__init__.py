@@ -43,8 +43,9 @@ def fft(
 
         spectrum = fftfilter.fft(signal)
     """
-    engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out=out, inverse=False)
+    return complex_to_complex(
+        Engine(algorithm, device, precision, options), a, lengths_of(n), (axis,), norm, out=out, inverse=False
+    )
 
 
 def ifft(
@@ -60,8 +61,9 @@ def ifft(
     **options: Option,
 ) -> Complex:
     """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
-    engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out=out, inverse=True)
+    return complex_to_complex(
+        Engine(algorithm, device, precision, options), a, lengths_of(n), (axis,), norm, out=out, inverse=True
+    )
 
 
 def fft2(
@@ -81,8 +83,7 @@ def fft2(
     ``a`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex; real ones take half the time.
     ``s`` and ``axes`` are NumPy's.
     """
-    engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, s, axes, norm, out=out, inverse=False)
+    return complex_to_complex(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out, inverse=False)
 
 
 def ifft2(
@@ -98,8 +99,7 @@ def ifft2(
     **options: Option,
 ) -> Complex:
     """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
-    engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, s, axes, norm, out=out, inverse=True)
+    return complex_to_complex(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out, inverse=True)
 
 
 def rfft2(
@@ -118,8 +118,7 @@ def rfft2(
 
     The result is ``(..., height, width // 2 + 1)``.
     """
-    engine = Engine(algorithm, device, precision, options)
-    return real_to_half(engine, a, s, axes, norm, out=out)
+    return real_to_half(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out)
 
 
 def irfft2(
@@ -139,5 +138,4 @@ def irfft2(
     The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
     odd one has to be given in ``s``.
     """
-    engine = Engine(algorithm, device, precision, options)
-    return half_to_real(engine, a, s, axes, norm, out=out)
+    return half_to_real(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,11 +34,10 @@ NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
-    """Return the length along the only axis as a tuple; -1, which NumPy refuses here, is refused."""
-    if n is None:
-        return None
-    check_length(n)
-    return (n,)
+    """Return the length along the only axis as a tuple; refuses -1, as NumPy does here."""
+    if n is not None:
+        check_length(n)
+    return None if n is None else (n,)
 
 
 def complex_to_complex(
@@ -95,18 +93,18 @@ def numbers(a: ArrayLike) -> Array:
 
 
 def real(data: Array) -> Array:
-    """Return truth values as numbers."""
+    """Return an array of numbers; truth values become 0 and 1."""
     return data.astype(np.uint8) if data.dtype.kind == "b" else data
 
 
 def check_length(n: int) -> None:
-    """Raise ParameterError for a length that nothing has; the words are NumPy's."""
+    """Raise ParameterError for a length below 1, in NumPy's words."""
     if n < 1:
         raise ParameterError(f"Invalid number of FFT data points ({n}) specified: no transform has less than one")
 
 
 def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]]:
-    """Return lengths and axes (from 0 up), one for each; warns as NumPy does of what it will not take for long."""
+    """Return the length along each axis, and the axes from 0 up; warns of what NumPy deprecates."""
     along: list[int]
     if axes is None:
         if s is not None:
@@ -138,7 +136,7 @@ def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]
 
 
 def _last(along: Sequence[int]) -> int:
-    """Return how many of the last axes are transformed at once: two, unless it is one twice."""
+    """Return how many of the last axes are transformed at once: two, unless both are the same."""
     return 2 if len(along) > 1 and along[-1] != along[-2] else 1
 
 
@@ -158,12 +156,13 @@ def _along(
         raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
     scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
     data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths)
+    kind: Data = "values" if values else "complex" if data.dtype.kind == "c" else "real"
     is_half = half or values
     beside = math.prod(data.shape[axes[-1] + 1 :])
     if len(axes) == 1 and not is_half and beside >= BESIDE:
         # Columns as they lie: nothing is moved.
         before = math.prod(data.shape[: axes[0]])
-        shape = Shape(_kind(data), "columns", before, lengths[0], beside, inverse)
+        shape = Shape(kind, "columns", before, lengths[0], beside, inverse)
         return engine.transform(data, shape, scale).reshape(data.shape)
 
     last = range(-len(axes), 0)
@@ -171,23 +170,18 @@ def _along(
     before = math.prod(moved.shape[: -len(axes)])
     if len(axes) == 2:
         height, width = lengths
-        shape = Shape(_kind(data), "both", before, height, width, inverse and not values, is_half)
+        shape = Shape(kind, "both", before, height, width, inverse and not values, is_half)
     elif is_half:
-        shape = Shape(_kind(data), "both", before, 1, lengths[0], half=True)
+        shape = Shape(kind, "both", before, 1, lengths[0], half=True)
     else:
-        shape = Shape(_kind(data), "rows", 1, before, lengths[0], inverse)
-    shape = replace(shape, data="values") if values else shape
+        shape = Shape(kind, "rows", 1, before, lengths[0], inverse)
     made = engine.transform(moved, shape, scale)
     made = made.reshape(*moved.shape[:-1], made.shape[-1])
     return np.moveaxis(made, last, axes)
 
 
-def _kind(data: Array) -> Data:
-    return "complex" if data.dtype.kind == "c" else "real"
-
-
 def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:
-    """Return an array with these lengths along axes: cut, or filled up with zeros."""
+    """Return an array with these lengths along axes, cut or padded with zeros."""
     cut, missing = [slice(None)] * data.ndim, [(0, 0)] * data.ndim
     for axis, n in zip(axes, lengths, strict=True):
         cut[axis], missing[axis] = slice(n), (0, max(0, n - data.shape[axis]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -93,24 +94,21 @@ class Engine:
         launcher = Launcher(self._device, precision=self._precision)
         if shape.data == "values":
             data = _whole(data, shape.width)
+        if shape.along == "columns":
+            data = data.swapaxes(1, 2)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
-        points = {"rows": shape.width, "columns": shape.height, "both": shape.width * shape.height}[shape.along]
-        is_columns = shape.along == "columns"
-        if is_columns:
-            data = np.moveaxis(data, 1, 2)
         axes = 2 if shape.along == "both" else 1
-        sizes = (shape.count, *((shape.width, shape.height) if is_columns else (shape.height, shape.width)))
-        transform = Transform(launcher, self._engine.staged, sizes, axes, direction)
+        transform = Transform(launcher, self._engine.staged, data.shape, axes, direction)
         with np.errstate(over="ignore"):
             transform.load(np.ascontiguousarray(data, self.complex))
         transform.run()
         made: Array = transform.result()
         # The inverse of the papers is normalized.
-        factor = scale * (points if direction == INVERSE else 1)
+        factor = scale * (math.prod(data.shape[-axes:]) if direction == INVERSE else 1)
         if factor != 1:
             made *= self.real.type(factor)
-        if is_columns:
-            made = np.moveaxis(made, 2, 1)
+        if shape.along == "columns":
+            made = made.swapaxes(1, 2)
         made = np.ascontiguousarray(made.real if shape.data == "values" else made[:, :, : shape.target[-1]])
         return made, float(np.max(np.abs(made.view(self.real))))
 
@@ -136,7 +134,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[Plain
 
 
 def _whole(half: Array, width: int) -> Array:
-    """Return the whole spectrum of half a one; numbers that mirror themselves count by the mean of both."""
+    """Return the whole spectrum of half a one; columns that mirror themselves become the mean of both."""
     whole = np.empty((*half.shape[:-1], width), half.dtype)
     mirrored = np.roll(half[:, ::-1], 1, axis=1).conj()
     whole[..., : half.shape[-1]] = half

@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS, misfit
+from ..images.formats import FORMATS
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
@@ -24,12 +24,12 @@ from .recipe import Recipe
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
-    from ..files.sources import Identity
+    from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import Sink
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .frames import Frame, Made
     from .opened import Opened
+    from .region import AreaLike
 
-    Spare = Collection[Identity | None]
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
 
@@ -58,6 +58,8 @@ class Done:
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
+    missing: float = 0.0
+    """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
@@ -66,11 +68,12 @@ class Done:
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     frame: Frame | None = None
-    """The picture as it was read and as it was written, if that is kept."""
+    """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
-    def note(self, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
         """Add one more page."""
         size = made.planes.size
+        self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
         if made.extremes:
             (low, high), most = made.extremes, self.extremes or made.extremes
             self.extremes = min(low, most[0]), max(high, most[1])
@@ -90,6 +93,9 @@ def filter_stack(
     compression: str | None = None,
     strip: bool = False,
     in_place: bool = False,
+    region: AreaLike | None = None,
+    protect: AreaLike | None = None,
+    feather: float | None = None,
     **options: Unpack[FilterOptions],
 ) -> int:
     """Filter the pages of a file into another one, page by page; return their number.
@@ -97,8 +103,9 @@ def filter_stack(
     Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
     1. ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the
-    command line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are
-    filtered twice for it.
+    command line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0
+    inside, or the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for
+    all pages, which are filtered twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -107,6 +114,7 @@ def filter_stack(
         fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
     """
     from ..filters import check_transfer
+    from .region import region_of
 
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
@@ -124,6 +132,7 @@ def filter_stack(
         pages=images.Asked.parse(str(pages)) if pages is not None else None,
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
+        region=region_of(region, protect, feather),
     )
     recipe.refuse_scale()
     images.check_output(source, target, in_place=in_place)
@@ -148,17 +157,18 @@ def filter_file(
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
-    with the reference, ``keep`` keeps the frame of a picture, and ``observe`` sees the results between its steps.
-    ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what reading, filtering and writing
-    raise, and VerifyError for pages that are not right, which are not written then.
+    with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
+    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
+    reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if isinstance(opened.found, images.Pages):
-        return _filter_pages(opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance)
+        how: dict[str, Any] = {"spare": spare, "compare": compare, "keep": keep, "submit": submit, "advance": advance}
+        return _filter_pages(opened, target, filter_, **how)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(made, cautions)
+    done.note(frame, made, cautions)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
@@ -184,6 +194,7 @@ def _filter_pages(
     *,
     spare: Spare,
     compare: bool,
+    keep: bool,
     submit: Submit | None,
     advance: Callable[[], None] | None,
 ) -> Done:
@@ -196,28 +207,30 @@ def _filter_pages(
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
+    if caution := recipe.how.caution_of_pages(recipe, first):
+        done.cautions.append(caution)
     with _threads(submit) as to_threads:
         reading = partial(_read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
+        encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with growing(target, opened.times, spare=spare) as file:
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
-                encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
-                    _check_page(picture, number, first, suffix, name)
-                    frame = opened.frame_of_page(picture, suffix)
+                    images.check_page(picture, number, first, suffix, name)
+                    is_shown = keep and number == opened.middle + 1
+                    frame = opened.frame_of_page(picture, suffix, keep=is_shown)
+                    done.frame = frame if is_shown else done.frame
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
-                    done.note(made, cautions)
+                    done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
-                    while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:
-                        done.left_out += _add(sink, encoding.popleft())
-                for each in encoding:
-                    done.left_out += _add(sink, each)
+                    _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
+                _add(sink, encoding, done)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
@@ -230,14 +243,6 @@ def _filter_pages(
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
-
-
-def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
-    """Raise WriteError for a page that does not fit the file."""
-    if problem := misfit(picture, suffix):
-        raise WriteError(f"{name}: page {number}: {problem}")
-    if FORMATS[suffix].name != "TIFF":
-        images.check_alike(first, picture, number, suffix, name)
 
 
 def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
@@ -278,8 +283,9 @@ def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | No
             advance()
 
 
-def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
-    """Append a page; return what was dropped of its metadata, as text."""
-    page, left_out = encoded.result()
-    sink.add(page)
-    return left_out
+def _add(sink: Sink, encoding: deque[Future[tuple[object, list[str]]]], done: Done, most: int = 0) -> None:
+    """Append the first pages that are being encoded, until ``most`` are left."""
+    while len(encoding) > most:
+        page, left_out = encoding.popleft().result()
+        sink.add(page)
+        done.left_out += left_out

@@ -10,6 +10,7 @@ from ..images import Depth
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ..filters import Filter, PixelOptions
@@ -29,8 +30,27 @@ class Frame:
     depth: Depth
     """How the output stores it."""
     transfer: Transfer
+    holes: NDArray[np.bool_] | None = None
+    """Which samples are missing, of the planes' shape; None if all are valid."""
     given: Picture | None = None
     """A copy of the picture as it was read, if it is kept."""
+
+    @property
+    def as_read(self) -> Picture:
+        """The picture as it was read, until it is filtered; later, if it was kept."""
+        return self.given or self.picture
+
+    @property
+    def missing(self) -> float:
+        """The part of the samples that are missing."""
+        return 0.0 if self.holes is None else float(self.holes.mean())
+
+    def shown(self) -> Array:
+        """Return the filtered planes to look at: missing samples are black, as NaN is no color."""
+        import numpy as np
+
+        planes = self.picture.planes
+        return planes if self.holes is None else np.where(self.holes, 0, planes).astype(planes.dtype)
 
     def stays(self, recipe: Recipe) -> bool:
         """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
@@ -73,11 +93,18 @@ def filtered(
     if first.stays(recipe):
         return [Made(frame.picture.planes, None, 0.0) for frame in frames]
     depth = first.depth
+    if len(frames) > 1 and any(frame.holes is not None for frame in frames):
+        return [made for frame in frames for made in filtered(filter_, [frame], recipe)]
     of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
+    if first.holes is not None:
+        of_pixels["missing"] = first.holes
     if joined is None or len(frames) == 1:
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
         results = list(filter_(joined([frame.picture.planes for frame in frames]), **of_pixels)[:, None])
+    if region := recipe.region:
+        pairs = zip(frames, results, strict=True)
+        results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]
     return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), strict=True)]
 
 
@@ -86,7 +113,8 @@ def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> flo
     found, recipe = 0.0, recipe.measuring()
     with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
         for picture in pictures:
-            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer)
+            holes = recipe.holes(picture, "a page")
+            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
             (made,) = filtered(measuring, [frame], recipe)
             found = max(found, made.largest(picture.maxval))
     return found

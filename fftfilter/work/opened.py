@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..missing.rule import USUAL
 from .frames import Frame
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
@@ -20,6 +25,12 @@ if TYPE_CHECKING:
     from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
+
+    Holes = NDArray[np.bool_]
+
+
+# The part of a picture that, if it is missing, is worth a line.
+MUCH = 0.5
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -51,17 +62,22 @@ class Opened:
         picture, recipe = self.found, self.recipe
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
-        depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.mode.is_values)
-        return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
+        suffix = images.suffix_of(target, recipe.format, picture)
+        depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
+        given = replace(picture) if keep else None
+        return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given)
 
-    def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
+    def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.mode.is_values)
-        return Frame(picture, depth, self.transfer)
+        depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
+        given = replace(picture) if keep else None
+        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name), given)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
         picture = self.pages.read(index, self.recipe.working)
+        if self.recipe.region:
+            self.recipe.region.check(picture, self.pages.page_name(index))
         return picture.stripped() if self.recipe.strip else picture
 
     @property
@@ -70,6 +86,16 @@ class Opened:
         assert isinstance(self.found, images.Pages)  # noqa: S101  callers have asked
         return self.found
 
+    @property
+    def middle(self) -> int:
+        """The page that previews show: the middle one of those that are asked for, counted from 0."""
+        return (len(self.pages) - 1) // 2
+
+    @property
+    def middle_page(self) -> str:
+        """That page, to be put behind the name of the file; nothing for a picture."""
+        return f", page {self.pages.chosen[self.middle] + 1}" if isinstance(self.found, images.Pages) else ""
+
     def close(self) -> None:
         """Close a file of several pages."""
         if isinstance(self.found, images.Pages):
@@ -77,19 +103,17 @@ class Opened:
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
-        picture = frame.picture
-        is_of_floats = frame.depth.dtype.kind == "f"
-        return [
-            *self.transfer.cautions(*picture.planes.shape[1:]),
-            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
-        ]
+        of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        if frame.missing > MUCH:
+            of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
+        return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
 def open_(
     source: str | os.PathLike[str],
     recipe: Recipe,
     *,
-    data: bytes | sources.Slices | None = None,
+    data: sources.Content | None = None,
     times: Times | None = None,
     device: str | None = None,
     limit: int | None = None,
@@ -115,6 +139,8 @@ def open_(
             are_floats=recipe.mode.is_values,
         )
         recipe.how.refuse(first_of(found), name)
+        if recipe.region:
+            recipe.region.check(first_of(found), name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
@@ -123,7 +149,7 @@ def open_(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import notches, too_few
 
-            mean = spectrum_of(found, device=device)
+            mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
@@ -149,12 +175,13 @@ def spectrum_of(
     found: Picture | Pages,
     size: tuple[int, int] | None = None,
     device: str | int | None = None,
+    holes: Callable[[Picture], Holes | None] = USUAL.holes,
     check: Callable[[], None] = lambda: None,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
-    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``check``
-    is called before each page, and may raise.
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
+    returns which samples are missing. ``check`` is called before each page, and may raise.
     """
     from ..analysis.power import middle, spectrum
 
@@ -162,7 +189,7 @@ def spectrum_of(
     shape = first.planes.shape[1:]
 
     def of(picture: Picture) -> Spectrum:
-        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
+        return spectrum(middle(filled(picture, holes(picture), device), *(size or shape)), picture.maxval, device)
 
     mean = of(first)
     if isinstance(found, images.Pages):
@@ -171,6 +198,15 @@ def spectrum_of(
             if page.planes.shape[1:] == shape:
                 mean.add(of(page))
     return mean
+
+
+def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> NDArray[Any]:
+    """Return the planes of a picture, with values for those samples that are missing."""
+    if holes is None:
+        return picture.planes
+    from ..missing.fill import filled as fill
+
+    return fill(picture.planes, holes, device)
 
 
 def spectrum_bytes(size: images.Size) -> int:

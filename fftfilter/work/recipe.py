@@ -14,24 +14,35 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
-from ..output.modes import EACH, MODES, check_scale
+from ..missing.rule import USUAL, Missing
+from ..output.modes import EACH, MODES, Auto, check_scale
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding, Depth, Picture
+    from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .frames import Frame
+    from .region import Region
     from .verify import Reference
+
+    Array = NDArray[Any]
+    Holes = NDArray[np.bool_]
 
 
 class Plain:
     """Filters as :class:`Filter` does."""
+
+    takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -46,16 +57,33 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
+        """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
+        if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
+            return "each page has a scale of its own: --scale stack gives one to all"
+        return None
+
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
-        output, scale = recipe.output, recipe.scale
-        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        picture = frame.as_read
+        return references_of(
+            picture.planes,
+            picture.maxval,
+            frame.transfer,
+            recipe.output,
+            scale=recipe.scale,
+            depth=frame.depth,
+            edges=recipe.edges,
+            holes=frame.holes,
+        )
 
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""
@@ -75,12 +103,17 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
+        """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
+        if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
+            return None
+        return "each page is autoscaled by itself: --no-autoscale does without"
+
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
-        return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
+        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
 MethodName = Literal["plain", "imagej"]
@@ -107,14 +140,34 @@ class Recipe:
     coding: Coding = AS_USUAL
     format: str | None = None
     """That of standard output; else the target's extension says it."""
+    missing: Missing = USUAL
+    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
+    region: Region | None = None
+    """The part of a picture that is filtered, if not all is."""
+
+    def __post_init__(self) -> None:
+        if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
+            raise ParameterError(
+                "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
+                "--no-autoscale"
+            )
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
+        if self.missing != USUAL and not self.how.takes_missing:
+            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def holes(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
+        if self.how.takes_missing:
+            return self.missing.holes(picture, name)
+        picture.refuse_not_finite(name)
+        return None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""
@@ -141,6 +194,10 @@ class Recipe:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
 
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
+        return self.region.weight(height, width) if self.region else None
+
     @property
     def how(self) -> Plain:
         """The method, by its name."""
@@ -164,8 +221,12 @@ class Recipe:
 
     @property
     def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
+        """A function from a picture's size to the bytes of the staged pipeline or a region; None without both."""
         if not self.needs_staged:
+            if self.region:
+                from .region import weight_bytes
+
+                return weight_bytes
             return None
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes

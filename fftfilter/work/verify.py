@@ -17,6 +17,8 @@ from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
+from ..missing.reference import complete
+from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.modes import MODES, Auto
@@ -61,16 +63,6 @@ class Reference(NamedTuple):
 
 
 def references_of(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Scale | None, depth: Depth, edges: Edges
-) -> Iterator[Reference]:
-    """Yield what :func:`reference_of` returns: three where a value on the edge of a bin may lie on either side."""
-    for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        yield reference_of(
-            planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=nudge * BINS / 256
-        )
-
-
-def reference_of(
     planes: Array,
     white: float,
     transfer: Transfer,
@@ -78,52 +70,63 @@ def reference_of(
     *,
     scale: Scale | None,
     depth: Depth,
-    edges: Edges = "wrap",
-    nudge: float = 0.0,
-) -> Reference:
-    """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white.
+    edges: Edges,
+    holes: Array | None = None,
+) -> Iterator[Reference]:
+    """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
-    For a scale that a histogram finds, values are moved by ``nudge`` bins before they are counted.
+    For a scale that a histogram finds there are three: a value on the edge of a bin may be counted on either side.
+    ``holes`` are the missing samples, None if all are valid.
     """
     mode = MODES[output]
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
-    largest_deviation = float(deviation(planes).max()) * transfer.largest
-    complex_values = reference.filtered(planes, gain, edges)
+    holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
+    whole = complete(planes, holes, kept, edges) if holes.any() else planes
+    complex_values = reference.filtered(whole, gain, edges)
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
-    largest = float(np.abs(values).max())
-    # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
-    stretch, unit = 1.0, None if is_usual else 1.0
-    if isinstance(scale, Auto):
-        scale = range_of(values, output, scale, nudge)
-    if scale is not None:
-        black_to_white = scale.in_levels(white)
-        stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
-    if mode.keeps_levels:
-        stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
-    if not mode.is_scaled and depth.dtype.kind == "f":
-        # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
-        unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
-        unit = unit / (white if mode.keeps_levels else 1) or 1.0
-        unit = max(unit, TINY)
-    dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
-    (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
-    return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
+    # Ranges are those of the valid samples.
+    valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
+    largest_deviation = float(deviation(whole).max()) * transfer.largest
+    largest = float(np.abs(valid).max()) if valid.size else 0.0
+    for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
+        found = scale if not isinstance(scale, Auto) else None
+        if isinstance(scale, Auto) and valid.size:
+            found = range_of(valid, output, scale, nudge * BINS / 256)
+        # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
+        stretch, unit = 1.0, None if is_usual else 1.0
+        if found is not None:
+            black_to_white = found.in_levels(white)
+            stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+        if mode.keeps_levels:
+            stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
+        if not mode.is_scaled and depth.dtype.kind == "f":
+            # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
+            unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
+            unit = unit / (white if mode.keeps_levels else 1) or 1.0
+            unit = max(unit, TINY)
+        dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
+        (ramp,) = ramps(output, found, white=white, dtype=dtype, maxval=depth.maxval)
+        if holes.any():
+            factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
+            far, of = largest_deviation, values.copy()
+            made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
+            if mode.is_values:
+                np.copyto(made, planes.astype(depth.dtype), where=holes)
+        else:
+            made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
+        yield Reference(made, values, stretch, unit)
 
 
-def of_imagej(
-    planes: Array, white: float, transfer: Transfer, *, depth: Depth, autoscale: bool, saturate: bool
-) -> Iterator[Reference]:
-    """Yield the correct outputs of :class:`ImageJFilter`, as :func:`reference_of` does.
-
-    With autoscaling, which counts values, there are three: a value on the edge of a bin may fall on either side.
-    """
+def of_imagej(given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    """Yield the correct outputs of :class:`ImageJFilter`, as :func:`references_of` does: three with autoscaling."""
     from ..imagej_filter import ImageJReference
 
-    for nudge in NUDGES if autoscale else (0.0,):
-        filter_ = ImageJReference(transfer, autoscale=autoscale, saturate=saturate, nudge=nudge)
+    planes, white, of = given.planes, given.maxval, recipe.options
+    for nudge in NUDGES if of["autoscale"] else (0.0,):
+        filter_ = ImageJReference(transfer, autoscale=of["autoscale"], saturate=of["saturate"], nudge=nudge)
         wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
         largest = float(np.abs(filter_.values).max())
         largest_deviation = float(deviation(planes).max())
@@ -181,23 +184,30 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
-    given = frame.given or frame.picture
+    given, white = frame.as_read, frame.depth.maxval
+    if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
+        raise replaced(name)
     made: list[Difference] = []
-    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
-        made.append(_beside(found, each, frame.depth, name))
+    for wanted, values, stretch, unit in _references(frame, recipe):
+        # Some formats hold gray as equal colors.
+        pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
+        made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]
 
 
-def _beside(found: Picture, wanted_: Reference, depth: Depth, name: str) -> Difference:
-    wanted, values, stretch, unit = wanted_
-    if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
-        raise replaced(name)
-    if len(wanted) != len(found.planes):
-        # Some formats hold gray as equal colors.
-        wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
-    return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    for made in recipe.how.references(frame, recipe):
+        if not recipe.region:
+            yield made
+            continue
+        wanted = recipe.region.blended(frame, made.wanted, is_values=recipe.mode.is_values)
+        # In single precision a sum of both is as exact as the larger one, which may be the input.
+        largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
+        unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)
+        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
 
 
 def replaced(name: str) -> VerifyError:

@@ -6,7 +6,7 @@
 //
 // The sum is a circular convolution of x c with the filter conj(c), done as a product of spectra.
 // The table lies behind the spin factors of length m: n chirps at chirp, m filter values at filter.
-// The inverse takes the conjugate of both (the filter is even, so is its spectrum).
+// The inverse takes the conjugates of both; the filter is even, and so is its spectrum.
 // Source: L. I. Bluestein, IEEE Trans. Audio Electroacoustics 18 (1970) 451-455.
 
 // Launch   n work-items

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.measure import Stats, Times, check_peer, check_picture, check_transform, gflops, measure, ratio
+from fftfilter.bench.measure import Stats, Times, check, check_peer, gflops, measure, ratio
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
 from fftfilter.transfer import highpass
@@ -51,20 +51,20 @@ def test_times_of_steps():
 def test_a_wrong_transform_is_refused(precision, unit):
     launcher = Setting(precision=precision).launcher()
     x = np.ones(64)
-    check_transform("right", launcher, x * (1 + 5 * unit), x, 64)
+    check("right", launcher, x * (1 + 5 * unit), x)
     for wrong in (x * (1 + 7 * unit), x * np.nan):
         with pytest.raises(RefusedError, match=r"wrong .* not timed"):
-            check_transform("wrong", launcher, wrong, x, 64)
+            check("wrong", launcher, wrong, x)
 
 
 def test_a_wrong_picture_is_refused():
     launcher = Setting().launcher()
     picture = np.full((10, 10), 100, np.uint8)
     one_pixel = (np.arange(100) == 7).reshape(10, 10)
-    check_picture("right", launcher, picture + one_pixel, picture)
+    check("right", launcher, picture + one_pixel, picture)
     for off in (picture + 1, picture + 2 * one_pixel):
         with pytest.raises(RefusedError, match=r"off by at most [12] of 255 levels"):
-            check_picture("wrong", launcher, off, picture)
+            check("wrong", launcher, off, picture)
 
 
 def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():

@@ -7,12 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from fftfilter.bench import papers
 from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.paper_filters import BOOK, engine_names, engines, stages
-from fftfilter.bench.paper_transforms import BAINVILLE, STREAM, sizes
+from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, stages
 from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench
-from fftfilter.staged import algorithms
 
 
 def filled(benchmark):
@@ -42,8 +41,9 @@ def test_the_published_figures_are_those_of_the_sources():
     assert STREAM.figures("1024") == {"write": 7.2, "read": 23.2, "rows": 39, "long": 99, "image": 121}
 
 
-def test_stages_have_every_step_of_the_book(setting):
-    table = filled(stages(setting, side=4, sizes=(1, 64, 1 << 30)))
+def test_stages_have_every_step_of_the_book(setting, monkeypatch):
+    monkeypatch.setattr(papers, "SIZES", (1, 64, 1 << 30))
+    table = filled(stages(setting, side=4))
     here = {row["step"]: row for row in table.rows if row["hardware"] == HERE}
     assert set(BOOK.rows) <= set(here)
     assert {row["step"] for row in table.rows if row["hardware"] == BOOK.label} == set(BOOK.rows)
@@ -79,8 +79,9 @@ def test_sizes_stand_beside_the_published_ones():
     assert published == {"N": 64, "hardware": STREAM.label, **STREAM.figures("64")}
 
 
-def test_sizes_end_where_a_run_is_too_slow(setting):
-    table = filled(sizes(setting, largest=256, engine="stockham", too_slow=0.0))
+def test_sizes_end_where_a_run_is_too_slow(setting, monkeypatch):
+    monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
+    table = filled(sizes(setting, largest=256, engine="stockham"))
     assert [row["N"] for row in table.rows if row["hardware"] == HERE] == [64]
     assert table.notes[-1] == (
         "Left out where a smaller size took more than 0 s: N 1-D of N, one 1-D of N^2, one 2-D of N x N."
@@ -106,11 +107,8 @@ def test_engines_are_sorted_by_their_ratio_to_the_fastest():
         assert [row["ratio"] for row in of_size] == sorted(row["ms"]["median"] / fastest for row in of_size)
 
 
-def test_all_engines_are_compared_by_default():
-    assert set(engine_names()) == {"fused", *algorithms.names()}
-
-
-def test_an_engine_that_is_too_slow_is_left_out_at_larger_sizes(setting):
-    table = filled(engines(setting, shapes=[(4, 4), (8, 8)], names=("book",), too_slow=0.0))
+def test_an_engine_that_is_too_slow_is_left_out_at_larger_sizes(setting, monkeypatch):
+    monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
+    table = filled(engines(setting, shapes=[(4, 4), (8, 8)], names=("book",)))
     assert [row["size"] for row in table.rows] == ["4 x 4"]
     assert table.notes[-1] == "Left out where a smaller size took more than 0 s: book."

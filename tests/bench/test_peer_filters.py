@@ -38,13 +38,14 @@ def test_peers_are_timed_beside_this_program(setting, monkeypatch):
     assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
 
 
-def test_the_peers_of_a_gpu_filter_resident_data(setting):
+def test_the_peers_of_a_gpu_filter_resident_data(setting, monkeypatch):
     """On PoCL's CPU, which runs the kernels of GPUs, too."""
 
     def prepare(setting, stack, transfer):
         return [peer_filters.resident(setting, stack, transfer), peer_filters.copy(setting, stack)]
 
-    benchmark = peers(setting, shapes=[(2, 64, 48)], prepare=prepare)
+    monkeypatch.setattr(peer_filters, "_on_cpu", prepare)
+    benchmark = peers(setting, shapes=[(2, 64, 48)])
     assert len(list(benchmark.steps)) == 2
     assert [(row["size"], row["who"]) for row in benchmark.table.rows] == [
         ("2 of 48 x 64", OURS),
@@ -52,13 +53,14 @@ def test_the_peers_of_a_gpu_filter_resident_data(setting):
     ]
 
 
-def test_a_peer_with_another_picture_is_not_timed(setting):
+def test_a_peer_with_another_picture_is_not_timed(setting, monkeypatch):
     def prepare(_, stack, transfer):
         wrong = 255 - filter_image(stack[0], transfer.gain(*SHAPE[1:]))
         return [Peer("negative", lambda: None, result=lambda: wrong)]
 
+    monkeypatch.setattr(peer_filters, "_on_cpu", prepare)
     with pytest.raises(RefusedError, match="negative computes another picture"):
-        list(peers(setting, shapes=[SHAPE], prepare=prepare).steps)
+        list(peers(setting, shapes=[SHAPE]).steps)
 
 
 def test_the_command_takes_sizes_and_a_radius():

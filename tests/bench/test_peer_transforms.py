@@ -48,12 +48,13 @@ def test_a_gpu_transforms_what_is_there(setting):
         check_peer(peer.name, peer.result(), case.by(np.fft)())
 
 
-def test_a_peer_with_another_transform_is_not_timed(setting):
+def test_a_peer_with_another_transform_is_not_timed(setting, monkeypatch):
     def prepare(_, case):
         return [Peer("negative", lambda: None, result=lambda: -case.by(np.fft)())]
 
+    monkeypatch.setattr(peer_transforms, "_on_cpu", prepare)
     with pytest.raises(RefusedError, match="negative computes another transform"):
-        list(transforms(setting, shapes=[SHAPE], prepare=prepare).steps)
+        list(transforms(setting, shapes=[SHAPE]).steps)
 
 
 def test_the_command_takes_sizes():

@@ -213,7 +213,7 @@ def test_the_browser_gets_the_address_by_a_file_that_nobody_else_can_read(tmp_pa
 def test_what_a_page_asks_for_is_what_the_whole_command_describes(text):
     context = click.Context(explore, parent=click.Context(cli, info_name="fftfilter"))
     commands, words = Commands(context, str(SAMPLES / "camera.pgm"), ()), text.split()
-    whole = parsed(context, words, commands.source, "OUT", "")
+    whole = parsed(context, text, commands.source, "OUT").params
     assert commands.describe(words) == commands._described(words[0], whole)
 
 

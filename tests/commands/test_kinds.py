@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fftfilter import transfer as H
+from fftfilter.commands.explore import Commands
 from fftfilter.commands.filters import COMMANDS
-from fftfilter.commands.kinds import KINDS, on_page
+from fftfilter.commands.kinds import KINDS
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -22,7 +23,7 @@ def test_every_kind_is_a_function_of_the_transfer_room():
 
 def test_the_page_sets_no_option_that_names_a_file():
     files = {"IN...", "OUT", "FILE", "DIR"}
-    for name, options in on_page().items():
+    for name, options in Commands(None, "in.png", ()).options.items():
         taken = [each for each in COMMANDS[name].params if each.name in options]
         assert len(taken) == len(options)
         assert {each.metavar for each in taken} & files == set()

@@ -7,6 +7,7 @@ import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter.preview.page import TITLE
 from tests.helpers import SAMPLES
 
 
@@ -54,6 +55,24 @@ def test_a_spectrum_is_of_one_page(run, tmp_path, with_):
     assert run(*command, tmp_path / "second.tif", tmp_path / "out.png") == (0, b"", "")
     if not with_:  # a page has the name of its file
         assert (tmp_path / "a" / "out.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+
+
+@pytest.mark.parametrize(("pages", "shown"), [((), "2"), (("--pages", "2-"), "2"), (("--pages", "3"), "3")], ids=str)
+def test_the_preview_of_a_stack_shows_its_middle_page_or_the_one_that_is_asked_for(run, tmp_path, pages, shown):
+    stack = np.random.default_rng(3).integers(0, 256, (3, 64, 64)).astype(np.uint8)
+    tifffile.imwrite(tmp_path / "stack.tif", stack, photometric="minisblack")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "stack.tif").rename(tmp_path / "in/stack.tif")
+    common = ["highpass", "-q", "--preview", tmp_path / "page.png"]
+    made = []
+    for chosen in (pages, ("--pages", shown)):
+        assert run(*common, *chosen, tmp_path / "in/stack.tif", tmp_path / "out.tif") == (0, b"", "")
+        with Image.open(tmp_path / "page.png") as page:
+            made.append(np.asarray(page)[TITLE:])
+    np.testing.assert_array_equal(*made)
+    code, _, _ = run(*common, *pages, tmp_path / "in", tmp_path / "out")
+    assert code == 0
+    assert size_of(tmp_path / "page.png")[2][1] < 2 * 150 + 150  # a sheet with one row
 
 
 def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):

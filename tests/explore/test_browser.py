@@ -501,7 +501,7 @@ def test_levels_are_for_the_eye_alone(page, url, folder):
 def test_values_under_the_pointer_are_those_of_the_files(page, url, folder):
     opened(page, url)
     box = page.locator(".pic .stage").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2 + 3)
     before = tifffile.imread(folder / "in.tif")[0, SIDE // 2, SIDE // 2]
     after = filtered(folder, command(page))[SIDE // 2, SIDE // 2]
     expect(page.locator(".pic .read")).to_contain_text(f"before {before}   after {after}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.files.atomic import remove_leftovers, remove_own, temporary_name
+from fftfilter.files.atomic import remove_leftovers, temporary_name
 from tests.files.helpers import environment
 
 WEEK = 7 * 24 * 3600
@@ -99,7 +99,7 @@ def test_who_ends_at_once_removes_its_own_files_and_no_others(tmp_path, gone):
     put(tmp_path, name_of(os.getpid()))
     put(tmp_path, name_of(os.getpid(), end="part.png"))
     kept = [put(tmp_path, name) for name in (name_of(gone), name_of(os.getpid(), here=False), "a.png")]
-    remove_own(tmp_path)
+    remove_leftovers(tmp_path, own=True)
     assert left(tmp_path) == sorted(kept)
 
 

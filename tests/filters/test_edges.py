@@ -16,7 +16,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.work.verify import reference_of
+from fftfilter.work.verify import references_of
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
 EVEN = H.highpass("5px")
@@ -34,9 +34,9 @@ def assert_right(got, given, transfer, output="magnitude"):
     planes, found = np.atleast_3d(given.T).T, np.atleast_3d(got.T).T
     white = 1 if found.dtype.kind == "f" else int(np.iinfo(found.dtype).max)
     own_white = 1 if given.dtype.kind == "f" else int(np.iinfo(given.dtype).max)
-    wanted, values, stretch, unit = reference_of(
-        planes, own_white, transfer, output, scale=None, depth=Depth(found.dtype, white), edges="mirror"
-    )
+    depth = Depth(found.dtype, white)
+    (right,) = references_of(planes, own_white, transfer, output, scale=None, depth=depth, edges="mirror")
+    wanted, values, stretch, unit = right
     difference = Difference.of(found, wanted, white, stretch=stretch, unit=unit, values=values)
     assert difference.is_right, difference
 

@@ -494,7 +494,7 @@ def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp
         ((a, b, tmp_path / "new"), "OUT must be a folder"),
         ((a, b, tmp_path / "new.png"), "OUT must be a folder"),
         ((a, "-", out), "standard input, which has no name"),
-        ((a, tmp_path / "in", out), "a folder, which must be the only IN"),
+        ((tmp_path / "x", tmp_path / "in", out), "a folder, which must be the only IN"),
         ((a, other, out), "would both become a.pgm"),
         ((a, b, tmp_path / "in"), "is one of the inputs"),
         ((a, b, out), "is one of the inputs"),
@@ -509,6 +509,19 @@ def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp
     assert (a.read_bytes(), b.read_bytes()) == (before, before)
     assert run("highpass", "-q", "--in-place", a, b, tmp_path / "in") == (0, "", "")
     assert a.read_bytes() != before
+
+
+@pytest.mark.parametrize("options", [(), ("-n",), ("-q",)])
+def test_a_folder_among_several_files_is_left_out_with_a_line_and_missed_at_the_end(run, tmp_path, options):
+    a, b, _ = (pgm(tmp_path / name, 0, 64, 64) for name in ("a.pgm", "b.pgm", "inner/c.pgm"))
+    code, _, said = run("highpass", *options, a, tmp_path / "inner", b, f"{tmp_path}/out/")
+    assert code == 1
+    assert said.startswith(f"fftfilter: {tmp_path}/inner: is a folder among several IN, and left out; ")
+    assert names(tmp_path / "out") == ([] if "-n" in options else ["a.pgm", "b.pgm"])
+    code, _, said = run("peaks", a, tmp_path / "inner", b)
+    assert (code, said.count("is a folder among several IN")) == (1, 1), said
+    code, _, said = run("notch", "--auto", "folder", a, tmp_path / "inner", b, f"{tmp_path}/again/")
+    assert (code, said.count("is a folder among several IN")) == (1, 1), said
 
 
 # Each file stands alone
@@ -902,24 +915,24 @@ def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
     (tmp_path / "a").write_text("x")
     last = journal.stamp(tmp_path / "a")
-    book = journal.PathJournal(tmp_path)
+    book = journal.Journal(tmp_path)
     book.add("a", journal.Entry("digest", "settings", last))
     book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
     book.close()
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
 
 
 def test_a_long_journal_is_written_anew(tmp_path):
     (tmp_path / "a").write_text("x")
     entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))
-    book = journal.PathJournal(tmp_path)
+    book = journal.Journal(tmp_path)
     for _ in range(1100):
         book.add("a", entry)
     book.close()
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
     assert (tmp_path / JOURNAL).read_text().count("\n") == 1
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
-    assert journal.PathJournal(tmp_path).digest("a", "others") is None
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "others") is None
 
 
 def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):

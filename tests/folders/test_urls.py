@@ -94,6 +94,22 @@ def test_objects_become_what_files_become(run, tmp_path, given, memory):
     )
 
 
+def test_a_report_goes_to_a_url(run, tmp_path, given, memory, web):
+    code, _, _ = run("-rq", "--report", "memory://reports/run.jsonl", given, tmp_path / "out")
+    assert code == 1
+    lines = [json.loads(line) for line in memory.cat_file("/reports/run.jsonl").splitlines()]
+    assert sorted(line["status"] for line in lines) == ["done"] * 5 + ["failed"]
+    for report, why in (
+        (f"{web}run.jsonl", "can only be read"),
+        ("memory://reports/a.png", "has the name of an image"),
+        ("nosuch://reports/run.jsonl", "give a path, or a URL"),
+        (tmp_path, "is a folder"),
+    ):
+        code, _, said = run("-rq", "--report", report, given, tmp_path / "other")
+        assert (code, said.count("\n"), why in said) == (2, 1, True), said
+        assert names(tmp_path / "other") == []
+
+
 def test_the_web_is_read(run, tmp_path, given, web):
     code, _, said = run("-r", web, tmp_path / "out")
     assert (code, said.count("\n"), "5 of 6 files" in said) == (1, 2, True), said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.images import Depth, output_depth, read, write
+from fftfilter.images import Depth, depth_as, read, suffix_of, write
 from tests.images.helpers import picture
 
 
@@ -38,11 +38,11 @@ from tests.images.helpers import picture
     ],
 )
 def test_the_pictures_own_depth_or_as_near_as_the_format_can(given, target, depth):
-    assert output_depth(given, target) == Depth(np.dtype(depth[0]), depth[1])
+    assert depth_as(suffix_of(target, None, given), given) == Depth(np.dtype(depth[0]), depth[1])
 
 
 def test_a_named_format_goes_before_the_extension():
-    assert output_depth(picture(dtype=np.uint16), "x.png", format="jpg") == Depth(np.dtype(np.uint8), 255)
+    assert depth_as(suffix_of("x.png", "jpg"), picture(dtype=np.uint16)) == Depth(np.dtype(np.uint8), 255)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".tif", ".pgm", ".ppm", ".jpg", ".pfm"])
@@ -51,4 +51,4 @@ def test_it_is_the_depth_of_the_file_that_is_written(tmp_path, suffix, dtype):
     given = picture(dtype=dtype)
     write(given, tmp_path / f"x{suffix}")
     got = read(tmp_path / f"x{suffix}")
-    assert (got.planes.dtype, got.maxval) == output_depth(given, f"x{suffix}")
+    assert (got.planes.dtype, got.maxval) == depth_as(suffix, given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.images import ALL, Asked
+from fftfilter.images.pages import ALL, Asked
 
 
 @pytest.mark.parametrize(

@@ -221,10 +221,12 @@ def test_what_is_not_finite_is_counted_and_located(tmp_path, bad):
     samples = np.zeros((4, 5), np.float32)
     samples[2, 3] = samples[3, 1] = bad
     Image.fromarray(samples).save(tmp_path / "x.tif")
+    picture = read(tmp_path / "x.tif")
     with pytest.raises(
-        ReadError, match="2 of 20 samples are NaN, infinite or beyond single precision, the first at x=3, y=2"
+        ReadError, match=r"^x: 2 of 20 samples are NaN, infinite or beyond single precision, the first at x=3, y=2"
     ):
-        read(tmp_path / "x.tif")
+        picture.refuse_not_finite("x")
+    picture.refuse_not_finite("x", ~np.isfinite(picture.planes))
 
 
 @pytest.mark.parametrize("suffix", [".png", ".jpg", ".tif", ".bmp", ".jp2"])

@@ -26,7 +26,7 @@ from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
-from fftfilter.work.verify import reference_of
+from fftfilter.work.verify import references_of
 from tests.soak.check import as_gpu
 
 ALL = H.lowpass("3cyc", shape="ideal")
@@ -83,9 +83,8 @@ def beside_edges(output, scale, size=SIZE, *, part=1.0):
 
 def difference(got, picture, transfer, output, scale, edges="wrap"):
     given = picture if picture.ndim == 3 else picture[None]
-    wanted, _, stretch, _ = reference_of(
-        given, 1, transfer, output, scale=scale, depth=Depth(np.dtype("u1"), 255), edges=edges
-    )
+    depth = Depth(np.dtype("u1"), 255)
+    wanted, _, stretch, _ = next(references_of(given, 1, transfer, output, scale=scale, depth=depth, edges=edges))
     return Difference.of(got.reshape(wanted.shape), wanted, 255, stretch=stretch)
 
 

@@ -81,6 +81,8 @@ class Case(NamedTuple):
     scale: Any
     further: str
     """One of FURTHER."""
+    holes: np.ndarray | None
+    """Which of the planes' samples are missing, if some are."""
     about: str
     kinds: tuple[str, ...]
 
@@ -169,7 +171,24 @@ def make(seed: int) -> Case:
     kinds += ("scale auto" if "auto" in scale else "scale LO:HI",) if scale else ()
     (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
     kinds += (further,) if further else ()
-    return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, white, scale, further, about, kinds)
+    holes = missing(seed, planes) if further in ("", "used again") and made.is_even else None
+    if holes is not None:
+        about, kinds = f"{about}, {holes.mean():.0%} missing", (*kinds, "missing")
+    image = laid_out(image, layout)
+    return Case(seed, chosen, made, planes, image, axis, levels, white, scale, further, holes, about, kinds)
+
+
+def missing(seed: int, planes: np.ndarray) -> np.ndarray | None:
+    """Return holes for one picture of ten: some samples, a block, or whole lines."""
+    r, rng = random.Random(f"{seed} missing"), np.random.default_rng([seed, 1])
+    if r.random() > 0.1:
+        return None
+    holes = rng.random(planes.shape) < r.choice((0.01, 0.1, 0.5, 0.99))
+    if r.random() < 0.5:
+        holes[:] = False
+        (top, bottom), (left, right) = (sorted(r.randint(0, n) for _ in range(2)) for n in planes.shape[1:])
+        holes[:, top:bottom, left:right] = True
+    return holes
 
 
 def scaled(

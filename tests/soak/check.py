@@ -88,6 +88,9 @@ def filtered(case: Case, *, threads: bool) -> np.ndarray:
     """Return the case's picture; raises AssertionError if it is another one the next time."""
     options = {"channel_axis": case.channel_axis, "dtype": case.setup.out, "levels": case.levels}
     options["white"] = case.input_white
+    if case.holes is not None:
+        channels = case.holes if case.channel_axis is None else np.moveaxis(case.holes, 0, case.channel_axis)
+        options["missing"] = channels.reshape(case.image.shape)
     with opened(case) as filter_:
         call = partial(filter_, **options)
         first = call(case.image)
@@ -147,18 +150,19 @@ def compare(case: Case, got: np.ndarray) -> list[Difference]:
     planes = planes.reshape(case.planes.shape)
     together = [slice(None)] if case.channel_axis is not None else [slice(k, k + 1) for k in range(len(planes))]
     given = case.planes * np.uint8(255) if case.planes.dtype == bool else case.planes
-    return [_difference(case, planes[each], given[each]) for each in together]
+    holes = np.zeros(given.shape, bool) if case.holes is None else case.holes
+    return [_difference(case, planes[each], given[each], holes[each]) for each in together]
 
 
-def _difference(case: Case, got: np.ndarray, given: np.ndarray) -> Difference:
+def _difference(case: Case, got: np.ndarray, given: np.ndarray, holes: np.ndarray) -> Difference:
     """Compare images with one scale."""
     own_white = 1 if given.dtype not in (np.uint8, np.uint16) else int(np.iinfo(given.dtype).max)
-    assert got.dtype.kind == "u" or np.isfinite(got).all(), "not all is finite"
+    assert got.dtype.kind == "u" or np.isfinite(got[~holes]).all(), "not all is finite"
     own_white = case.input_white or own_white
     depth = Depth(got.dtype, case.white)
     of = case.setup
     references = references_of(
-        given, own_white, case.transfer, of.output, scale=scale_of(case.scale), depth=depth, edges=of.edges
+        given, own_white, case.transfer, of.output, scale=scale_of(case.scale), depth=depth, edges=of.edges, holes=holes
     )
     found = []
     for wanted, values, stretch, unit in references:

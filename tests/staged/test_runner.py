@@ -130,13 +130,13 @@ def test_a_workspace_fills_the_spin_factors_of_each_length_once(launcher):
     assert IMAGE not in space.names
 
 
-def test_three_buffers_beside_the_image():
+def test_the_data_takes_two_buffers_and_the_image_and_each_table_one():
     launcher = Counted(choose())
     tables = {"reach": np.zeros(257, np.uint32), "floor": np.zeros(1, np.float32)}
     plan = plan_rows(512, algorithms.load("book"))
     Workspace(launcher, (plan, plan), 512 * 512, "test", image_bytes=512 * 512, tables=tables)
-    # The third holds 256 spin factors and the tables, each aligned to 128 bytes.
-    assert launcher.sizes == [512 * 512 * 8, 512 * 512 * 8, 512 * 512, 256 * 8 + 1152 + 128]
+    spin_factors = 256 * 8
+    assert launcher.sizes == [512 * 512 * 8, 512 * 512 * 8, 512 * 512, spin_factors, 257 * 4, 4]
 
 
 def test_more_than_the_device_holds_is_refused_before_anything_is_allocated():

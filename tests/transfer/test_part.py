@@ -65,7 +65,7 @@ def test_it_multiplies_with_others_on_part_of_the_grid_too():
 def test_its_radii_know_the_size_of_a_pixel():
     lacking = Transfer((faded("2um"),))
     with pytest.raises(ParameterError, match="2um needs the size of a pixel"):
-        lacking.check_pixel_size()
+        lacking.gain(6, 8)
     np.testing.assert_allclose(lacking.with_pixel_size("0.5um").gain(6, 8), faded("4px").gain(6, 8))
 
 

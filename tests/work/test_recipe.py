@@ -14,9 +14,11 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
+from fftfilter.missing.rule import Missing
 from fftfilter.output.modes import Auto, Range
 from fftfilter.work.opened import open_
 from fftfilter.work.recipe import Recipe
+from fftfilter.work.region import region_of
 from tests.folders.helpers import pgm
 
 GAINS = np.linspace(0, 1, 12).reshape(3, 4)
@@ -31,14 +33,16 @@ OTHERS = {
     "auto": AutoNotches(20.0),
     "coding": Coding(9),
     "format": "png",
+    "missing": Missing(-9999),
     "strip": True,
     "preserve_times": True,
+    "region": region_of((0, 0, 3, 4), None, None),
 }
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Recipe)])
 def test_every_field_tells_recipes_apart(name):
-    recipe = Recipe(H.mask(GAINS))
+    recipe = Recipe(H.mask(GAINS), output="real")
     other = replace(recipe, **{name: OTHERS[name]})
     assert other != recipe
     assert other.key != recipe.key

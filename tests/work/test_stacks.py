@@ -262,12 +262,31 @@ def test_a_stack_goes_through_standard_input_and_output(stack, blur):
 def test_the_program_says_what_became_of_the_pages(run, stack, tmp_path):  # noqa: F811
     code, out, said = run("lowpass", *OPTIONS, "-v", "--verify", "--pages", "2-", stack, tmp_path / "out.tif")
     assert code == 0
+    caution, said = said.split("\n", 1)
+    assert caution == "fftfilter: each page has a scale of its own: --scale stack gives one to all"
     assert said.startswith("3 pages, 32 x 24: lowpass, gaussian, radius 8px")
     assert out.startswith(f"{tmp_path}/out.tif: off by at most ".encode())
     assert b"of 2304 samples" in out
     code, _, said = run("lowpass", *OPTIONS, "-v", stack, tmp_path / "out.png")
     assert code == 0
     assert "the pages become frames of an animation, shown for 0.1 s each" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lowpass"], "fftfilter: each page has a scale of its own: --scale stack gives one to all\n"),
+        (["lowpass", "--output", "signed", "--scale", "auto"], "fftfilter: each page has a scale of its own: "),
+        (["imagej"], "fftfilter: each page is autoscaled by itself: --no-autoscale does without\n"),
+        *((["lowpass", *options], "") for options in (["-q"], ["--scale", "stack"], ["--scale", "0:40"])),
+        *((["lowpass", *options], "") for options in (["--output", "keep"], ["--pages", "2"])),
+        (["imagej", "--no-autoscale"], ""),
+    ],
+    ids=str,
+)
+def test_pages_that_cannot_be_compared_are_said(run, stack, tmp_path, words, said):  # noqa: F811
+    code, _, found = run(*words, stack, tmp_path / "out.tif")
+    assert (code, found[: len(said)], found.count("\n")) == (0, said, bool(said)), found
 
 
 @pytest.mark.parametrize(

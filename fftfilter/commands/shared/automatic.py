@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from ...output.modes import MODES
+from ...output.modes import EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...work.opened import Opened
 
 AUTO = "--auto"
-EACH, FOLDER = "each", "folder"
 
 auto_options = combined(
     filter_option(
@@ -125,7 +124,9 @@ def of_sources(
         found = opened(sources[0], pages, limit)
         return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
+        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern)
+        if of_folder
+        else files_of(sources, says_so=failures)
     )
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
@@ -140,7 +141,8 @@ def of_sources(
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
     for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
-    return Searched(made.spectrum, made.pixel, is_whole=not made.failed)
+    left_out = isinstance(tree, Files) and tree.folders
+    return Searched(made.spectrum, made.pixel, is_whole=not (made.failed or left_out))
 
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
@@ -149,9 +151,9 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given["pages"])}
     device = next(iter(devices_of(given["device"])), None)
-    mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given), device=device).spectrum
+    mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
     found = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, auto, f"{mean.pictures} pictures", given["verbose"])

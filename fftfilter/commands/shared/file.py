@@ -32,7 +32,6 @@ ADVANCE = "fftfilter.advance"
 def run_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     _load_ahead(source, options)  # while the rest is imported
-    from ... import images
     from ...files import sources
     from ...files.atomic import remove_leftovers_beside
     from ...files.messages import shown
@@ -48,11 +47,7 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     masks = [*map(sources.identity, options.masks)]
     opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    spare = masks if options.in_place else [opened.identity, *masks]
-    if isinstance(opened.found, images.Pages):
-        done = _filter_pages(opened, target, spare, options)
-    else:
-        done = _filter_picture(opened, target, spare, [opened.identity, *masks], options)
+    done = _filter(opened, target, [opened.identity, *masks], options)
     if done.difference:
         from ...work import verify
 
@@ -98,68 +93,55 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         preview.check(options.preview, source, target)
 
 
-def _filter_picture(
-    opened: Opened,
-    target: str,
-    spare: Sequence[Identity | None],
-    files: Sequence[Identity | None],
-    options: CommandOptions,
-) -> Done:
-    """Filter a picture into a file; ``files`` are all inputs, which pages and pictures of steps must not replace."""
-    from ...work.file import filter_file
-
-    observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
-    _say([] if options.quiet else opened.cautions(opened.frame(target)) + opened.recipe.cautions())
-    with opened.recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
-        done = filter_file(
-            opened,
-            target,
-            filter_,
-            spare=spare,
-            compare=options.verify is not None,
-            keep=options.preview is not None,
-            observe=observe,
-        )
-        if options.verbose:
-            click.echo(_summary(filter_, opened, done), err=True)
-        if options.profile:
-            click.echo(_times(filter_), err=target == "-")
-    if options.preview and done.frame:
-        preview.write_page(options.preview, opened, done.frame, options.device, files)
-    return done
-
-
-def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None], options: CommandOptions) -> Done:
-    """Filter the pages of a file, one by one."""
+def _filter(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
+    """Filter a picture, or pages one by one; ``files`` are all inputs."""
     from contextlib import closing
 
+    from ... import images
     from ...folders.progress import Progress
     from ...output.modes import STACK
     from ...work.file import filter_file
 
-    pages, recipe = opened.pages, opened.recipe
-    with closing(opened):
-        only = options.chosen("save_stages", "preview", "profile")
+    recipe, progress = opened.recipe, Progress(1, quiet=True)
+    has_pages = isinstance(opened.found, images.Pages)
+    if has_pages:
+        pages, passes = opened.pages, 1 + (recipe.span == STACK)
+        only = options.chosen("save_stages", "profile")
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
-        passes = 1 + (recipe.span == STACK)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
-        watch = click.get_current_context().meta.get(ADVANCE)
+    else:
+        _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.cautions())
+    observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
+    watch = click.get_current_context().meta.get(ADVANCE)
 
-        def advance() -> None:
-            progress.advance()
-            if watch:
-                watch(len(pages) * passes)
+    def advance() -> None:
+        progress.advance()
+        if watch:
+            watch(progress.total)
 
-        with recipe.open(opened.transfer, options.device) as filter_:
-            try:
-                compare = options.verify is not None
-                done = filter_file(opened, target, filter_, spare=spare, compare=compare, advance=advance)
-            finally:
-                progress.clear()
+    with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
+        try:
+            done = filter_file(
+                opened,
+                target,
+                filter_,
+                spare=files[1:] if options.in_place else files,
+                compare=options.verify is not None,
+                keep=options.preview is not None,
+                observe=observe,
+                advance=advance,
+            )
+        finally:
+            progress.clear()
+        if has_pages:
             _say([] if options.quiet else done.cautions + recipe.cautions())
-            if options.verbose:
-                click.echo(f"{done.pages} pages, {_summary(filter_, opened, done)}", err=True)
+        if options.verbose:
+            click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
+        if options.profile:
+            click.echo(_times(filter_), err=target == "-")
+    if options.preview and done.frame:
+        preview.write_page(options.preview, opened, done.frame, options.device, files)
     return done
 
 
@@ -206,6 +188,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
+    cut += f"; {done.missing:.2%} missing" if done.missing else ""
     given = filter_.transfer.pixel_size
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name

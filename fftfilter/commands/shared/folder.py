@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import signals, startup
-from ...errors import ParameterError, ReadError
+from ...errors import DeviceError, ParameterError, ReadError
 from ...output.modes import FOLDER
 from . import preview
-from .options import combined, device_that_is_done_first, option, refuse
+from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,62 +27,52 @@ if TYPE_CHECKING:
     from ...folders.tree import Files
     from ..filters import CommandOptions
 
-NO_DEVICE = 3
-
 folder_options = combined(
-    option(
+    folder_option(
         "-r",
         "--recursive",
-        group="Folders",
         is_flag=True,
         short=True,
         help="Enter the folders in IN; OUT gets the same tree.",
     ),
-    option(
+    folder_option(
         "--pattern",
-        group="Folders",
         multiple=True,
         metavar="GLOB",
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
-    option(
+    folder_option(
         "--format",
         "format_",
-        group="Folders",
         metavar="EXT",
         help="Write all files as png, tif, jpg ... (also what goes to standard output).",
     ),
-    option(
+    folder_option(
         "--skip-existing",
-        group="Folders",
         is_flag=True,
         short="Resume a folder: only files that are not done yet.",
         help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
     ),
-    option("--fail-fast", group="Folders", is_flag=True, help="Start no more files after one has failed."),
-    option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, but do nothing."),
-    option(
+    folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
+    folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
+    folder_option(
         "--report",
-        group="Folders",
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file; - means standard output.",
+        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
     ),
-    option(
+    folder_option(
         "--cluster",
-        group="Folders",
         metavar="ADDRESS",
         help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
-    option(
+    folder_option(
         "--processes",
-        group="Folders",
         type=click.IntRange(1, 1024),
         metavar="N",
         help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
         "files]",
     ),
-    option("-q", "--quiet", group="Folders", is_flag=True, help="Print only errors: no progress, summary or cautions."),
+    folder_option("-q", "--quiet", is_flag=True, help="Print only errors: no progress, summary or cautions."),
 )
 
 
@@ -110,15 +100,23 @@ def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern:
     refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
 
 
-def files_of(names: list[str]) -> Files:
-    """Return several IN as files; raises UsageError for what is none."""
+def files_of(names: list[str], *, says_so: bool = True) -> Files:
+    """Return several IN as files, without the folders among them; ``says_so`` prints a line for each of those.
+
+    Raises UsageError for standard input, and if all are folders.
+    """
+    from ...files.messages import quoted_if_odd
     from ...folders.tree import Files
 
-    for name in names:
-        if name == "-" or is_folder(name):
-            what = "standard input, which has no name" if name == "-" else "a folder, which must be the only IN"
-            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
-    return Files(names)
+    if "-" in names:
+        raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
+    folders = [name for name in names if is_folder(name)]
+    if len(folders) == len(names):
+        raise click.UsageError(f"{names[0]!r} is a folder, which must be the only IN: give files for the folder OUT.")
+    for name in folders if says_so else ():
+        why = "is a folder among several IN, and left out; filter it by a command of its own"
+        click.echo(f"fftfilter: {quoted_if_odd(name)}: {why}", err=True)
+    return Files([name for name in names if name not in folders], len(folders))
 
 
 def _missing(name: str) -> ReadError:
@@ -132,7 +130,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
-    from ...images import extension_of, extensions
+    from ...images import extensions, suffix_of
 
     recipe = options.recipe
     options.check_for_folder(target)
@@ -149,15 +147,10 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     run = FolderRun(
         source,
         out,
-        Settings(
-            replace(recipe, format=None),
-            extremes=options.report is not None,
-            in_place=options.in_place,
-            preview=options.preview is not None,
-        ),
+        Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
         recursive=options.recursive,
         pattern=options.pattern,
-        format=extension_of(recipe.format) if recipe.format else None,
+        format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
         report=options.report,
@@ -271,12 +264,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     told_of_no_space = False
 
     def stop(number: int) -> None:
-        run.stop.signal = number
+        run.stopped_by = number
         click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
 
     with signals.asking_first(stop):
         try:
-            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
+            for outcome in preview.collected(run.run(workers), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
@@ -312,10 +305,10 @@ def _print_warnings(run: FolderRun) -> None:
 def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
     why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
-    if run.stop.signal is not None:
-        why, code = signals.ending(run.stop.signal)
+    if run.stopped_by is not None:
+        why, code = signals.ending(run.stopped_by)
     elif run.lost:
-        why, code = run.lost, NO_DEVICE
+        why, code = run.lost, DeviceError.exit_code
     if why:
         click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
     return code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -130,6 +130,10 @@ def filter_option(*names: str, **attributes: Any) -> Callable[[F], F]:
     return option(*names, group="Filter", show_default="default" in attributes, **attributes)
 
 
+output_option = partial(option, group="Output")
+folder_option = partial(option, group="Folders")
+
+
 def choice_of_device(further: str = "") -> Callable[[F], F]:
     """Return the decorator for --device; ``further`` is what else it takes."""
     return option(
@@ -172,49 +176,42 @@ precision_option = option(
 )
 
 
-class Bytes(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A number of bytes: 3000000, 500MB or 4GB."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of bytes."""
-        found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", str(value).strip(), re.IGNORECASE)
-        if not found:
-            self.fail(f"{value!r} is not a size: give bytes, or for example 500MB or 4GB.", param, ctx)
-        return int(float(found[1]) * 1000 ** " kMGT".lower().index(found[2].lower() or " "))
+def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", given.strip(), re.IGNORECASE)
+    if not found:
+        raise click.BadParameter(f"{given!r} is not a size: give bytes, or for example 500MB or 4GB.")
+    return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
 input_limit_option = option(
     "--input-limit",
     group="Input",
-    type=Bytes(),
+    callback=_bytes,
     metavar="SIZE",
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
 
 file_options = combined(
-    option("--in-place", group="Output", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
-    option(
+    output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+    output_option(
         "--png-level",
-        group="Output",
         type=click.IntRange(0, 9),
         default=1,
         show_default=True,
         metavar="0-9",
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
-    option(
+    output_option(
         "--quality",
-        group="Output",
         type=click.IntRange(1, 100),
         metavar="1-100",
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
-    option(
+    output_option(
         "--compression",
-        group="Output",
         type=click.Choice(list(COMPRESSIONS)),
         help="The compression of a TIFF.  [default: as IN, or none]",
     ),
@@ -246,9 +243,9 @@ pages_option = option(
 )
 
 
-def pages_of(given: dict[str, Any]) -> Asked | None:
-    """Return the pages that a command's options ask for; raises ParameterError."""
-    return None if given["pages"] is None else Asked.parse(given["pages"])
+def pages_of(given: str | None) -> Asked | None:
+    """Return the pages that --pages asks for; raises ParameterError."""
+    return None if given is None else Asked.parse(given)
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import WriteError
-from .options import option
+from .options import output_option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,9 +32,8 @@ TOLD = 3
 # Formats that hold colors and that every browser shows.
 KINDS = (".png", ".jpg", ".webp")
 
-preview_option = option(
+preview_option = output_option(
     "--preview",
-    group="Output",
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
@@ -93,14 +92,17 @@ def write_page(
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.page import page
     from ...preview.report import FilterReport
+    from ...work.opened import filled
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
-    title = f"{Path(opened.name).name}   {width} x {height}"
+    title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    report = FilterReport(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
-    _write(preview, page(report, made.planes, made.maxval, title, about), spare)
+    recipe, planes = opened.recipe, filled(given, frame.holes, device)
+    weight = recipe.weight(height, width)
+    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight)
+    _write(preview, page(report, frame.shown(), made.maxval, title, about), spare)
 
 
 def _about(transfer: Transfer) -> str:

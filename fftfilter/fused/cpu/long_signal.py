@@ -1,4 +1,4 @@
-"""Long signals, or few: rows that would leave most lanes of a vector without work are transformed as matrices.
+"""Long or few rows: these would leave most lanes of a vector idle, so each is transformed as a matrix.
 
 n = rows x columns: transforms down the columns, times twiddle factors, transforms along the rows, and the result lies
 transposed (Bailey, FFTs in external or hierarchical memory, 1990). A length that cannot be split well goes by
@@ -30,7 +30,7 @@ FEW, MANY = 1 << 10, 1 << 14
 
 
 def long(launcher: Launcher, shape: Shape, *, lanes: int | None = None) -> LongSignal | LongChirp | None:
-    """Return the transform of rows that are long or few, None for others."""
+    """Return the transform of long or few rows, None for others."""
     lanes = lanes or vector_width(launcher.device.cl_device.native_vector_width_float)
     if shape.along != "rows" or shape.width < (FEW if shape.height < lanes else MANY):
         return None
@@ -41,14 +41,12 @@ def long(launcher: Launcher, shape: Shape, *, lanes: int | None = None) -> LongS
 @cache
 def split(n: int, lanes: int) -> tuple[int, int] | None:
     """Return the most even (rows, columns) of a smooth length, each at least a vector; None if there are none."""
-    if not mixed_radix.is_smooth(n):
-        return None
-    rows = (rows for rows in range(int(n**0.5), lanes - 1, -1) if n % rows == 0)
-    return next(((rows, n // rows) for rows in rows), None)
+    most = int(n**0.5) if mixed_radix.is_smooth(n) else 0
+    return next(((rows, n // rows) for rows in range(most, lanes - 1, -1) if n % rows == 0), None)
 
 
 class LongSignal:
-    """Transforms of rows, each as a matrix of ``sides``, rows and columns."""
+    """Transforms of rows, each as a matrix of ``sides`` (rows, columns)."""
 
     def __init__(self, launcher: Launcher, shape: Shape, sides: tuple[int, int], *, lanes: int) -> None:
         rows, columns = sides
@@ -66,7 +64,7 @@ class LongSignal:
 
 
 class LongChirp:
-    """Transforms of rows of a length with a large prime in it: Bluestein's, of a length that can be split."""
+    """Transforms of rows whose length has a large prime factor: Bluestein's, of a length that can be split."""
 
     def __init__(self, launcher: Launcher, shape: Shape, *, lanes: int) -> None:
         self._shape, n = shape, shape.width

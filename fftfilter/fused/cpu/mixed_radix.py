@@ -23,8 +23,8 @@ RADICES = (8, 5, 4, 3, 2)
 LARGEST_WRITTEN_OUT = 19
 # Instructions of a stage for each number, loads and stores included, to choose between convolution lengths.
 INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
-# Primes up to here go by the definition, which costs less than Bluestein's two transforms of
-# more than twice the length; measured, the two are even between 67 and 97.
+# Primes up to here are transformed by the definition, which costs less than Bluestein's two transforms of more than
+# twice the length. Measured, the two are even between 67 and 97.
 LARGEST_PRIME = 61
 
 
@@ -41,7 +41,7 @@ class RadixStage(NamedTuple):
 
 
 class MixedRadix(NamedTuple):
-    """The transform of length n: its stages, and how many are done on the whole before it is cut into parts."""
+    """The transform of length n: its stages, and how many of them run on the whole before it is cut into parts."""
 
     n: int
     stages: tuple[RadixStage, ...]
@@ -54,7 +54,7 @@ class MixedRadix(NamedTuple):
 
     @property
     def part(self) -> int:
-        """How many numbers a part has, as part_length in transform.cl."""
+        """Numbers of a part, part_length in transform.cl."""
         return self.stages[self.whole_stages - 1].span if self.whole_stages else self.n
 
     def table(self) -> NDArray[np.uint32]:
@@ -86,19 +86,12 @@ class MixedRadix(NamedTuple):
 
 def factors(n: int) -> list[int]:
     """Return the radices of length n: eights, fives, a four or two, threes, then other primes; [1] for 1."""
-    found: list[int] = []
-    rest = n
-    twos = (rest & -rest).bit_length() - 1
-    rest >>= twos
-    # 16 is 4 times 4, which is less work than 8 times 2.
+    twos = (n & -n).bit_length() - 1
+    rest, divisor = n >> twos, 3
     eights, left = divmod(twos, 3)
-    if left == 1 and eights:
-        found, left = [8] * (eights - 1) + [4, 4], 0
-    else:
-        found = [8] * eights
-    if left:
-        found.append(1 << left)
-    divisor = 3
+    found = [8] * eights + [1 << left] * (left > 0)
+    if found[-2:] == [8, 2]:  # 16 is 4 times 4, which is less work than 8 times 2
+        found[-2:] = [4, 4]
     while rest > 1:
         while rest % divisor == 0:
             found.append(divisor)
@@ -109,23 +102,20 @@ def factors(n: int) -> list[int]:
 
 
 def has_roots(radix: int) -> bool:
-    """Tell whether a radix is a prime that goes by the definition, with a table of its roots of unity."""
+    """Tell whether a radix is a prime that is transformed by the definition, with a table of its roots of unity."""
     return radix > 1 and radix not in RADICES
 
 
 def is_smooth(n: int) -> bool:
-    """Tell whether a length is made of the radices and the primes that go by the definition."""
-    for p in range(2, LARGEST_PRIME + 1):
-        while n % p == 0:
-            n //= p
-    return n == 1
+    """Tell whether every prime factor of a length has a butterfly."""
+    return max(factors(n)) <= LARGEST_PRIME
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:
-    """Return the plan of a length that is smooth.
+    """Return the plan of a smooth length.
 
-    Parts of at most ``part`` numbers fit into the first cache. At least ``least_whole`` stages are done on the whole
-    (the one that reads pixels is), if there are more.
+    Parts of at most ``part`` numbers fit into the first cache. At least ``least_whole`` stages run on the whole (the
+    one that reads pixels has to), but never the last one.
     """
     stages: list[RadixStage] = []
     span, twiddles = n, 0
@@ -141,7 +131,7 @@ def plan(n: int, part: int, least_whole: int) -> MixedRadix:
 
 
 class Bluestein(NamedTuple):
-    """The transform of a length n with a large prime in it: Bluestein's convolution on a smooth length's plan."""
+    """The transform of a length n with a large prime factor: Bluestein's convolution, of a smooth length."""
 
     n: int
     inner: MixedRadix
@@ -160,7 +150,7 @@ class Bluestein(NamedTuple):
 
 
 def convolution_length(n: int) -> int:
-    """Return the length from 2n - 1 up, made of 8 and of 2, 3 and 5, whose transform takes the fewest instructions."""
+    """Return the cheapest length of a convolution of n points: at least 2n - 1, a product of 8 and of 2, 3 and 5."""
 
     def instructions(m: int) -> int:
         return m * sum(INSTRUCTIONS[radix] for radix in factors(m))
@@ -177,13 +167,13 @@ def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
 
 
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions of the frequencies up to n/2 that are below ``end``, and those of their mirrored ones."""
+    """Return the positions of the frequencies up to n/2 and below ``end``, and those of the opposite frequencies."""
     n = len(frequencies)
     lower = np.flatnonzero(frequencies < min(n // 2 + 1, end))
     return lower, places_of(frequencies)[(n - frequencies[lower]) % n]
 
 
 def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return values as rows of ``size``, the last row filled up with the last value."""
+    """Return values as rows of ``size``; the last value fills up the last row."""
     rows = -(-len(values) // size)
     return np.concatenate([values, np.repeat(values[-1:], rows * size - len(values), axis=0)]).reshape(rows, size)

@@ -11,12 +11,12 @@ never stored as floats, the spectrum never leaves the cache between the two hori
 complex result is never stored at all. The data between the steps is four bytes a pixel.
 
 Only rows whose vertical frequency is within the support of the transfer function go through the horizontal transform,
-the mask and back. In any other row the gain is the same throughout, and multiplying a row's spectrum by one number is
-multiplying the row by it: where that is 1 the row stays as the columns have left it, where it is 0 they clear it. Of a
-high-pass of the default radius, n/8, a quarter of the rows is left to transform.
+the mask and back. In any other row the gain is constant, so that filtering multiplies the row by one number:
+by 1, and the row stays as the columns have left it, or by 0, and the columns clear it. A high-pass of the default
+radius, n/8, leaves a quarter of the rows to transform.
 
-One launch, as a CPU's compute units would sleep between several, and waking one takes longer than a step of a
-small image. There is a work-item for each, which takes task after task (``filter.cl``).
+There is one launch, as a CPU's compute units would sleep between several, and waking one takes longer than a step of
+a small image. Each compute unit has one work-item, which takes task after task (``filter.cl``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
-ALL_STEPS = (0, len(STEPS))
 # Steps that do nothing where the ramps are given.
 OF_HISTOGRAM = ("histogram", "ramp")
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
@@ -100,7 +99,7 @@ class FusedCpuPipeline:
         self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
         self._results: MemoryPool | None = None
-        self._steps = ALL_STEPS
+        self._steps = 0, len(STEPS)
         # None is set later: by `retune` the parameters and tables that the transfer function decides.
         arguments = {
             "progress": progress,
@@ -111,15 +110,15 @@ class FusedCpuPipeline:
             "pixels": None,
             "deviation": self._far_buffer,
             "largest": launcher.allocate(self._far.nbytes),
-            "column_twiddles": self._copied(twiddle_factors(self.plan.columns)),
-            "row_twiddles": self._copied(twiddle_factors(self.plan.rows)),
+            "column_twiddles": launcher.wrap(twiddle_factors(self.plan.columns), constant=True),
+            "row_twiddles": launcher.wrap(twiddle_factors(self.plan.rows), constant=True),
             **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
             "ramps": self._ramps_buffer,
             "counted": self._counted_buffer,
             "extremes": self._extremes_buffer,
             **dict.fromkeys(("wanted", "counts", "bins")),
-            "first_step": ALL_STEPS[0],
-            "end_step": ALL_STEPS[1],
+            "first_step": 0,
+            "end_step": len(STEPS),
         }
         defines = (
             f"VECTOR={self.plan.lanes}",
@@ -133,7 +132,7 @@ class FusedCpuPipeline:
         self.retune(transfer)
 
     def retune(self, transfer: Transfer) -> bool:
-        """Take another transfer function, in the same buffers; return whether these serve it."""
+        """Take another transfer function in the same buffers; return whether they fit it."""
         if self._needs_two(transfer) != self._needs_two_inverses:
             return False
         stack, edges = self.stack, self._edges
@@ -170,7 +169,7 @@ class FusedCpuPipeline:
         described = params(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
         tables = {"params": described, "places": places.astype(np.uint32), "across": mask.across, "down": mask.down}
         tables |= {"gains": mask.gains, "odd_gains": odd_gains, "twins": twins, "turns": turns}
-        self._of_transfer = {name: self._copied(table) for name, table in tables.items()}
+        self._of_transfer = {name: self.launcher.wrap(table, constant=True) for name, table in tables.items()}
         self._filter.bind(**self._of_transfer)
         return True
 
@@ -189,7 +188,7 @@ class FusedCpuPipeline:
         return self._pixels(result)
 
     def _set_ramps(self, ramps: Ramps) -> None:
-        """Set the ramps of the pictures, or what a histogram finds them by, unless they are set already."""
+        """Set the ramps of the pictures, or the parts by which a histogram finds them, unless they are set already."""
         if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
             return
         stack, lanes = self.stack, self.plan.lanes
@@ -229,7 +228,7 @@ class FusedCpuPipeline:
         return counted * (self.stack.pictures / self.stack.size)
 
     def undecided(self) -> list[float]:
-        """Return how many samples are undecided, by those of every n-th row, as a part of how many may be."""
+        """Return about how many samples are undecided, counted in every n-th row, divided by how many may be."""
         self.launcher.finish(self._counted_buffer, self._counted)
         return [sum(counts) * self._per_undecided for counts in self._undecided.tolist()]
 
@@ -248,7 +247,7 @@ class FusedCpuPipeline:
         return pixels, result
 
     def _empty(self, shape: tuple[int, ...]) -> Array:
-        """Return an array for a result; large ones use the memory of those that are gone."""
+        """Return an array for a result; a large one reuses the memory of an earlier result that is gone."""
         size = math.prod(shape) * self.stack.out.itemsize
         if size < LARGE:
             return np.empty(shape, self.stack.out)
@@ -257,7 +256,7 @@ class FusedCpuPipeline:
         return self._results.empty(shape, self.stack.out)
 
     def _launch(self, first: int, end: int) -> None:
-        """Launch a range of steps at once, or each by itself to be timed, but for those that do nothing."""
+        """Launch a range of steps at once; to time them, launch each by itself, except those that do nothing."""
         launches = {"filter": (first, end)}
         if self.launcher.profiles:
             skipped = () if isinstance(self._ramps, ByHistogram) else OF_HISTOGRAM
@@ -275,10 +274,6 @@ class FusedCpuPipeline:
         width = self.stack.width
         return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
-    def _copied(self, array: Array) -> Any:
-        """Return a buffer with a copy of an array, which kernels read."""
-        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
-
     def _in_huge_pages(self, size: int) -> Any:
         """Return a buffer of ``size`` bytes, in huge pages where it is large.
 
@@ -291,5 +286,5 @@ class FusedCpuPipeline:
 
 
 def _with_opposite(k: Array, n: int) -> Array:
-    """Return frequencies, each with n - k behind it: ``(count, ...)`` to ``(2 count, ...)``."""
+    """Return frequencies k, each followed by n - k: ``(count, ...)`` to ``(2 count, ...)``."""
     return np.stack([k, n - k], axis=1).reshape(-1, *k.shape[1:])

@@ -1,8 +1,7 @@
 """A plain FFT on a CPU, prepared for arrays of one shape: one launch from array to array.
 
-Arrays come and go in natural order, the stages leave theirs: the tables of the layout (``plain_fft/layout.cl``) take
-each number from its place. An inverse transform is the forward one whose frequency k is taken for -k, which costs
-nothing.
+Arrays are in natural order, but the stages permute frequencies. The tables of the layout (``plain_fft/layout.cl``) say
+where each number lies. An inverse transform is the forward one with frequency k read as -k, which costs nothing.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ class CpuLayout:
         numbers = lanes // 2
         height, width = shape.height, shape.width
         part = part_bytes // (8 * lanes)
-        self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
-        self.rows: Axis = mixed_radix.transform(width if self.kind != COLUMNS else 1, part, 0)
-        if self.kind == LINES:
+        self.columns: Axis = mixed_radix.transform(height if kind != LINES else 1, part, 1)
+        self.rows: Axis = mixed_radix.transform(width if kind != COLUMNS else 1, part, 0)
+        if kind == LINES:
             self.pitch = max(width, lanes if shape.data == "real" else numbers)
             self.strips = 0
         else:
@@ -65,50 +64,27 @@ class CpuLayout:
             self.strips = -(-self.pitch // self.strip)
         spectrum_pitch = max(shape.spectrum_width, numbers)
         self.source_pitch = spectrum_pitch if shape.data == "values" else self.pitch
-        if self.kind == SIGNAL:
-            self.target_pitch, self.stored = height, width
+        if kind == SIGNAL:
+            self.target_pitch, stored = height, width
         else:
-            in_strips = shape.data == "values" or self.kind == COLUMNS
-            self.target_pitch = self.pitch if in_strips else spectrum_pitch
-            self.stored = self.target_pitch
-        self.strip_stride = height + plan.SPARE_ROWS
-        self._places()
-
-    @property
-    def spectrum(self) -> int:
-        """Numbers of a spectrum's row that are taken."""
-        return self.shape.spectrum_width if self.shape.data == "values" else self.stored
-
-    @property
-    def workspace(self) -> int:
-        """Numbers of a worker's work space."""
-        height = self.shape.height
-        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+            in_strips = shape.data == "values" or kind == COLUMNS
+            stored = self.target_pitch = self.pitch if in_strips else spectrum_pitch
+        self.spectrum = shape.spectrum_width if shape.data == "values" else stored
+        """Numbers of a spectrum's row that are read or stored."""
         # A work space begins elsewhere in the cache's sets than the one before.
-        longest = height if self.kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
-        return max(longest, convolution) + plan.SPARE_ROWS
-
-    @property
-    def strip_numbers(self) -> int:
-        """Numbers of the strips of an image, 0 where one step does all."""
-        return 0 if self.kind in (LINES, COLUMNS) else self.strip_stride * self.strips
-
-    @property
-    def chunk(self) -> int:
-        """Images that go through the steps together."""
-        if not self.strip_numbers:
-            return self.shape.count
-        return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_numbers)))
-
-    @property
-    def strip_bytes(self) -> int:
-        """Bytes of the strips between the steps."""
-        return 8 * self.lanes * self.strip_numbers * self.chunk
-
-    @property
-    def progress(self) -> int:
+        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
+        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        self.workspace = max(longest, convolution) + plan.SPARE_ROWS
+        """Numbers of a worker's work space."""
+        self.strip_stride = height + plan.SPARE_ROWS
+        # Between two steps the strips of some images wait, those that go through the steps together.
+        strip_bytes = 0 if kind in (LINES, COLUMNS) else 8 * lanes * self.strip_stride * self.strips
+        most = WAITING * workers // strip_bytes if strip_bytes else shape.count
+        self.chunk = max(1, min(shape.count, most))
+        self.strip_bytes = strip_bytes * self.chunk
+        self.progress = 1 + 2 * -(-shape.count // self.chunk) * (1 + workers)
         """Counters of the tasks of all steps."""
-        return 1 + 2 * -(-self.shape.count // self.chunk) * (1 + self.workers)
+        self._places()
 
     def _places(self) -> None:
         """Make the tables ``places``, ``to`` and ``take``."""
@@ -147,7 +123,7 @@ class CpuLayout:
         self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
 
     def between(self) -> NDArray[np.complex64]:
-        """Return the twiddle factors between the steps of a long signal, (width, height); of others nothing."""
+        """Return the twiddle factors between the steps of a long signal, ``(width, height)``, else one number."""
         shape = self.shape
         if self.kind != SIGNAL:
             return np.ones(1, np.complex64)
@@ -165,21 +141,13 @@ class CpuLayout:
         """Return the fields of layout.cl."""
         shape = self.shape
         of_source, of_target = self.sizes()
-        fields = {
-            "source_step": of_source,
-            "target_step": of_target,
-            "images": shape.count,
-            "chunk": self.chunk,
-            "tasks": (self.strips, self.groups) if shape.data != "values" else (self.groups, self.strips),
-            "source_pitch": self.source_pitch,
-            "target_pitch": self.target_pitch,
-            "width": self.spectrum,
-            "kind": self.kind,
-        }
-        return filled(LAYOUT, fields)
+        tasks = self.strips, self.groups
+        fields = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
+        fields |= {"source_step": of_source, "target_step": of_target, "images": shape.count, "width": self.spectrum}
+        return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
 
     def sizes(self) -> tuple[int, int]:
-        """Return how many floats (or pixels) an array takes that is given, and that is made."""
+        """Return the floats (or pixels) of a source array and of a target array."""
         shape = self.shape
         source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
         rows = shape.width if self.kind == SIGNAL else shape.height
@@ -224,30 +192,29 @@ class CpuTransform:
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
         workspaces = 8 * lanes * layout.workspace * workers
-        self.device_bytes = max(64, layout.strip_bytes) + workspaces + layout.between().nbytes
+        between = layout.between()
+        self.device_bytes = max(64, layout.strip_bytes) + workspaces + between.nbytes
         """Bytes that the transform keeps between calls."""
-        device.check_memory(
-            str(shape),
-            [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
-        )
+        arrays = [shape.count * of_source * pixel.itemsize, shape.count * of_target * 4]
+        device.check_memory(str(shape), [self.device_bytes, *arrays])
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
         arguments = {
             "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
-            "params": self._constant(layout.params()),
-            "layout": self._constant(layout.layout()),
+            "params": launcher.wrap(layout.params(), constant=True),
+            "layout": launcher.wrap(layout.layout(), constant=True),
             "z": self._scratch(max(64, layout.strip_bytes)),
             "x": self._scratch(workspaces),
             "source": None,
             "target": None,
             "largest": self._largest_buffer,
-            "column_twiddles": self._constant(twiddle_factors(layout.columns)),
-            "row_twiddles": self._constant(twiddle_factors(layout.rows)),
-            "places": self._constant(layout.places),
-            "to": self._constant(layout.to),
-            "take": self._constant(layout.take),
-            "between": self._constant(layout.between()),
+            "column_twiddles": launcher.wrap(twiddle_factors(layout.columns), constant=True),
+            "row_twiddles": launcher.wrap(twiddle_factors(layout.rows), constant=True),
+            "places": launcher.wrap(layout.places, constant=True),
+            "to": launcher.wrap(layout.to, constant=True),
+            "take": launcher.wrap(layout.take, constant=True),
+            "between": launcher.wrap(between, constant=True),
             "scale": None,
         }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
@@ -259,8 +226,8 @@ class CpuTransform:
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
 
-        Of a signal's matrix the transform lies transposed. The magnitude is NaN where there is one. Arrays are read
-        and written where they are; only rows narrower than a vector are copied.
+        The transform of a signal's matrix is transposed. The magnitude is NaN if any number is. Arrays are read and
+        written in place; only rows narrower than a vector are copied.
         """
         shape, layout = self.shape, self.plan
         given, made = source.shape[-1], shape.target[-1]
@@ -278,9 +245,6 @@ class CpuTransform:
         if self.kind == SIGNAL or made == layout.target_pitch:
             return target, largest
         return np.ascontiguousarray(target[:, :, :made]), largest
-
-    def _constant(self, array: Array) -> Any:
-        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _scratch(self, size: int) -> Any:
         return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))

@@ -58,12 +58,12 @@ class FusedCpuPlan(NamedTuple):
 
     @property
     def gains(self) -> int:
-        """Numbers of it that hold gains, two a number: of a part of a row, or of a row that is no transform itself."""
+        """Numbers of it that hold gains, two each: of a part of a row, or of a whole row by Bluestein's."""
         of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
         return -(-max(of_rows, MIRRORED_GAINS) // 2)
 
     def strips_in_line(self, pixel: int) -> int:
-        """Return how many strips share a line of the cache in an image whose pixels have ``pixel`` bytes."""
+        """Return how many strips share a cache line, for pixels of ``pixel`` bytes."""
         return max(1, LINE // (2 * self.lanes * pixel))
 
     def bands(self, pixel: int) -> int:
@@ -81,7 +81,7 @@ class FusedCpuPlan(NamedTuple):
     def strips_per_task(self, pixel: int) -> int:
         """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.
 
-        They are those of a cache line, if these leave tasks enough for all workers.
+        All strips of a cache line, if this leaves enough tasks for all workers.
         """
         in_line = self.strips_in_line(pixel)
         enough = self.strips >= in_line * TASKS * self.workers
@@ -113,8 +113,8 @@ def plan(
 ) -> FusedCpuPlan:
     """Return the plan for a size on a device.
 
-    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units. With smaller
-    parts, small images go the way of large ones. ``inverses`` is how often an image is transformed back.
+    ``lanes`` are by default those of the device's registers, ``workers`` its compute units. Smaller parts make small
+    images take the path of large ones. ``inverses`` is how often an image is transformed back.
     """
     lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
     part = part_bytes // (8 * lanes)

@@ -1,8 +1,8 @@
 """The program of the CPU form, and what its kernels read: the parameters (``params.cl``) and the mask (``mask.cl``).
 
-Compiling takes longer than filtering many a folder. Lengths are therefore parameters and not part of the program, but
-the butterflies are. Those of one size's radices compile in half the time of all: the first size on a device gets
-them alone, and every other size the program that serves any. Both compute the same, bit for bit.
+Compiling takes longer than filtering most folders. So lengths are parameters, and only the butterflies are compiled for
+the radices. The butterflies of one size compile in half the time of all. The first size on a device gets a program with
+its own; all other sizes share one program with all. Both compute the same, bit for bit.
 
 The mask is terms of horizontal and of vertical frequencies, or gains.
 """
@@ -47,7 +47,7 @@ _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
 def program(
     device: Device, columns: Axis, rows: Axis, defines: Defines, files: tuple[str, ...] = ()
 ) -> tuple[tuple[str, ...], Defines]:
-    """Return the files and all defines of the program for two axes, given the defines that are not about them.
+    """Return the files and all defines of the program for two axes; ``defines`` are those that do not depend on them.
 
     ``files`` are by default those of the filter.
     """
@@ -104,15 +104,12 @@ def params(
     row, column = counted(plan.height, plan.width)
     fields = {
         "count": stack.count,
-        "pitch": plan.pitch,
-        "strips": plan.strips,
+        **{name: getattr(plan, name) for name in ("pitch", "strips", "strip_stride", "workspace", "gains")},
+        **{name: getattr(mask, name) for name in ("shape", "has_inner", "is_complement")},
         "last_start": plan.pitch - 2 * plan.lanes,
-        "strip_stride": plan.strip_stride,
         "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
         "row_groups": row_groups,
         "zero_rows": zero_rows,
-        "workspace": plan.workspace,
-        "gains": plan.gains,
         "strips_written": plan.strips_in_line(stack.out.itemsize),
         "bands": plan.bands(stack.out.itemsize),
         "pixel_bytes": stack.out.itemsize,
@@ -120,9 +117,6 @@ def params(
         "counted_row": row,
         "counted_column": column,
         "decided_row": decided_row(plan.height, plan.width),
-        "shape": mask.shape,
-        "has_inner": mask.has_inner,
-        "is_complement": mask.is_complement,
         "needs_two_inverses": plan.inverses == 2,
         "outer_falloff": mask.falloffs[0],
         "inner_falloff": mask.falloffs[1],
@@ -153,7 +147,7 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
 
 
 def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
-    """Return the twiddle factors of an axis, Bluestein's chirp and filter behind them."""
+    """Return the twiddle factors of an axis, followed by Bluestein's chirp and filter if it has them."""
     tables = [inner(axis).twiddles()]
     if isinstance(axis, Bluestein):
         tables += [axis.chirp(), axis.filter()]
@@ -170,7 +164,7 @@ TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4
 
 
 class MaskTerms(NamedTuple):
-    """The tables of the mask; either the terms or the gains say it all.
+    """The tables of the mask: terms or gains.
 
     ``across`` is for each position of a row, ``down`` ``(groups, 3, lanes)`` for each row of each group and both
     cutoffs, then what H(0) has more than the function, ``gains`` ``(groups, width, lanes)``.

@@ -1,7 +1,7 @@
-"""The launches of the generic program, which serves images of any size, in place of those compiled for one size.
+"""The launches of the generic program, which filters images of any size.
 
-Plans, tables and the numbers between the launches are the same, and so are results, bit for bit. The program learns
-lengths only at run time (``kernels/fused/gpu/generic/side.cl``), which makes it about half as fast.
+Plans, tables, the numbers between the launches and results are those of the specialized programs, bit for bit. The
+program learns lengths only at run time (``kernels/fused/gpu/generic/side.cl``), which makes it about half as fast.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ SIZES_TYPE = np.dtype(
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
 GROUPS_PER_UNIT = 2
-# Kinds of stacks on a device, each of a size, a type and a shape, that get specialized programs in a process as soon as
-# they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
+# The first kinds of stacks (size, type and shape) that a process filters twice on a device get specialized programs at
+# once: more kinds than a camera makes, and so few that compiling for them never takes long.
 MOST_SPECIALIZED = 16
-# Others get them after so many pixels: about what the generic program does a second slower, and compiling takes.
+# Other kinds get them after so many pixels: by then the generic program has lost a second, which compiling takes.
 WORTH_COMPILING = 25 * 10**9
 Kind = tuple[object, ...]
 _specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
@@ -69,7 +69,7 @@ def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
 
 
 class Side:
-    """How ``count`` transforms of a side are shared out: a batch at a time, which ``limit`` may make smaller."""
+    """How ``count`` transforms of a side are dealt out to work-groups, in batches of at most ``limit``."""
 
     def __init__(self, plan: TransformPlan, count: int, limits: Limits, *, limit: int = SECTOR) -> None:
         self.plan = plan
@@ -82,21 +82,14 @@ class Side:
         self.group = limits.group_wanted if self.is_local else group_limit(2 * MOST_PER_ITEM, limits)
         self.groups = -(-count // self.batch)
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of ``side_t``."""
+    def fields(self) -> tuple[Any, ...]:
+        """Return the fields of ``side_t``, in their order."""
         plan = self.plan
         reversed_, chirp, chirp_filter, _ = plan.table_offsets
-        return {
-            "points": plan.points,
-            "length": plan.length,
-            "log2_batch": self.batch.bit_length() - 1,
-            "stride": self.stride,
-            "twiddles_reversed": reversed_,
-            "chirp": chirp,
-            "chirp_filter": chirp_filter,
-            "stages": len(plan.radices) if plan.length > 1 else 0,
-            "radices": (*plan.radices, *(1 for _ in range(MOST_STAGES - len(plan.radices)))),
-        }
+        stages = len(plan.radices) if plan.length > 1 else 0
+        radices = *plan.radices, *(1 for _ in range(MOST_STAGES - len(plan.radices)))
+        of_batch = self.batch.bit_length() - 1, self.stride
+        return plan.points, plan.length, *of_batch, reversed_, chirp, chirp_filter, stages, radices
 
 
 @dataclass(eq=False)
@@ -110,37 +103,26 @@ class GenericLaunches(Launches):
         rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
         self._rows = Side(rows, plan.pairs, self.limits)
         self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
-        sizes = np.zeros(1, SIZES_TYPE)
-        numbers = {
-            "height": plan.height,
-            "width": plan.width,
-            "pictures": self.count,
-            "tile": plan.tile,
-            "needs_two_inverses": self.needs_two_inverses,
-        }
-        for name, number in numbers.items():
-            sizes[name] = number
-        for name, side in (("rows", self._rows), ("columns", self._columns)):
-            for field, value in side.fields().items():
-                sizes[name][field] = value
+        numbers = plan.height, plan.width, self.count, plan.tile, self.needs_two_inverses
+        sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], SIZES_TYPE)
         self._sizes = self.launcher.wrap(sizes, constant=True)
         self._rooms: dict[Side, cl.Buffer] = {}
 
     def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
-        """Return what makes the rows' spectra of pixels."""
+        """Return the launch that makes the rows' spectra of pixels."""
         return [self._launch("rows", ROWS, self._rows, tables, {})]
 
     def columns(
         self, tables: Sequence[cl.Buffer], shape: str, mask: dict[str, Any], *, other: bool = False
     ) -> list[Launch]:
-        """Return what filters the columns."""
+        """Return the launch that filters the columns."""
         given = {"shape": number_of(shape), "other": other, **mask}
         return [self._launch("columns", COLUMNS, self._columns, tables, given)]
 
     def inverse_rows(
         self, tables: Sequence[cl.Buffer], *, one_scale: bool, dc: float, complement: bool, other: bool = False
     ) -> list[Launch]:
-        """Return what makes values of the rows' spectra."""
+        """Return the launch that makes values of the rows' spectra."""
         given = {"values": self.values, "one_scale": one_scale, "dc": dc, "subtracts": complement, "other": other}
         return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
 
@@ -174,7 +156,7 @@ class GenericLaunches(Launches):
             "scale": 0.0,
             **UNUSED,
         }
-        # Radices and shape are not for the compiler to know.
+        # The compiler does not know radices and shape.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)

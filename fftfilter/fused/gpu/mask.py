@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...transfer.edges import grid_with
 from ...transfer.grid import parts_along_axes
 from ...transfer.shapes import IDEAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ...transfer import Transfer
+    from ...transfer.edges import Edges
     from ...transfer.radial import Radial
+    from .plan import FusedPlan
 
     Array = NDArray[Any]
 
@@ -22,37 +26,43 @@ UNUSED: dict[str, float | int] = {**dict.fromkeys(REALS, 0.0), "is_complement": 
 """The numbers of a mask, as kernels declare them, where a table has the gains."""
 
 
-class MaskArguments(NamedTuple):
-    """Arguments of the columns' kernels: a buffer, and numbers by name, in their order."""
+class Mask(NamedTuple):
+    """The part of a transfer function that is computed: some columns, and the arguments of their kernels."""
 
+    tiles: int
+    """Of columns that are stored and transformed."""
+    complement: bool
+    """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
+    dc: float
+    """H(0)"""
+    shape: str
+    """The shape for which kernels are compiled: one of the smooth ones, ideal or table."""
     data: Array
     numbers: dict[str, float | int]
-    shape: str
-    """The shape for which the kernel is compiled: one of the smooth ones, ideal or table."""
+    """By name, in the order in which kernels declare them."""
 
 
-def mask(
-    radial: Radial | None,
-    table: NDArray[np.float64] | None,
-    size: tuple[int, int],
-    *,
-    dc: float,
-    complement: bool,
-    needs_two_inverses: bool = False,
-) -> MaskArguments:
-    """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement.
+def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> Mask:
+    """Return the mask for images of a plan's size.
 
-    ``dc`` is H(0). If it ``needs_two_inverses``, gains are those of the part that is even along each axis, then of
-    the odd one.
+    If it ``needs_two_inverses``, the gains of a table are those of the part that is even along each axis, then of the
+    odd one.
     """
-    height, width = size
+    grid = grid_with(edges, transfer, plan.height, plan.width)
+    support, table = grid.on_grid()
+    columns = plan.width // 2 + 1
+    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
+    complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
+    kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
+    tiles, dc = -(-kept // plan.tile), float(transfer.at_dc(table))
     at_dc = 1 - dc if complement else dc
+    height, width, radial = grid.height, grid.width, grid.transfer.radial
     if radial is None or table is not None:
         gains = np.asarray(table)
         gains = 1 - gains if complement else gains
         parts = parts_along_axes(gains) if needs_two_inverses else (gains[:, : width // 2 + 1],)
         data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
-        return MaskArguments(data, UNUSED | {"at_dc": float(at_dc)}, "table")
+        return Mask(tiles, complement, dc, "table", data, UNUSED | {"at_dc": at_dc})
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -64,11 +74,11 @@ def mask(
         "per_inner2": per2[1] if inner else 0.0,
         "outer_falloff": outer.falloff,
         "inner_falloff": (inner or outer).falloff,
-        "at_dc": float(at_dc),
+        "at_dc": at_dc,
         "is_complement": radial.is_complement and not complement,
     }
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-    return MaskArguments(bounds, numbers, radial.shape)
+    return Mask(tiles, complement, dc, radial.shape, bounds, numbers)
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:

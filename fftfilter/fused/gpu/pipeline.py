@@ -9,14 +9,14 @@ A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the
 part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
 minus a low-pass, so that this holds for it, too: the inverse rows read the pixels again and subtract.
 
-Every pass through memory that is left has its reason: rows and columns need each other's results, and the
-scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
-six launches in place of one. Where work-groups can wait for each other, small images whose rows and columns have the
+The four passes through memory are needed: rows and columns need each other's results, and the scale of the output is
+known only when every value is. A side that no work-group holds, or holds badly, takes two to six launches instead of
+one. Where work-groups can wait for each other, small images whose rows and columns have the
 same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
 (``to_pixels.cl``): a launch costs as much as a step of theirs.
 
-Compiling programs for a size takes longer than filtering many a folder. So a generic program serves any size
-(``generic.py``), and a size that comes again gets specialized ones, which are faster.
+Compiling programs for a size takes longer than filtering most folders. So a generic program serves any size
+(``generic.py``), and a size that comes a second time gets specialized ones, which are faster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from ...output.histogram import BINS, ByHistogram, counted, counted_samples
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
-from ...transfer.edges import grid_with
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import (
     FOUND,
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
-    from .mask import MaskArguments
-    from .plan import FusedPlan
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -67,41 +64,14 @@ if TYPE_CHECKING:
 RESULTS = 4
 # Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3
-# Platforms where kernels know how work-groups see what others have written, which OpenCL does not promise.
+# Platforms where a work-group is known to see what another one has written; OpenCL does not promise it.
 WAITING_PLATFORMS = ("NVIDIA",)
-# Whole numbers in which groups that wait for each other tell how far they are, besides one for each task.
+# Counters by which work-groups wait for each other, besides one for each task.
 PROGRESS = 10
 
 
-class _Mask(NamedTuple):
-    """The part of a transfer function that is computed: some columns, and their mask."""
-
-    tiles: int
-    """Of columns that are stored and transformed."""
-    complement: bool
-    """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
-    dc: float
-    """H(0)"""
-    arguments: MaskArguments
-
-
-def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> _Mask:
-    """Return the part of a transfer function that is computed for images of a plan's size."""
-    grid = grid_with(edges, transfer, planned.height, planned.width)
-    support, table = grid.on_grid()
-    columns = planned.width // 2 + 1
-    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
-    complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
-    kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
-    dc, size = transfer.at_dc(table), (grid.height, grid.width)
-    arguments = mask(
-        grid.transfer.radial, table, size, dc=dc, complement=complement, needs_two_inverses=needs_two_inverses
-    )
-    return _Mask(-(-kept // planned.tile), complement, float(dc), arguments)
-
-
 class _ByHistogram(NamedTuple):
-    """All launches of a filter whose ramps a histogram finds, and the buffer of the ramps that are wanted."""
+    """The launches of a filter whose ramps a histogram finds, and the buffer with the wanted ranges."""
 
     launches: list[Launch]
     wanted: cl.Buffer
@@ -126,7 +96,7 @@ class OfPictures:
         return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
 
     def undecided(self) -> list[float]:
-        """Return about how many samples of each picture are undecided, as a part of how many may be."""
+        """Return about how many samples of each picture are undecided, divided by how many may be."""
         most = most_undecided(self.stack)
         return [count / most for count in self.found()[:, 2].tolist()]
 
@@ -158,11 +128,17 @@ class FusedGpuPipeline(OfPictures):
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
         self.plan = plan(stack.height, stack.width, limits)
         self._limits, self._edges = limits, edges
-        self._refuse_what_it_lacks()
+        if launcher.real_name != "float":
+            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
+        if edges == "mirror" and not self.plan.is_in_groups:
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {stack.width} x {stack.height} "
+                "pixels: take another engine"
+            )
         is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self._needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
-        self._mask = _mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
+        self._mask = mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
         self._allocate()
         is_known = any(name in self.device.platform for name in WAITING_PLATFORMS)
         self._waits = is_known if one_launch is None else one_launch
@@ -175,47 +151,34 @@ class FusedGpuPipeline(OfPictures):
         self._ramps: Ramps = own_ramps(stack)
         self.set_ramps(None)
 
-    def _refuse_what_it_lacks(self) -> None:
-        """Raise ParameterError for double precision, and for mirrored edges of a long side."""
-        if self.launcher.real_name != "float":
-            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        if self._edges == "mirror" and not self.plan.is_in_groups:
-            raise ParameterError(
-                f"the fused pipeline of GPUs has no mirrored edges for {self.stack.width} x {self.stack.height} "
-                "pixels: take another engine"
-            )
-
     def _allocate(self) -> None:
         """Allocate the buffers, which a kernel does not keep alive, and fill the tables; raises TooLargeError."""
         stack, launcher, planned = self.stack, self.launcher, self.plan
-        row_tables, column_tables = planned.rows.tables(), planned.columns.tables()
-        tables = [*row_tables, *column_tables, self._mask.arguments.data]
+        row_tables, column_tables, mask_data = planned.rows.tables(), planned.columns.tables(), self._mask.data
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
         spectra = stack.count * (2 if self._needs_two_inverses else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
-        found = 4 * FOUND * stack.count
-        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
+        small = [ON_DEVICE.itemsize * stack.pictures, 4 * FOUND * stack.count]
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
-        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
+        tables = [table.nbytes for table in (*row_tables, *column_tables, mask_data)]
+        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small, *tables]
         """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
         self.device.check_memory(str(stack), self.buffer_bytes)
         self._spectrum, self._work, self._values = (launcher.allocate(size) if size else None for size in scratch)
-        *on_device, self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
+        self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
         """Of each image of the last run: its largest magnitude, a float; how many pixels are clipped, and undecided."""
-        for buffer, data in zip(on_device, tables, strict=True):
-            if data.nbytes:
-                launcher.write(buffer, data)
-        self._row_tables = on_device[: len(row_tables)]
-        *self._column_tables, self._mask_data = on_device[len(row_tables) :]
+        self._row_tables = [launcher.wrap(table, constant=True) for table in row_tables]
+        self._column_tables = [launcher.wrap(table, constant=True) for table in column_tables]
+        self._mask_data = launcher.wrap(mask_data, constant=True)
 
     @property
     def _kind(self) -> Kind:
         """All that decides the programs of this size."""
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
-        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
+        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.shape)
 
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
@@ -237,16 +200,11 @@ class FusedGpuPipeline(OfPictures):
         if self._goes_in_one:
             self._launches = [self._one_launch(self._ramps_buffer)]
         elif can_wait and make.inverse_rows_run_together():
-            self._build_to_pixels()
+            self._to_spectra = [*make.rows(self._row_tables), *self._columns()]
+            arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
+            self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
         else:
             self._build_steps()
-
-    def _build_to_pixels(self) -> None:
-        """Build the launches of rows and columns, and the one that makes pixels of spectra."""
-        self._to_spectra = [*self._make.rows(self._row_tables), *self._columns()]
-        arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
-        last = self._make.inverse_rows_to_pixels(self._pixel_defines, **arguments)
-        self._launches = [*self._to_spectra, last]
 
     def _build_steps(self) -> None:
         """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
@@ -260,13 +218,13 @@ class FusedGpuPipeline(OfPictures):
 
     def _columns(self, *, other: bool = False) -> list[Launch]:
         """Return the launches that filter the columns."""
-        return self._make.columns(self._column_tables, self._mask.arguments.shape, self._mask_arguments, other=other)
+        return self._make.columns(self._column_tables, self._mask.shape, self._mask_arguments, other=other)
 
     @property
     def _mask_arguments(self) -> dict[str, Any]:
-        """The mask's buffer, what makes up for unnormalized transforms, and the mask's numbers."""
+        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
         both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
-        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.arguments.numbers}
+        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.numbers}
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
@@ -276,7 +234,7 @@ class FusedGpuPipeline(OfPictures):
 
     @cached_property
     def _progress(self) -> cl.Buffer:
-        """The buffer in which groups that wait for each other tell how far they are."""
+        """The buffer of the counters by which work-groups wait for each other."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         buffer = self.launcher.allocate(told.nbytes)
         self.launcher.write(buffer, told)
@@ -284,7 +242,7 @@ class FusedGpuPipeline(OfPictures):
 
     @property
     def _waiting_arguments(self) -> dict[str, Any]:
-        """The first arguments of groups that wait for each other."""
+        """The first arguments of kernels whose work-groups wait for each other."""
         return {
             "image": None,
             "output": None,
@@ -305,7 +263,7 @@ class FusedGpuPipeline(OfPictures):
         return self._make.inverse_rows(self._row_tables, one_scale=one_scale, dc=dc, complement=complement, other=other)
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
-        """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
+        """Return the one launch of all steps. It reads ``ramps``, or finds them from ``wanted`` and ``counts``."""
         rows, columns = counted(self.stack.height, self.stack.width)
         arguments = {
             **self._waiting_arguments,
@@ -318,7 +276,7 @@ class FusedGpuPipeline(OfPictures):
             "counted_rows": rows,
             "counted_columns": columns,
         }
-        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.arguments.shape}"), **arguments)
+        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
 
     def enqueue(
         self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None
@@ -338,7 +296,7 @@ class FusedGpuPipeline(OfPictures):
         return last
 
     def _specialize(self) -> None:
-        """Build specialized programs in place of the generic one, if this size may have them."""
+        """Replace the generic program by specialized ones, if this size may have them."""
         if not may_specialize(self.device, self._kind, self._runs * self.stack.size):
             return
         self._is_specialized = True
@@ -348,7 +306,7 @@ class FusedGpuPipeline(OfPictures):
         self.set_ramps(ramps)
 
     def _bind(self, launches: list[Launch], image: cl.Buffer, output: cl.Buffer, largest: cl.Buffer) -> None:
-        """Set image, output and the largest magnitudes among the arguments of what will be launched."""
+        """Set the arguments image, output and largest of the launches that follow."""
         bound = launches, image, output, largest
         if all(each is before for each, before in zip(bound, self._bound, strict=True)):
             return
@@ -378,10 +336,7 @@ class FusedGpuPipeline(OfPictures):
         return far
 
     def set_ramps(self, ramps: Ramps) -> None:
-        """Set the ramps of the pictures that are filtered from now on, or what a histogram finds them by.
-
-        None are the stack's own.
-        """
+        """Set the ramps of the pictures that follow, or how a histogram finds them; None takes the stack's own."""
         if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
             return
         if isinstance(ramps, ByHistogram):
@@ -394,7 +349,7 @@ class FusedGpuPipeline(OfPictures):
 
     @cached_property
     def _by_histogram(self) -> _ByHistogram:
-        """What is launched where a histogram finds the ramps, which are buffers of their own."""
+        """The launches if a histogram finds the ramps. These have a buffer of their own."""
         launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
         sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
         wanted, counts, ramps = [launcher.allocate(size) for size in sizes]
@@ -423,7 +378,7 @@ class FusedGpuPipeline(OfPictures):
         return result
 
     def _empty(self) -> Array:
-        """Return an array for a result, from the second on in page-locked memory, which takes long to make."""
+        """Return an array for a result: from the second on in page-locked memory, which is slow to allocate."""
         if self._results is None:
             self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
             return np.empty(self.stack.shape, self.stack.out)

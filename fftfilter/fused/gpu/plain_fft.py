@@ -16,7 +16,7 @@ from ...output.stack import PIXELS
 from ..tables import twiddles
 from . import plan as images
 from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
-from .plan import LongPlan, plan_long
+from .plan import FusedPlan, LongPlan, plan_long
 from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
@@ -81,11 +81,13 @@ def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
         return False
     if is_paired(shape, limits):
         return True
-    return shape.data != "values" and all(_plan(n, n_lines, limits) for n, n_lines in _sides(shape))
+    rows = shape.along == "columns" or _plan(shape.width, 1, limits)
+    columns = shape.along == "rows" or _plan(shape.height, shape.width, limits)
+    return shape.data != "values" and bool(rows and columns)
 
 
 def is_paired(shape: Shape, limits: Limits = DEFAULT) -> bool:
-    """Tell whether real images go as pairs of rows, which work-groups have to hold.
+    """Tell whether rows of real images are transformed in pairs, for which work-groups have to hold both sides.
 
     A spectrum in natural order is written in whole sectors only where a group has four columns: with fewer, lines are
     faster, though rows are not in pairs.
@@ -117,15 +119,9 @@ def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
     return found
 
 
-def _sides(shape: Shape) -> list[tuple[int, int]]:
-    """Return the length of the lines along each axis, and how many lie side by side."""
-    rows, columns = (shape.width, 1), (shape.height, shape.width)
-    return {"rows": [rows], "columns": [columns], "both": [rows, columns]}[shape.along]
-
-
 @cache
 def _plan(n: int, beside: int, limits: Limits) -> TransformPlan | LongPlan | None:
-    """Return the plan of lines of n numbers, ``beside`` of them side by side; None for what is too long."""
+    """Return the plan of lines of n numbers, ``beside`` of them side by side; None if n is too long."""
     if fits(n, limits, columns=False):
         return plan_transform(n, _wide(n, beside, limits), columns=False, count=max(beside, SECTOR))
     found = plan_long(n, limits, columns=False, count=max(beside, SECTOR))
@@ -158,37 +154,37 @@ def _axis(count: int, n: int, beside: int, limits: Limits, kept: int) -> list[St
 
 
 def places(steps: list[Step]) -> list[str]:
-    """Return the buffer that each step writes: the last one the target, and none that moves numbers its own source."""
+    """Return the buffer that each step writes: the last one the target, and none its source unless in place."""
     found = [TARGET]
     for step in steps[:0:-1]:
         found.append(found[-1] if step.in_place else {TARGET: SCRATCH, SCRATCH: TARGET}[found[-1]])
     return found[::-1]
 
 
-LINES = "fused/gpu/plain_fft/lines.cl"
-NO_OFFSET = "fused/gpu/plain_fft/no_offset.cl"
-TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
-FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
 
 
 class PairLaunches(Launches):
-    """Makes launches of real images with nothing taken off, and without a mask."""
+    """Makes launches for real images without an offset and without a mask."""
 
-    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_OFFSET,))
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        (ROWS, INVERSE_ROWS), ("fused/gpu/plain_fft/no_offset.cl",)
+    )
 
     def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
-        """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
+        """Return the launch from the rows' spectra to spectra in natural order; target and scale are bound later."""
         ends = {"target": None, "spectrum": self.spectrum}
-        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), ends, table)
+        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", (f"HALF={int(half)}",), ends, table)
 
     def from_spectrum(self, table: cl.Buffer) -> Launch:
-        """Return what makes the rows' spectra of half a spectrum; source and scale are set later."""
-        return self._columns(FROM_SPECTRUM, (), {"spectrum": self.spectrum, "source": None}, table)
+        """Return the launch from half a spectrum to the rows' spectra; source and scale are bound later."""
+        ends = {"spectrum": self.spectrum, "source": None}
+        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", (), ends, table)
 
-    def _columns(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
+    def _ends(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
         columns: Any = self.plan.columns
-        return self._whole("columns", source, columns, self._kept_columns, defines, **ends, tables=table, scale=None)
+        arguments = {**ends, "tables": table, "scale": None}
+        return self._whole("columns", source, columns, defines, arguments)
 
 
 class GpuTransform:
@@ -201,32 +197,28 @@ class GpuTransform:
         self, launcher: Launcher, shape: Shape, pixel: np.dtype[Any] = FLOAT, *, limits: Limits = DEFAULT
     ) -> None:
         self.launcher, self.shape = launcher, shape
-        self._is_paired = is_paired(shape, limits)
-        given = np.dtype(pixel if shape.data == "real" else np.complex64)
-        made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        held = shape.source if is_cut(shape, limits) else shape.target
-        self._given, self._made = given, made
-        self.source_bytes = math.prod(shape.source) * given.itemsize
+        self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
+        self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
+        self._held = shape.source if is_cut(shape, limits) else shape.target
+        self.source_bytes = math.prod(shape.source) * self._given.itemsize
         """Bytes of the array that is given."""
-        self.target_bytes = math.prod(held) * made.itemsize
-        """Bytes of what is made on the device."""
-        self._held = held
+        self.target_bytes = math.prod(self._held) * self._made.itemsize
+        """Bytes of the array that is made on the device."""
         self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
         self._bound: tuple[Any, ...] = ()
         self._launches: list[Launch] = []
-        # Of each of them, which of its arguments is the source, the target, or the scale.
+        # Of each launch, which of its arguments is the source, the target, or the scale.
         self._names: list[dict[str, str]] = []
-        if self._is_paired:
-            self._scratch_bytes = 8 * shape.count * images.plan(shape.height, shape.width, limits).spectrum_length
-        else:
-            lines = steps(shape, limits)
-            self._scratch_bytes = 8 * math.prod(shape.source) if SCRATCH in places(lines) else 0
-        self.device_bytes = self.source_bytes + self.target_bytes + self._scratch_bytes
+        paired = images.plan(shape.height, shape.width, limits) if is_paired(shape, limits) else None
+        lines = [] if paired else steps(shape, limits)
+        between = math.prod(shape.source) if SCRATCH in places(lines) else 0
+        scratch_bytes = 8 * (shape.count * paired.spectrum_length if paired else between)
+        self.device_bytes = self.source_bytes + self.target_bytes + scratch_bytes
         """Bytes of the device that it takes."""
-        launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, self._scratch_bytes])
-        self._scratch = launcher.allocate(self._scratch_bytes) if self._scratch_bytes else None
-        if self._is_paired:
-            self._build_pairs(limits, PIXELS[pixel])
+        launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, scratch_bytes])
+        self._scratch = launcher.allocate(scratch_bytes) if scratch_bytes else None
+        if paired:
+            self._build_pairs(paired, PIXELS[pixel])
         else:
             self._build_lines(lines, PIXELS[pixel])
 
@@ -255,36 +247,32 @@ class GpuTransform:
 
     def _build_lines(self, lines: list[Step], pixel: str) -> None:
         """Build the steps of complex numbers, or of real ones that are read as such."""
-        shape = self.shape
-        place = "source"
-        for number, (step, goes_to) in enumerate(zip(lines, places(lines), strict=True)):
-            is_first, is_last = number == 0, number == len(lines) - 1
-            reads_real = is_first and shape.data == "real"
+        shape, place = self.shape, "source"
+        for step, goes_to in zip(lines, places(lines), strict=True):
+            reads_real = place == "source" and shape.data == "real"
             given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
-            between = self._constant(_turns(step.between))
-            names = {"target": goes_to, "source": place, "scale": "scale" if is_last else "one"}
-            kept = {SCRATCH: self._scratch, "one": 1.0}
+            names = {"target": goes_to, "source": place, "scale": "scale" if step is lines[-1] else "one"}
+            n = max(step.between, 1)
+            between = twiddles(np.arange(n), n).astype(np.complex64)
+            # The other names are bound later.
+            known = {SCRATCH: self._scratch, "one": 1.0}
             arguments = {
-                "target": kept.get(names["target"]),
-                "source": kept.get(names["source"]),
+                **{name: known.get(what) for name, what in names.items()},
                 "tables": self._table(step.plan),
-                "between": between,
-                "scale": kept.get(names["scale"]),
+                "between": self.launcher.wrap(between, constant=True),
                 "lines": step.count,
             }
             registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
-            options = compiler_options(self.launcher, registers)
-            kernel = self.launcher.kernel((LINES,), defines, "gpu_plain_fft_lines", arguments, options=options)
-            self._names.append({name: what for name, what in names.items() if what not in kept})
+            options, source = compiler_options(self.launcher, registers), "fused/gpu/plain_fft/lines.cl"
+            kernel = self.launcher.kernel((source,), defines, "gpu_plain_fft_lines", arguments, options=options)
+            self._names.append({name: what for name, what in names.items() if what not in known})
+            self._launches.append(Launch("transform", kernel, (step.plan.work_items(step.count),), (step.plan.group,)))
             place = goes_to
-            items = (step.plan.work_items(step.count),)
-            self._launches.append(Launch("transform", kernel, items, (step.plan.group,)))
 
-    def _build_pairs(self, limits: Limits, pixel: str) -> None:
+    def _build_pairs(self, planned: FusedPlan, pixel: str) -> None:
         """Build the steps of real images, whose rows go in pairs."""
         shape = self.shape
-        planned = images.plan(shape.height, shape.width, limits)
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep what they find of each image there.
         largest = self.launcher.allocate(4 * FOUND * shape.count)
@@ -303,15 +291,4 @@ class GpuTransform:
 
     def _table(self, part: Any) -> cl.Buffer:
         (table,) = part.tables()
-        return self._constant(table)
-
-    def _constant(self, array: Array) -> cl.Buffer:
-        buffer = self.launcher.allocate(max(8, array.nbytes))
-        if array.nbytes:
-            self.launcher.write(buffer, array)
-        return buffer
-
-
-def _turns(n: int) -> Array:
-    """Return W(k, n) for k below n, and one number for 0."""
-    return twiddles(np.arange(max(n, 1)), max(n, 1)).astype(np.complex64)
+        return self.launcher.wrap(table, constant=True)

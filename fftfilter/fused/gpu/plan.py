@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .transform import Limits
 
 
-# Splits and convolution lengths that are compared, from the most even and the shortest on.
+# Splits and convolution lengths that are compared: the most even and the shortest ones.
 CHOICES = 4
 
 
@@ -69,7 +69,7 @@ class LongPlan:
 
 @cache
 def splits(n: int, limits: Limits = DEFAULT, *, columns: bool) -> tuple[tuple[int, int], ...]:
-    """Return the most even splits of n into (outer, middle) that work-groups hold; none if there are none.
+    """Return the most even splits of n into (outer, middle) that work-groups hold.
 
     The middle step is the shorter one, as it often goes forward and back in one launch. The outer step of columns
     whose rows are paired is even, so that both rows of a pair are in one transform.
@@ -86,18 +86,15 @@ def splits(n: int, limits: Limits = DEFAULT, *, columns: bool) -> tuple[tuple[in
 
 
 def plan_long(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) -> LongPlan | None:
-    """Return how ``count`` transforms of n points go in two steps, None if n is too long."""
+    """Return the plan of ``count`` transforms of n points in two steps, None if n is too long."""
     choices = _choices(n, columns, limits)
     if not choices:
         return None
     length, outer, middle = min(choices, key=lambda choice: _cost(choice[1], choice[2], limits, columns=columns))
     paired = columns and n == length and n % 2 == 0
-    return LongPlan(
-        n,
-        length,
-        plan_transform(outer, limits, columns=paired, count=count if columns else middle),
-        plan_transform(middle, limits, columns=False, count=count if columns else outer),
-    )
+    first = plan_transform(outer, limits, columns=paired, count=count if columns else middle)
+    second = plan_transform(middle, limits, columns=False, count=count if columns else outer)
+    return LongPlan(n, length, first, second)
 
 
 def _choices(n: int, columns: bool, limits: Limits) -> list[tuple[int, int, int]]:
@@ -122,7 +119,7 @@ def _cost(outer: int, middle: int, limits: Limits, *, columns: bool) -> float:
 MOST_PIXELS = 1 << 32
 # Transforms side by side that are whole sectors: more in a work-group only leave fewer groups.
 MOST_IN_GROUP = 8
-# Columns of a tile that long columns do not mind, and that make longer runs of what rows write and read.
+# Columns of a tile where columns are long: they do not mind, and rows write and read longer runs.
 WIDE_TILE = 128
 
 
@@ -204,18 +201,15 @@ def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, cou
 
 @lru_cache(maxsize=256)
 def _plan_sides(height: int, width: int, limits: Limits) -> tuple[TransformPlan | LongPlan | None, ...]:
-    """Return the plans of rows and columns."""
-    return (
-        _plan_side(width, False, -(-height // 2), limits),
-        _plan_side(height, True, width // 2 + 1, limits),
-    )
+    rows = _plan_side(width, False, -(-height // 2), limits)
+    return rows, _plan_side(height, True, width // 2 + 1, limits)
 
 
 def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPlan | LongPlan | None:
     """Return the plan of a side: within a work-group if one holds it well, else in two steps; None if too long.
 
-    What a group of columns reads are whole sectors only if two are side by side. Where they are not, or go in rounds
-    and many stages, two steps with many columns side by side are faster, if rows are in pairs and columns enough.
+    A group reads whole sectors only if it has two columns side by side. If it has one, or takes rounds and many stages,
+    two steps with many columns side by side are faster, provided that rows are in pairs and columns are many.
     """
     if not fits(n, limits, columns=columns):
         return plan_long(n, limits, columns=columns, count=count)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -60,28 +61,26 @@ class Started(OfPictures):
     def __init__(self, stream: Stream, slot: _Slot, pictures: Array, largest: Array) -> None:
         self._stream, self._slot, self._copied_out, self.stack = stream, slot, slot.copied_out, stream.pipeline.stack
         self._target, self._found = pictures, largest
-        self._results: tuple[Array, Array] | None = None
 
     def result(self) -> Array:
         """Return the pictures ``(count, height, width)``, which are the caller's to keep."""
-        return self._both()[0]
+        return self._results[0]
 
     def found(self) -> Array:
         """Return what kernels found of each picture: (pictures, FOUND)."""
-        return self._both()[1]
+        return self._results[1]
 
     def images(self) -> Array:
-        """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""
+        """Return the stack as it was given. Its slot keeps it until the fourth stack after it is started."""
         return self._stream.images(self._slot)
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its offset of each picture, (pictures,); as long as :meth:`images`."""
+        """Return each picture's largest deviation from its offset, (pictures,); as long as :meth:`images` can."""
         return self._stream.pipeline.deviations(self._slot.image)
 
-    def _both(self) -> tuple[Array, Array]:
-        if self._results is None:
-            self._results = self._stream.results(self._copied_out, self._target, self._found)
-        return self._results
+    @cached_property
+    def _results(self) -> tuple[Array, Array]:
+        return self._stream.results(self._copied_out, self._target, self._found)
 
 
 class Stream:
@@ -106,10 +105,10 @@ class Stream:
         self._read: cl.Event | None = None
 
     def start(self, stack: Array, ramps: Ramps = None) -> Started:
-        """Start to filter a contiguous stack, onto the ramp of each picture, by default the stack's own.
+        """Start to filter a contiguous stack, each picture on its ramp, by default the stack's own.
 
-        It has been read when this returns; one in page-locked memory when this returns the next time, so that
-        copies in follow each other without a gap.
+        The stack has been read when this returns. One in page-locked memory has been read when the next call returns,
+        so that copies to the device follow each other without a gap.
         """
         slot = next(self._slots)
         if slot.copied_out is not None:
@@ -129,7 +128,7 @@ class Stream:
         return Started(self, slot, target, found)
 
     def wait_until_read(self) -> None:
-        """Wait until no stack is read any more from the caller's page-locked memory."""
+        """Wait until no stack is being read from the caller's page-locked memory."""
         if self._read is not None:
             self._up.wait(self._read)
             self._read = None
@@ -142,22 +141,17 @@ class Stream:
         return found
 
     def results(self, copied_out: cl.Event | None, target: Array, largest: Array) -> tuple[Array, Array]:
-        """Wait for the copies out, and return the pictures, and the largest magnitude of each with what is counted."""
+        """Wait for the copies to the host; return the pictures and what kernels found of each, (pictures, FOUND)."""
         if copied_out is not None:
             self._down.wait(copied_out)
-        found = largest.view(np.uint32).reshape(-1, FOUND)[: self.pipeline.stack.pictures].copy()
+        stack = self.pipeline.stack
+        found = largest.view(np.uint32).reshape(-1, FOUND)[: stack.pictures].copy()
         self._page_locked.give_back(largest)
-        return self._pictures(target), found
-
-    def _pictures(self, target: Array) -> Array:
-        """Return pictures in page-locked memory, or copied if too much is in use."""
-        shape, out = self.pipeline.stack.shape, self.pipeline.stack.out
-        pictures = self._page_locked.as_array(target, shape, out)
-        if pictures is not None:
-            return pictures
-        copied = target.view(out).reshape(shape).copy()
-        self._page_locked.give_back(target)
-        return copied
+        pictures = self._page_locked.as_array(target, stack.shape, stack.out)
+        if pictures is None:  # too much is in use
+            pictures = target.view(stack.out).reshape(stack.shape).copy()
+            self._page_locked.give_back(target)
+        return pictures, found
 
     def _staged(self, slot: _Slot, stack: Array) -> Array:
         """Return a stack copied into the slot's page-locked memory, by several threads if it is large."""

@@ -37,7 +37,7 @@ RESERVED_BYTES = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a device that plans respect. With lower ones, small images go the way of large ones."""
+    """The limits of a device that plans respect. Lower ones make small images take the path of large ones."""
 
     local_bytes: int = 48 * 1024
     """Local memory of a work-group, what OpenCL promises of a GPU."""
@@ -145,12 +145,15 @@ class TransformPlan:
         return -(-transforms // self.batch) * self.group
 
     def tables(self) -> list[NDArray[np.complex64]]:
-        """Return one table: twiddle factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
+        """Return one table: twiddle factors of both orders, and for Bluestein's the chirp and its filter's spectrum.
+
+        A number that nobody reads ends it, as no buffer is empty.
+        """
         tables = [twiddle_factors(self.radices), twiddle_factors(self.radices[::-1])]
         if self.is_bluestein:
             own = chirp(self.points)
             tables += [np.pad(own, (0, self.length - self.points)), chirp_filter(own, self.length)]
-        return [np.concatenate(tables).astype(np.complex64)]
+        return [np.concatenate([*tables, np.zeros(1)]).astype(np.complex64)]
 
 
 def fits_direct(n: int, limits: Limits = DEFAULT) -> bool:
@@ -170,7 +173,7 @@ def cost(n: int, limits: Limits = DEFAULT, *, columns: bool = False) -> float:
 
 
 def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) -> TransformPlan:
-    """Return how ``count`` transforms of n points are dealt out.
+    """Return the plan of ``count`` transforms of n points.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
@@ -203,7 +206,7 @@ def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: in
 
 
 def group_limit(per_item: int, limits: Limits) -> int:
-    """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
+    """Return the most work-items of a group for which there are enough registers: 64 each for 16 numbers."""
     return limits.group if per_item <= MOST_PER_ITEM else limits.group // 2
 
 
@@ -219,7 +222,7 @@ def _batch(items: int, count: int, per_item: int, limits: Limits) -> int:
 
 
 def _local_stride(length: int, pads: tuple[tuple[int, int], ...]) -> int:
-    """Return what a transform takes in local memory, in numbers."""
+    """Return the numbers that a transform takes in local memory."""
     return max(length + pad * (length // span) for span, pad in (*pads, (1, 0)))
 
 
@@ -245,7 +248,7 @@ def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[i
 
 
 def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits) -> bool:
-    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved.
+    """Tell whether the real parts of a transform fit into local memory, or half of them if every stage can be halved.
 
     Rows that meet in local memory as pairs have to fit whole; those of chirp-z are half of its length.
     """
@@ -258,14 +261,14 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
 
 
 def _convolution_lengths(n: int, limits: Limits) -> list[int]:
-    """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
+    """Return the shortest lengths, at least 2n - 1, of a convolution of n points that can be transformed."""
     good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
     return good[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 @cache
 def _factored(n: int) -> tuple[tuple[int, ...], ...]:
-    """Return the ways to write n as at most five radices, descending, with one stage more than needed at most."""
+    """Return the ways to write n as at most five radices, descending, with at most one stage more than needed."""
     if n == 1:
         return ((1,),)
     found: list[tuple[int, ...]] = []

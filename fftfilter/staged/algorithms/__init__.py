@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...errors import ParameterError
@@ -101,7 +102,7 @@ def catalogue() -> list[Entry]:
     for name in names():
         module = _module(name)
         title, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n")
-        paragraphs = _labeled(rest.splitlines())
+        paragraphs = _labeled(rest)
         fields = {label.lower(): paragraphs[label] for label in LABELS}
         entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
     return entries
@@ -123,17 +124,7 @@ def _defaults(module: Module) -> dict[str, Option | None]:
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
-def _labeled(lines: list[str]) -> dict[str, str]:
-    """Return the paragraphs that begin with a label; an indented line continues the last one."""
-    paragraphs: dict[str, str] = {}
-    label = ""
-    for line in lines:
-        first, _, text = line.partition(" ")
-        if first in LABELS:
-            label = first
-            paragraphs[label] = text.strip()
-        elif label and line.startswith(" "):
-            paragraphs[label] += " " + line.strip()
-        else:
-            label = ""
-    return paragraphs
+def _labeled(text: str) -> dict[str, str]:
+    """Return the paragraphs that begin with a label, each as one line."""
+    found = re.findall(rf"^({'|'.join(LABELS)}) +(.*(?:\n .*)*)", text, re.MULTILINE)
+    return {label: " ".join(paragraph.split()) for label, paragraph in found}

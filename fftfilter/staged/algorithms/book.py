@@ -15,11 +15,5 @@ from ..steps import bit_reversal, butterfly, spin_factors
 
 def plan(n: int) -> RowPlan:
     """Return spin factors, bit reversal and butterflies for rows of length n, a power of two."""
-    stages = range(1, n.bit_length())
-    return RowPlan(
-        n,
-        spin_length=n // 2,
-        tables=(spin_factors(n),),
-        launches=(bit_reversal(n), *(butterfly(n, stage) for stage in stages)),
-        width=n,
-    )
+    stages = tuple(butterfly(n, stage) for stage in range(1, n.bit_length()))
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(bit_reversal(n), *stages), width=n)

@@ -23,10 +23,6 @@ def supports(n: int) -> bool:
 
 def plan(n: int) -> RowPlan:
     """Return the sum as one launch, one work-item a number of the spectrum."""
-    return RowPlan(
-        n,
-        spin_length=n,
-        tables=(Launch(SOURCE, "dft_spin_factors", (n,), (SPIN, n)),),
-        launches=(Launch(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True),),
-        width=n,
-    )
+    table = Launch(SOURCE, "dft_spin_factors", (n,), (SPIN, n))
+    sum_ = Launch(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True)
+    return RowPlan(n, spin_length=n, tables=(table,), launches=(sum_,), width=n)

@@ -25,11 +25,5 @@ def plan(n: int) -> RowPlan:
         Launch(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)
     )
     widening = tuple(butterfly(n, stage) for stage in range(1, log2_n + 1))
-    return RowPlan(
-        n,
-        spin_length=n // 2,
-        tables=(spin_factors(n),),
-        launches=(*narrowing, bit_reversal(n)),
-        width=n,
-        unordered=(narrowing, widening),
-    )
+    launches = *narrowing, bit_reversal(n)
+    return RowPlan(n, n // 2, (spin_factors(n),), launches, width=n, unordered=(narrowing, widening))

@@ -42,10 +42,6 @@ def plan(n: int, *, layout: str = "line") -> RowPlan:
         )
     else:
         stages = tuple(Launch(SOURCE, "pease_line", (n // 4,), (Y, X, SPIN, FLIP, n, d), swap=True) for d in distinct)
-    return RowPlan(
-        n,
-        spin_length=n // 2,
-        tables=(Launch(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n)),),
-        launches=(Launch(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True), *stages),
-        width=n,
-    )
+    table = Launch(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n))
+    reversal = Launch(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True)
+    return RowPlan(n, spin_length=n // 2, tables=(table,), launches=(reversal, *stages), width=n)

@@ -24,13 +24,8 @@ if TYPE_CHECKING:
 
 def plan(n: int) -> RowPlan:
     """Return a function on the host."""
-    return RowPlan(
-        n,
-        spin_length=0,
-        tables=(),
-        launches=(Launch("recursive", "recursive", (n,), (FLIP,), host=transform),),
-        width=n,
-    )
+    launch = Launch("recursive", "recursive", (n,), (FLIP,), host=transform)
+    return RowPlan(n, spin_length=0, tables=(), launches=(launch,), width=n)
 
 
 def transform(x: Rows, flip: np.uint32) -> Rows:

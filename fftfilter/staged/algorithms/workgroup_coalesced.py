@@ -27,15 +27,8 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
     while p < n:
         size = min(r, n // p // 2)
         side = min(ITEMS // size, n // (2 * size))
-        stages.append(
-            Launch(
-                SOURCE,
-                "workgroup_coalesced",
-                (n // 2,),
-                (Y, X, SPIN, FLIP, n, p, size, Local(2 * size * side)),
-                swap=True,
-                group=(size * side, 1),
-            )
-        )
+        arguments = (Y, X, SPIN, FLIP, n, p, size, Local(2 * size * side))
+        group = (size * side, 1)
+        stages.append(Launch(SOURCE, "workgroup_coalesced", (n // 2,), arguments, swap=True, group=group))
         p *= 2 * size
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=tuple(stages), width=n)

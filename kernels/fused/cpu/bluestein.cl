@@ -1,9 +1,9 @@
 // Bluestein's chirp-z: a transform of n points, n with a large prime in it, as a convolution of m >= 2n - 1 points.
 //
 // With the chirp c[k] = exp(-pi sqrt(-1) k^2 / n):    X[k] = c[k] sum_j (x[j] c[j]) conj(c[k - j])
-// The sum is a product of spectra of m points. filter[] is the spectrum of conj(c), divided by m and in the order in
-// which the stages leave the other one. The inverse transform is the same of exchanged numbers. Both outer stages have
-// radix 8.
+// The sum is a product of spectra of m points. filter[] is the spectrum of conj(c), divided by m, its frequencies
+// permuted as the stages permute those of x c. The inverse transform is the same with real and imaginary parts
+// exchanged. Both outer stages have radix 8.
 // Source: see kernels/staged/bluestein.cl.
 //
 // needs: fused/cpu/transform.cl

@@ -1,7 +1,7 @@
 // Built-in functions: declares those that the CPU form calls, for compilers that leave out OpenCL's header.
 //
-// At every start PoCL takes longer to read that header, a megabyte of declarations, than to do everything else for the
-// CPU form. If you call another built-in function, declare it here.
+// The header is a megabyte of declarations, and at every start PoCL takes longer to read it than to do everything else
+// for the CPU form. If you call another built-in function, declare it here.
 //
 // -D OWN_BUILTINS=1    given together with the define that keeps the header out; without it this file is empty
 

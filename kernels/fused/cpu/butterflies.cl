@@ -4,7 +4,7 @@
 //
 // needs: fused/cpu/numbers.cl
 //
-// -D RADIX_BITS=bits    bit r is set for each radix r that the plans have: what is not needed is not compiled
+// -D RADIX_BITS=bits    bit r is set for each radix r of the plans; other butterflies are not compiled
 // -D LOOP_PRIME=p       the largest prime radix whose butterfly is a loop, 1 if there is none
 
 #if !defined RADIX_BITS || !defined LOOP_PRIME

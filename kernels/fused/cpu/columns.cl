@@ -4,8 +4,8 @@
 // transform does 2 VECTOR real ones, at any height. Taking the two apart needs the mirrored frequency and no
 // multiplication, which the rows do when they read (transpose.cl).
 //
-// A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
-// cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
+// A strip is contiguous, row after row. So it is its own work space, stays in the cache from the first stage to the
+// last, and the rows find VECTOR of its rows in one piece.
 //
 // needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mask.cl
 
@@ -26,8 +26,8 @@ INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, g
     }
 }
 
-// Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the offset has become.
-// Returns the largest magnitudes.
+// Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the offset has
+// become. Returns the largest magnitudes.
 INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vector_t *z, const float back,
                                    const uint span, global const float2 *w, global const float2 *roots)
 {
@@ -46,7 +46,8 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
 }
 
 // Reads    the pixels of some strips that share lines of the cache, row after row
-// Writes   their transforms without the offset, permuted, with 0 where nothing passes, and their largest deviation from it
+// Writes   their transforms without the offset, permuted, with 0 where nothing passes, and their largest deviation
+//          from it
 // Scratch  x, for the pixels
 NOINLINE void columns_forward(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *deviation, global const float2 *twiddles,

@@ -1,4 +1,4 @@
-// Columns of a height with a large prime in it: those of columns.cl by Bluestein's chirp-z (bluestein.cl).
+// Columns of a height with a large prime factor: as columns.cl, by Bluestein's chirp-z (bluestein.cl).
 //
 // The convolution takes a work space of its own, x, beside the strip; z holds the pixels, then the transform in natural
 // order.

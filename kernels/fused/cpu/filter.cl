@@ -13,9 +13,9 @@
 // Scratch  x, a work space for each worker; counts, COUNTERS COPIES times `bins` and a vector for each picture, all 0
 //          before and after
 //
-// progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
-// each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
-// done: all in one launch, or each in one of its own to be timed.
+// Layout of `progress`: the number of workers that have ended; then, for each step of each picture, the number of
+// tasks that are done and, for each worker, the number of its own that are taken. All are 0 before and after. A launch
+// runs the steps first_step to end_step - 1: all of them, or one to be timed.
 //
 // needs: fused/cpu/columns.cl fused/cpu/rows.cl fused/cpu/histogram.cl fused/cpu/quantize.cl
 

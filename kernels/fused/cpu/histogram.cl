@@ -1,7 +1,8 @@
 // Histogram: counts the magnitudes in bins from 0 to the picture's largest, and finds the ramp that follows.
 //
-// A few tasks count, each a part of the strips in bins of its own; the bins of more tasks would take longer to add up.
-// Neighbors are often alike, and a CPU waits for a counter that it has just written: neighboring lanes count in copies.
+// A few tasks count, each a part of the strips in bins of its own; adding up the bins of more tasks would take longer.
+// Neighbors are often alike, and a CPU waits for a counter that it has just written. So neighboring lanes count in
+// copies of the bins.
 //
 // needs: fused/cpu/pixels.cl ramp.cl
 
@@ -14,8 +15,8 @@ INLINE uint counters_of(global const params_t *params)
     return min(params->strips, (uint)COUNTERS);
 }
 
-// Counts a vector of magnitudes, or every second one of them from `first` on, those that are `own`; the others go behind
-// the bins.
+// Counts a vector of magnitudes, or every second one of them from `first` on, those that are `own`; the others go
+// behind the bins.
 INLINE void count(global uint *counts, const vector_t magnitudes, const float scale, const uint bins,
                   const integers_t own, const uint every, const uint first)
 {
@@ -36,7 +37,8 @@ INLINE void count(global uint *counts, const vector_t magnitudes, const float sc
             ++counts[lanes[i] + i / 2 % COPIES * (bins + VECTOR)];
 }
 
-// Reads    strips of values of a picture's `images`, every counted_row-th row and, 1 or 2, every counted_column-th column;
+// Reads    strips of values of a picture's `images`, every counted_row-th row and, 1 or 2, every counted_column-th
+//          column;
 //          largest[] of every strip
 // Writes   counts of the task, number `counter`
 NOINLINE void histogram(global const params_t *params, global const vector_t *z, global const float *largest,

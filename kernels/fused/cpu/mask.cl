@@ -6,8 +6,8 @@
 // product   where the gain of a sum is the product of gains, those of kx and ky: one instruction in place of twelve
 // table     any gain for each frequency, gains[group][position of kx], one a lane
 //
-// A number in the parameters says which of them it is. The gains of a piece of a row are written to a work space in the
-// first cache and read from there, so that a program has each shape once, and not once in every butterfly.
+// A number in the parameters selects one. The gains of a piece of a row are written to a work space in the first cache
+// and read from there, so that a program contains each shape once, not once in every butterfly.
 //
 // needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl shapes.cl
 

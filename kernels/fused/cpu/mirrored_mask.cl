@@ -1,4 +1,4 @@
-// Mirrored mask: applies the transfer function to a picture that is mirrored without end (edges.cl). It filters each
+// Mirrored mask: applies the transfer function to an infinitely mirrored picture (edges.cl). It filters each
 // frequency of a row together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
 // Only filters that need two inverses have an O (edges.cl).

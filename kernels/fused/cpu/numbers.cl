@@ -1,7 +1,7 @@
 // Numbers of the CPU form: VECTOR complex numbers of neighboring columns (or rows) side by side.
 //
-// In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts. Vectors are explicit, as a CPU's
-// compiler leaves loops over complex numbers scalar. Nothing moves within a register but in transpose.cl.
+// In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts. Vectors are explicit, as compilers
+// for CPUs do not vectorize loops over complex numbers. Only transpose.cl moves numbers within a register.
 //
 // needs: fused/cpu/builtins.cl
 //

@@ -1,4 +1,4 @@
-// Parameters: read by all steps of the filter, filled in by the host with the same fields (fused/cpu/program.py).
+// Parameters: all steps of the filter read them. The host fills in the same fields (fused/cpu/program.py).
 
 // A stage: butterflies of `radix` numbers, `span` apart. Among the twiddle factors, its own begin at `twiddles`, the
 // roots of a prime radix at `roots`.

@@ -1,7 +1,7 @@
 // Pixels: the columns read them here, and store the filtered values in the end.
 //
-// Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
-// columns that the one before has too are computed twice: no work-item has an edge.
+// Strips begin at every multiple of 2 VECTOR columns. The last one is moved left to end with the image, and the columns
+// that it shares with the one before are computed twice. So no work-item has an edge.
 //
 // needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl offset.cl
 //

@@ -5,10 +5,11 @@
 //          how many levels of some rows are undecided; 0 and the largest magnitude of each picture, without the columns'
 //          scale
 //
-// The last strip may have columns of the one before it, with another last bit. Both are written by one task, in order.
+// The last strip may share columns with the one before it, whose values differ in the last bit. One task writes both,
+// in order.
 //
-// Strips are read from their first row to their last, which the CPU foresees. The values still have the scale of the
-// vertical transforms, the height, and so have the ramps.
+// Strips are read from the first row to the last, as a CPU prefetches. Values and ramps still have the scale of the
+// vertical transforms, the height.
 //
 // needs: fused/cpu/pixels.cl ramp.cl
 

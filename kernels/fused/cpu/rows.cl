@@ -1,8 +1,8 @@
 // Rows: the horizontal transform, the mask and the inverse transform of VECTOR rows.
 //
-// The spectrum of a row never leaves the cache, and the lower half of the rows is enough: the upper one mirrors
-// it. Rows of vertical frequencies whose gain is the same at all horizontal ones are in no group: transform, mask and
-// inverse would multiply them by that gain, which is 1, or 0 and the columns have cleared them.
+// The spectrum of a row never leaves the cache, and the lower half of the rows is enough, as the upper one mirrors it.
+// If the gain of a vertical frequency is the same at all horizontal ones, its row is in no group: the row is
+// multiplied by 1, which leaves it, or by 0, and the columns have cleared it.
 //
 // Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places

@@ -1,4 +1,4 @@
-// Rows of a width with a large prime in it: those of rows.cl by Bluestein's chirp-z (bluestein.cl).
+// Rows of a width with a large prime factor: as rows.cl, by Bluestein's chirp-z (bluestein.cl).
 //
 // Between the two convolutions, the last stage of the first, the mask and the first stage of the second are one sweep.
 //

@@ -2,8 +2,8 @@
 //
 // Forward   decimation in frequency: butterfly, then twiddle factors; natural order in, permuted out.
 // Inverse   decimation in time, the same stages backward: twiddle factors, then butterfly; permuted in, natural
-//           out. So no step sorts numbers: between the two, position p holds the frequency in the plan's
-//           table. With real and imaginary parts exchanged, forward butterflies are inverse ones.
+//           out. So no step sorts numbers; between the two, the plan's table has the frequency at each position.
+//           With real and imaginary parts exchanged, forward butterflies are inverse ones.
 //
 // A stage of radix r and this span works on groups of r span numbers; a[q] lies q span behind a[0].
 // Twiddle factors lie at w[j (r - 1) + q - 1] = W(j q, r span).

@@ -1,9 +1,8 @@
 // Transform: runs the stages of an axis one after the other, forward and back, except the two around the middle.
 //
-// The first stages are done on the whole transform. What is left then are independent parts, which fit into the first
-// cache and are done one after the other: the rest of the forward stages, what is to be done in the middle, and the
-// inverse stages of the part. So the stages of the whole are done before the first part, and backward after the last.
-// `part` is the number that a part begins with.
+// The first stages run on the whole transform. They leave independent parts that fit into the first cache. Each part
+// then goes through the remaining forward stages, the work in the middle, and its inverse stages. After the last part
+// the inverse stages of the whole follow. `part` is the number that a part begins with.
 //
 // needs: fused/cpu/params.cl fused/cpu/stages.cl
 

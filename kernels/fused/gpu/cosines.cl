@@ -1,4 +1,4 @@
-// Cosines: computes a frequency of the image mirrored without end from two of the image's own (edges.cl).
+// Cosines: computes a frequency of the infinitely mirrored image from two frequencies of the image (edges.cl).
 //
 // needs: fused/gpu/butterflies.cl
 
@@ -19,8 +19,8 @@ typedef struct {
     real_t own, opposite, in_row, in_column;
 } gains_t;
 
-// V[ky][kx] of an image and V[h - ky][kx] -> V[ky][kx] of the filtered one; `odd` gains are those of O, or of -O for the
-// other pixels (mirrored_mask.cl).
+// V[ky][kx] of an image and V[h - ky][kx] -> V[ky][kx] of the filtered one; `odd` gains are those of O, or of -O for
+// the other pixels (mirrored_mask.cl).
 INLINE complex_t masked_cosines(const complex_t v, const complex_t opposite, const complex_t down,
                                 const complex_t across, const gains_t even, const bool needs_two_inverses,
                                 const gains_t odd)

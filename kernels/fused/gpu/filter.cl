@@ -2,9 +2,9 @@
 // columns have the same plan.
 //
 // Work-groups do task after task: rows, columns, inverse rows and, if there are `bins`, parts of the histogram, the
-// ramp and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
-// step before are done. Groups that are running have begun those, and wait at most for tasks before them. So no group
-// waits forever, however few run at a time and in whatever order they start.
+// ramp and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of
+// the previous step are done. Running groups have begun those, and wait at most for earlier ones. So no group waits
+// forever, however few run at a time and in whatever order they start.
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl

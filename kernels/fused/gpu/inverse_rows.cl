@@ -1,7 +1,7 @@
 // Inverse rows: makes the values of the filtered image from spectra, and finds their largest magnitude.
 //
-// Fused: transpose, butterflies back, subtraction from the image, offset put back, extremes. A row of a pair is the
-// real, the other the imaginary part of one transform. The values wait in memory, as the scale of the output is
+// Fused: transpose, butterflies back, subtraction from the image, offset put back, extremes. One row of a pair is the
+// real part of a transform, the other its imaginary part. The values wait in memory, as the scale of the output is
 // known only when all values are. Transforming twice instead moves fewer bytes, but takes longer.
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group

@@ -1,9 +1,9 @@
-// Inverse rows to pixels: makes the pixels of the filtered image from spectra, in one launch whose groups all run at a
-// time. See inverse_rows.cl and to_pixels.cl.
+// Inverse rows to pixels: makes the pixels of the filtered image from spectra, in one launch whose groups all run at
+// once. See inverse_rows.cl and to_pixels.cl.
 //
 // Launch   (groups of BATCH pairs of rows x images x GROUP) work-items, GROUP a work-group
 // Reads    spectrum and image as inverse_rows.cl
-// Writes   output; largest[FOUND image]; values, if not all groups run at a time
+// Writes   output; largest[FOUND image]; values, if not all groups run at once
 //
 // needs: fused/gpu/to_pixels.cl
 

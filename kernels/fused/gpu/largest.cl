@@ -1,5 +1,5 @@
-// Largest: finds the largest magnitude of an image. Atomics compare whole numbers alone, but the bits of floats from 0
-// up order as the floats do.
+// Largest: finds the largest magnitude of an image. Atomics compare only whole numbers, but the bits of floats from 0
+// up have the order of the floats.
 //
 // needs: fused/gpu/attributes.cl
 

@@ -1,8 +1,8 @@
-// Mirrored mask: applies the transfer function to an image that is mirrored without end (edges.cl). It filters each
+// Mirrored mask: applies the transfer function to an infinitely mirrored image (edges.cl). It filters each
 // frequency of a column together with the opposite one of another work-item: V[ky][kx] with V[HEIGHT - ky][kx].
 //
-// Where there is an O (TWO_INVERSES), columns and inverse rows are done twice, first for the `other`
-// pixels, those whose row + column is odd: the columns of the first ones are filtered in place.
+// If there is an O (TWO_INVERSES), columns and inverse rows run twice. The `other` pixels, whose row + column is odd,
+// come first, as the columns of the rest are filtered in place.
 //
 // needs: fused/gpu/transform.cl edges.cl fused/gpu/mask.cl fused/gpu/cosines.cl
 

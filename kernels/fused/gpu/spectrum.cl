@@ -5,11 +5,11 @@
 // Z[width - k] of one p are all that X[p][k] and X[p + PAIRS][k] need.
 //
 // Two planes: k = 0 ... (width-1)/2 in the first, width - k for the rest in the second, so that both partners of a
-// column have the same place. In a plane lie tiles of TILE columns, in a tile the numbers [p][k mod TILE]: what a
-// work-group of rows stores and what a work-group of columns loads are whole sectors of memory both.
+// column have the same place. In a plane lie tiles of TILE columns, in a tile the numbers [p][k mod TILE]: a
+// work-group of rows stores whole sectors of memory, and a work-group of columns loads whole sectors.
 //
-// Where a filter's gain is the same from some |k| on, only the columns below that support are stored, filtered and
-// loaded, in whole tiles: see values.cl for what becomes of the others.
+// If a filter's gain is constant from some |k| on, only the columns below this support are stored, filtered and
+// loaded, in whole tiles; values.cl says why the others are not needed.
 //
 // needs: edges.cl fused/gpu/packed.cl
 //

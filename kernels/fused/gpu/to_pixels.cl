@@ -1,10 +1,10 @@
 // To pixels: makes pixels of the inverse rows' values while these are still in registers, once all groups have theirs.
 //
-// A group waits for the others only if all inverse rows have begun: all of them are running then, and will finish.
-// Otherwise it stores its values in memory and goes on, and a group that has waited makes pixels of them. The last group
-// always waits. So no group waits forever, however few run at a time and in whatever order they start.
+// A group waits for the others only if all inverse rows have begun: then all are running and will finish. Otherwise it
+// stores its values in memory and goes on, and a group that has waited makes pixels of them. The last group always
+// waits. So no group waits forever, however few run at a time and in whatever order they start.
 //
-// progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory,
+// Layout of `progress`: tasks taken, groups that have left, tasks done of each step, groups whose values are in memory,
 // how many of these were taken, and which they are. All but the last are 0 before and after.
 //
 // needs: fused/gpu/inverse_rows.cl fused/gpu/quantize.cl
@@ -16,7 +16,7 @@
 #define RAMP_STEP 4
 #define QUANTIZE_STEP 5
 #define STEPS 6
-// Where what is in `progress`
+// Layout of `progress`
 #define TAKEN 0
 #define LEFT 1
 #define DONE 2

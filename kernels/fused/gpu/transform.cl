@@ -2,8 +2,8 @@
 //
 // A stage is LENGTH/radix butterflies a transform, dealt out to ITEMS work-items: number i has the butterflies
 // t = i, i + ITEMS ... A butterfly takes x[t + q LENGTH/radix], times w^q, w = W(k, length radix), and leaves X[q] at
-// (t - k) radix + k + q length, where k = t mod length and length is the product of the radices before (Stockham: no
-// bit reversal). Between two stages the numbers change hands in local memory.
+// (t - k) radix + k + q length, where k = t mod length and length is the product of the previous radices (Stockham: no
+// bit reversal). Between two stages the work-items exchange numbers through local memory.
 //
 // Inverse     the same with real and imaginary parts exchanged before and after, which is free in registers
 // Any length  POINTS other than LENGTH is Bluestein's chirp-z: chirp, transform, filter, transform back, chirp
@@ -210,8 +210,8 @@ INLINE void times_table(complex_t *v, global const complex_t *table, const uint 
     }
 }
 
-// Numbers in the order of FIRST_RADIX times the chirp, zero from POINTS on. That whole parts of a butterfly are zero, or
-// that nobody wants them, is known at compile time.
+// Numbers in the order of FIRST_RADIX times the chirp, zero from POINTS on. That whole parts of a butterfly are zero,
+// or that nobody wants them, is known at compile time.
 INLINE void times_chirp(complex_t *v, global const complex_t *chirp, const uint order)
 {
     const uint step = LENGTH / FIRST_RADIX;

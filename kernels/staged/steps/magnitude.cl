@@ -1,5 +1,5 @@
-// Magnitude: |x| of every complex number, the book's amplitude, after the filtered offset is added again: dc, which is
-// H(0), times the offset.
+// Magnitude: |x| of every complex number, the book's amplitude, after the filtered offset, dc = H(0) times the offset,
+// is added again.
 //
 // Launch   (width, height, images) work-items
 // Reads    x[i]                    -> coalesced

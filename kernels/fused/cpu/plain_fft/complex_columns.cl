@@ -2,7 +2,7 @@
 //
 // Reads    the numbers of a strip, row after row; strips begin at every multiple of VECTOR columns, the last one is
 //          moved left to end with the image
-// Writes   their transforms in the plan's order to the strip; columns alone in natural order to where they belong
+// Writes   their transforms in the plan's order to the strip; of columns alone in natural order to their places
 //
 // needs: fused/cpu/plain_fft/layout.cl
 

@@ -1,8 +1,8 @@
 // Layout: says where a plain FFT reads and writes its numbers, filled in by the host (fused/cpu/plain_fft.py).
 //
-// A plain FFT is a filter's way without the mask: columns to strips, rows of the strips to the spectrum; of the
-// inverse to real values rows of the spectrum to strips, then columns. Arrays hold complex numbers as their users do,
-// real and imaginary part in turn.
+// A plain FFT takes the steps of a filter without the mask: columns to strips, then rows of the strips to the spectrum.
+// The inverse to real values takes rows of the spectrum to strips, then columns. Arrays interleave real and imaginary
+// parts.
 //
 // needs: fused/cpu/bluestein.cl fused/cpu/transpose.cl
 

@@ -1,7 +1,8 @@
 // Columns of real numbers: two of a strip's 2 VECTOR columns are one complex column, as in columns.cl.
 //
 // Reads    the pixels of a strip, row after row
-// Writes   their transforms in the plan's order to the strip; of columns alone those of real numbers to where they belong
+// Writes   their transforms in the plan's order to the strip; of columns alone the transforms of real numbers to their
+//          places
 //
 // needs: fused/cpu/plain_fft/store.cl
 //

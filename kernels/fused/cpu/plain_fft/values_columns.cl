@@ -2,7 +2,7 @@
 //
 // Reads    a strip in the plan's order
 // Writes   its 2 VECTOR columns, row after row, times the scale
-// Scratch  the strip; x where a convolution does it
+// Scratch  the strip; x for a convolution
 //
 // needs: fused/cpu/plain_fft/values_rows.cl
 

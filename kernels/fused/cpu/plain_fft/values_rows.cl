@@ -1,7 +1,7 @@
 // Rows back to real values: half a spectrum's rows to strips of packed columns.
 //
-// A row of vertical frequency ky has its upper half mirrored in that of -ky: X[k] = conj Y[-ky][width - k]. Numbers
-// that are their own mirror image count by the mean of both, which is what taking the real part in the end does.
+// The upper half of a row of vertical frequency ky mirrors the row of -ky: X[k] = conj Y[-ky][width - k]. Columns that
+// mirror themselves count by the mean of both, as if the real part were taken in the end.
 //
 // Reads    rows of the half spectrum
 // Writes   their inverse transforms, packed, to the strips

@@ -1,8 +1,8 @@
 // Side: transforms a side whose length is known at run time, so that one program serves every size.
 //
-// The arithmetic and its order are those of transform.cl; only the places of numbers differ. A stage takes them from one
-// room to another: x[t + q LENGTH/radix] of `from`, times w^q, to (t - k) radix + k + q length of `to`, k = t mod length.
-// Between two stages they lie there in natural order.
+// The arithmetic and its order are those of transform.cl; only the places of numbers differ. A stage moves numbers from
+// one room to another: x[t + q LENGTH/radix] of `from`, times w^q, to (t - k) radix + k + q length of `to`, with
+// k = t mod length. Between two stages they are in natural order.
 //
 // A work-group takes 2^log2_batch transforms at a time, and get_local_size(0) >> log2_batch work-items do each of them.
 //
@@ -14,9 +14,9 @@
 #error "fused/gpu/generic/side.cl: -D ROOM=local or global is missing"
 #endif
 
-// Transforms of `points` numbers by one of `length`, which is more for Bluestein's chirp-z; from one of the batch to the
-// next are `stride` numbers of a room. Twiddle factors of the reversed order, chirp and its filter's spectrum begin at
-// these places of the table.
+// Transforms of `points` numbers by one of `length`, which is more for Bluestein's chirp-z; from one of the batch to
+// the next are `stride` numbers of a room. Twiddle factors of the reversed order, chirp and its filter's spectrum
+// begin at these places of the table.
 typedef struct {
     uint points, length, log2_batch, stride;
     uint twiddles_reversed, chirp, chirp_filter;
@@ -157,8 +157,8 @@ INLINE void times_table(ROOM complex_t *x, constant side_t *side, const uint end
     }
 }
 
-// All transforms of the batch, the radices from last to first if `is_reversed`. Before and after, all work-items see all
-// numbers. No barrier has a condition: PoCL compiles what comes after it twice.
+// All transforms of the batch, the radices from last to first if `is_reversed`. Before and after, all work-items see
+// all numbers. No barrier has a condition: PoCL compiles what comes after it twice.
 INLINE void transform(rooms_t *rooms, constant side_t *side, global const complex_t *tables, const bool is_reversed)
 {
     const bool is_bluestein = side->points != side->length;

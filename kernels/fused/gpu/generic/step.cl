@@ -1,7 +1,7 @@
 // Step: does rows, columns or inverse rows of images of any size, as rows.cl, columns.cl and inverse_rows.cl do. One
 // kernel does all three, as most of it is the transforms, which take long to compile.
 //
-// Launch   (work-groups x their work-items), which take a batch of transforms after the other until none is left
+// Launch   (work-groups x their work-items); each takes batch after batch of transforms until none is left
 // Reads    rows and inverse rows: neighbors take neighboring numbers of a row    -> coalesced, in the spectrum TILE
 //          columns: they take neighboring columns                                -> a batch side by side; it divides TILE
 // Writes   the same way; `largest` as rows.cl and inverse_rows.cl
@@ -56,8 +56,8 @@ INLINE void load_spectrum(ROOM complex_t *x, global const complex_t *spectrum, c
             ? spectrum[place_of(k, p, sizes)].yx : (complex_t)(0);
 }
 
-// Returns the largest magnitude of the values; those of a complement are subtracted from the image (values.cl). Where it is
-// transformed back twice, they are those whose row + column is even, or the `other` ones.
+// Returns the largest magnitude of the values; those of a complement are subtracted from the image (values.cl). Where
+// it is transformed back twice, they are those whose row + column is even, or the `other` ones.
 INLINE real_t store_values(global real_t *values, ROOM const complex_t *x, global const LOAD_PIXEL *image, const uint p,
                            const bool is_complement, const bool other, const real_t dc, constant sizes_t *sizes)
 {

@@ -6,8 +6,8 @@
 //   between       times W(b j, LONG_LENGTH), which the second step does as it loads
 //   middle step   for each j, MIDDLE numbers: b -> m, the frequencies OUTER apart
 //
-// and back the other way around. The numbers of a transform of a step come back to their own places, so that no
-// second buffer is needed. A kernel does one step: TRANSFORMS transforms of LENGTH numbers for each long one.
+// and back in reverse. Each transform of a step stores its numbers in their own places, so that no second buffer is
+// needed. A kernel does one step: TRANSFORMS transforms of LENGTH numbers for each long one.
 //
 // Any length  LONG_POINTS other than LONG_LENGTH is Bluestein's chirp-z: outer, middle times filter and back, outer
 //             back

@@ -1,7 +1,8 @@
 // Strips: hold the columns between the steps of long transforms. Also the outer step from and to them.
 //
-// Where the rows of each pair are in one transform of the outer step, strips lie in the spectrum's own places, in whose
-// planes are the upper and the lower half of a column's numbers; else in a buffer, [tile][LONG_LENGTH][column in tile].
+// If both rows of each pair are in one transform of the outer step, strips take the spectrum's own places: its planes
+// hold the upper and the lower half of a column's numbers. Else they have a buffer, [tile][LONG_LENGTH][column in
+// tile].
 //
 // needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 

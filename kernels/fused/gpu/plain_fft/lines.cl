@@ -37,8 +37,8 @@
 #define LOADED(value) (value)
 #endif
 
-kernel void gpu_plain_fft_lines(global complex_t *target, global const LOAD_PIXEL *source, global const complex_t *tables,
-                           global const complex_t *between, const real_t scale, const uint lines)
+kernel void gpu_plain_fft_lines(global complex_t *target, global const LOAD_PIXEL *source, const real_t scale,
+                                global const complex_t *tables, global const complex_t *between, const uint lines)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];

@@ -1,29 +1,154 @@
-"""Tables of transforms: radix (Bainville), sizes (the stream paper), speedup by parallel work-items (McCarthy)."""
+"""The tables of papers, on this device, with the published figures where there are some.
+
+stages    the steps of a filter by work-group size: the book's Table 6.1
+engines   whole filters by every engine
+radix     one long transform by radix: Bainville
+sizes     transfers and transforms by size: the stream paper
+speedup   a transform by parallel work-items: McCarthy
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..engine import FUSED
 from ..staged import algorithms
 from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
-from .benchmark import SPREAD, TOO_SLOW, Benchmark, complex_numbers, left_out
-from .measure import MS, check_transform, gflops, measure, ratio
-from .tables import HERE, Lines, Published, Table
+from ..transfer import highpass
+from ..transfer.reference import filter_image
+from .benchmark import Benchmark, complex_numbers, images
+from .measure import MS, Stats, check, gflops, measure, ratio
+from .tables import HERE, Lines, Published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..device.choice import Device
+    from ..filters import Filter
     from ..staged.algorithms import Algorithm
     from .benchmark import Setting
     from .measure import Times
 
-    Array = NDArray[Any]
+TOO_SLOW = 2.0
+"""Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
+
+
+def left_out(what: Iterable[str]) -> str:
+    """Return the note that names the engines or columns left out at larger sizes."""
+    return f"Left out where a smaller size took more than {TOO_SLOW:g} s: {', '.join(sorted(what))}."
+
+
+# The book: the steps of a filter against the work-group size
+
+# Milliseconds for a 512 x 512 image against the work-group size. The rows have this program's names of the steps; the
+# book calls them membuf write, spinFactor, bitReverse, butterfly, normalize, transpose, highPassFilter, membuf read.
+BOOK = Published(
+    "The OpenCL Programming Book (Fixstars), Table 6.1",
+    "GT200, 2009",
+    "a GT200-class GPU of NVIDIA with 30 compute units, December 2009",
+    ("1", "16", "32", "64", "128", "256", "512"),
+    {
+        "write": (0.54, 0.53, 0.36, 0.52, 0.53, 0.54, 0.53),
+        "spin_factors": (0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
+        "bit_reversal": (6.54, 0.60, 0.47, 0.47, 0.49, 0.50, 0.51),
+        "butterfly": (37.75, 3.12, 2.87, 3.02, 3.41, 3.60, 3.88),
+        "normalize": (2.86, 0.20, 0.12, 0.09, 0.09, 0.10, 0.10),
+        "transpose": (2.83, 1.53, 1.49, 1.42, 1.07, 0.95, 0.96),
+        "mask": (1.51, 0.10, 0.07, 0.06, 0.06, 0.06, 0.07),
+        "read": (0.62, 0.57, 0.57, 0.61, 0.58, 0.56, 0.58),
+    },
+)
+
+# Work-group sizes: those of the book, and the larger powers of two of other devices.
+SIZES = (1, 16, *(1 << i for i in range(5, 20)))
+
+
+def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Benchmark:
+    """Return the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
+    sizes = [size for size in SIZES if size <= setting.device.work_group_limit]
+    table = setting.table(
+        f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
+        {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
+        ("step", "hardware"),
+        Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
+    )
+    transfer = highpass()
+    image = images(side, side)
+    wanted = filter_image(image, transfer.gain(side, side))
+
+    def steps() -> Iterator[str]:
+        for size in sizes:
+            yield f"work-group size {size}"
+            with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
+                check(engine, filter_.launcher, filter_(image), wanted)
+
+                def work(filter_: Filter = filter_) -> None:
+                    filter_.close()  # so that the spin factors are computed in every run, as in the book
+                    filter_(image)
+
+                times = measure(filter_.launcher, work, runs=setting.runs)
+            for step in times.steps:
+                table.put((step, HERE), **{str(size): times.of(step).times(MS)})
+            table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
+
+    return Benchmark(table, steps(), lambda: table.beside(BOOK) if engine == "book" else None)
+
+
+# All engines
+
+
+def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Benchmark:
+    """Return the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
+
+    An engine whose run takes over ``TOO_SLOW`` seconds is left out at larger sizes.
+    """
+    table = setting.table(
+        "A high-pass by every engine",
+        {name: name for name in ("size", "engine")}
+        | {"ms": "ms on the device", "with transfers": "with transfers", "ratio": "times the fastest"},
+        ("size", "engine"),
+        Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
+    )
+    transfer = highpass()
+    slow: set[str] = set()
+
+    def steps() -> Iterator[str]:
+        for height, width in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
+            size = f"{width} x {height}"
+            image = images(height, width)
+            wanted = filter_image(image, transfer.gain(height, width))
+            for name in names or (FUSED, *algorithms.names()):
+                if name in slow:
+                    continue
+                yield f"{size}: {name}"
+                with setting.profiled(transfer, name) as filter_:
+                    check(name, filter_.launcher, filter_(image), wanted)
+                    times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
+                seconds = times.without_transfers()
+                if seconds.median > TOO_SLOW:
+                    slow.add(name)
+                whole = {"with transfers": times.of(*times.steps).times(MS)}
+                table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
+
+    def finish() -> None:
+        order = {row["size"]: i for i, row in enumerate(table.rows)}
+        medians = {id(row): row["ms"].median for row in table.rows if isinstance(row["ms"], Stats)}
+        fastest = {size: min(medians[id(row)] for row in table.rows if row["size"] == size) for size in order}
+        for row in table.rows:
+            row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
+        table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))
+        if slow:
+            table.notes.append(left_out(slow))
+
+    return Benchmark(table, steps(), finish)
+
+
+# Transforms
 
 
 def times_of(
@@ -46,7 +171,7 @@ def times_of(
         transform.run()
         return transform.result()
 
-    check_transform(what, launcher, work(), wanted, data.shape[-1])
+    check(what, launcher, work(), wanted)
     return measure(launcher, work, runs=setting.runs)
 
 
@@ -72,13 +197,11 @@ BAINVILLE = tuple(
 
 def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
     """Return the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
-    table = Table(
+    table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
         ("algorithm", "hardware"),
         Lines(("line", "hardware"), "radix", ("gflops",), "radix", "Gflop/s"),
-        setting.about(),
-        [SPREAD],
     )
     data = complex_numbers((1, 1, n), setting.launcher().complex)
     wanted = np.fft.fft(data)
@@ -132,22 +255,16 @@ STREAM = Published(
 SMALLEST = 64
 
 
-def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_slow: float = TOO_SLOW) -> Benchmark:
-    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``too_slow`` seconds."""
-    columns = {
-        "write": "to device",
-        "read": "from device",
-        "rows": "N 1-D of N",
-        "long": "one 1-D of N^2",
-        "image": "one 2-D of N x N",
-    }
-    table = Table(
+def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
+    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
+    headings = "to device", "from device", "N 1-D of N", "one 1-D of N^2", "one 2-D of N x N"
+    columns = dict(zip(STREAM.columns, headings, strict=True))
+    table = setting.table(
         f"Milliseconds of transfers and transforms, engine {engine}",
         {"N": "N", "hardware": "on", **columns},
         ("N", "hardware"),
         Lines(("hardware",), "N", tuple(columns), "N", "ms"),
-        setting.about(),
-        [SPREAD, "Here all numbers are complex; the paper's are real."],
+        "Here all numbers are complex; the paper's are real.",
     )
     algorithm = algorithms.load(engine)
     slow: set[str] = set()
@@ -164,7 +281,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
                 wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
                 times = times_of(setting, f"{engine} at N = {n}", algorithm, data, wanted, axes=axes)
                 seconds = times.without_transfers()
-                if seconds.median > too_slow:
+                if seconds.median > TOO_SLOW:
                     slow.add(column)
                 table.put((n, HERE), **{column: seconds.times(MS)})
                 if column == "rows":
@@ -174,7 +291,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
     def finish() -> None:
         table.beside(STREAM)
         if slow:
-            table.notes.append(left_out((columns[column] for column in slow), too_slow))
+            table.notes.append(left_out(columns[column] for column in slow))
 
     return Benchmark(table, steps(), finish)
 
@@ -187,13 +304,12 @@ LARGEST_GROUP = 64
 
 def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
     """Return the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
-    table = Table(
+    table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
         ("algorithm", "p"),
         Lines(("algorithm",), "p", ("speedup",), "p, work-items", "speedup", linear=True),
-        setting.about(),
-        [SPREAD, "Without the bit reversal behind both, which is the same. The paper printed no figures."],
+        "Without the bit reversal behind both, which is the same. The paper printed no figures.",
     )
     units = setting.device.cl_device.max_compute_units
     data = complex_numbers((1, 1, n), setting.launcher().complex)

@@ -1,0 +1,86 @@
+"""Fill missing pixels on a device: the launches of ``kernels/missing/fill.cl``."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..device.choice import open_device
+from ..device.launcher import Launcher
+from ..fused import fused
+from .reference import sweeps
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    from numpy.typing import NDArray
+
+    from ..device.launcher import Kernel
+
+    Array = NDArray[Any]
+
+
+class Level(NamedTuple):
+    """A level of the pyramid."""
+
+    height: int
+    width: int
+    values: cl.Buffer
+    holes: cl.Buffer
+    first: np.uint64
+    """Its place in the buffers."""
+
+
+def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
+    """Return planes ``(count, height, width)`` in the launcher's real numbers, with values where ``holes`` is True.
+
+    What the holes held does not matter. A plane without any valid pixel becomes 0. Raises TooLargeError.
+    """
+    filled = np.array(planes, launcher.real, order="C")
+    filled[holes.all((1, 2))] = 0
+    flags = np.ascontiguousarray(holes, np.uint8)
+    levels = _levels(launcher, filled, flags)
+    count, group = len(filled), launcher.work_group_size if launcher.device.is_gpu else 1
+
+    kernels: dict[str, Kernel] = {}
+
+    def launch(name: str, rows: int, columns: int, /, **arguments: Any) -> None:
+        if name not in kernels:
+            kernels[name] = launcher.kernel(("missing/fill.cl",), (), name, arguments)
+        kernels[name].bind(**arguments)
+        across = group * -(-columns // group) if launcher.device.is_gpu else 1
+        launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))
+
+    for fine, coarse in pairwise(levels):
+        into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "first": coarse.first}
+        of = {"fine": fine.values, "fine_holes": fine.holes, "fine_first": fine.first}
+        launch("halve", coarse.height, coarse.width, **of, **into, fine_width=fine.width, fine_height=fine.height)
+    for coarse, fine in pairwise(reversed(levels)):
+        own, half = {"values": fine.values, "holes": fine.holes, "first": fine.first}, (fine.width + 1) // 2
+        size = {"width": fine.width, "height": fine.height}
+        launch("pull", fine.height, half, **own, coarse_levels=coarse.values, coarse_first=coarse.first, **size)
+        for color in (0, 1) * sweeps(is_finest=fine is levels[0]):
+            launch("sweep", fine.height, half, **own, **size, color=color)
+    launcher.finish(levels[0].values, filled)
+    return filled
+
+
+def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
+    """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
+    made = fill(Launcher(open_device(device, fused)), planes, holes)
+    return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
+
+
+def _levels(launcher: Launcher, values: Array, holes: Array) -> list[Level]:
+    count, height, width = values.shape
+    sizes: list[tuple[int, int]] = []
+    while (height, width) != (1, 1):
+        height, width = (height + 1) // 2, (width + 1) // 2
+        sizes.append((height, width))
+    firsts = np.cumsum([0, *(count * high * wide for high, wide in sizes)], dtype=np.uint64)
+    coarse = launcher.allocate(max(1, int(firsts[-1])) * launcher.real.itemsize)
+    coarse_holes = launcher.allocate(max(1, int(firsts[-1])))
+    finest = Level(values.shape[1], values.shape[2], launcher.wrap(values), launcher.wrap(holes), np.uint64(0))
+    levels = zip(sizes, firsts[:-1], strict=True)
+    return [finest, *(Level(*size, coarse, coarse_holes, first) for size, first in levels)]

@@ -1,0 +1,252 @@
+"""The part of a picture that is filtered; the rest stays as it is, and the border between the two is soft.
+
+The weight of a pixel is 0 where the picture stays, and rises to 1 within ``feather`` pixels inside of the region:
+
+    weight = (1 - cos(pi min(1, d / (feather + 1)))) / 2      d: the distance to the nearest pixel that stays
+    output = input + weight (filtered - input)
+
+NumPy is imported on first use only: a recipe without a region is made without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import ceil, pi
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, check_unmasked
+from ..files.messages import shown
+from ..files.sources import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..images import Picture, Size
+    from .frames import Frame
+
+    Array = NDArray[Any]
+    AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
+
+FEATHER = 8.0
+# The time to find distances grows with the feather.
+WIDEST = 1000
+# Pixels that are blended at a time, as the steps between take memory.
+ROWS_PIXELS = 1 << 20
+_NUMBERS = re.compile(r"[-+.\d\s]*(,[-+.\d\s]*)+")
+_RECTANGLE = re.compile(r"\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9})\s*")
+
+
+@dataclass(frozen=True)
+class Area:
+    """Pixels of a picture: a rectangle, or a mask for pictures of its size."""
+
+    what: str = field(compare=False, repr=False)
+    """The option that gives it."""
+    text: str = field(compare=False, repr=False)
+    """Its value, or the kind of an array."""
+    box: tuple[int, int, int, int]
+    """x, y, width and height; of a mask those of the whole picture."""
+    mask: bytes = field(default=b"", repr=False)
+    """One bit a pixel, compressed, as settings go to each process."""
+    digest: str = ""
+    """Of the mask."""
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.text}"
+
+    def pixels(self, height: int, width: int) -> Array:
+        """Return which pixels of a picture belong to it, bool ``(height, width)``; raises ParameterError."""
+        import numpy as np
+
+        x, y, wide, high = self.box
+        if self.mask:
+            if (wide, high) != (width, height):
+                raise ParameterError(f"{self} has {wide} x {high} pixels, and the picture {width} x {height}")
+            bits = np.frombuffer(zlib.decompress(self.mask), np.uint8)
+            return np.unpackbits(bits, count=height * width).reshape(height, width).view(bool)
+        if x + wide > width or y + high > height:
+            raise ParameterError(f"{self} reaches beyond the picture of {width} x {height} pixels")
+        found = np.zeros((height, width), bool)
+        found[y : y + high, x : x + wide] = True
+        return found
+
+
+@dataclass(frozen=True)
+class Region:
+    """The pixels that are filtered: those of ``inside``, or all, without those of ``outside``."""
+
+    inside: Area | None
+    outside: Area | None
+    feather: float = FEATHER
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that give it, for a report."""
+        areas = {area.what: area.text for area in (self.inside, self.outside) if area}
+        return {**areas, "feather": self.feather}
+
+    def pixels(self, height: int, width: int) -> Array:
+        """Return which pixels are filtered, bool ``(height, width)``; raises ParameterError if none is."""
+        import numpy as np
+
+        found = self.inside.pixels(height, width) if self.inside else np.ones((height, width), bool)
+        if self.outside:
+            found &= ~self.outside.pixels(height, width)
+        if not found.any():
+            raise ParameterError("no pixel is left to filter: protect less, or give a larger region")
+        return found
+
+    def weight(self, height: int, width: int) -> Array:
+        """Return the weight of the filtered picture, float32 ``(height, width)``; raises ParameterError."""
+        return _weight(self, height, width)
+
+    def check(self, picture: Picture, name: str) -> None:
+        """Raise ParameterError for a picture that it does not fit; ``name`` is its file's."""
+        try:
+            self.pixels(*picture.planes.shape[1:])
+        except ParameterError as error:
+            raise ParameterError(f"{name}: {error}") from None
+
+    def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
+        """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
+
+        ``is_values`` says that they have the grey levels of the picture. Where the weight is 0, samples are copied.
+        Missing samples are those of ``made``.
+        """
+        import numpy as np
+
+        from ..output.rounding import NUDGE
+
+        given, depth, holes = frame.as_read, frame.depth, frame.holes
+        weight = self.weight(*made.shape[1:])
+        own, is_whole = given.planes, made.dtype.kind == "u"
+        result = made if made.flags.writeable else made.copy()
+        height, width = weight.shape
+        step = max(1, ROWS_PIXELS // width)
+        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
+            if not (is_values or given.is_stored_as(depth)):
+                levels = own * (depth.maxval / given.maxval)
+                own = (np.floor(levels + 0.5 + NUDGE) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
+            for rows in (np.s_[top : top + step] for top in range(0, height, step)):
+                part, before, after = weight[rows], own[:, rows], result[:, rows]
+                border, stays = (part > 0) & (part < 1), part == 0
+                values = before[:, border].astype(np.float64)
+                values += part[border] * (after[:, border] - values)
+                mixed = np.floor(values + 0.5 + NUDGE) if is_whole else values
+                if holes is not None:
+                    mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
+                    stays = stays & ~holes[:, rows]
+                after[:, border] = mixed
+                np.copyto(after, before, where=stays)
+        return result
+
+
+def weight_bytes(size: Size) -> int:
+    """Return the bytes that the weight of a picture takes while it is made, beside the picture."""
+    return 16 * size.width * size.height
+
+
+def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float | None) -> Region | None:
+    """Return the region of options, None without any; raises ParameterError, and ReadError for a mask's file."""
+    if region is None and protect is None:
+        if feather is not None:
+            raise ParameterError(f"feather {feather!r} is for the border of a region: give region or protect, too")
+        return None
+    feather = FEATHER if feather is None else feather
+    if isinstance(feather, bool) or not isinstance(feather, Real) or not 0 <= feather <= WIDEST:
+        raise ParameterError(f"feather {feather!r} is not a width: give pixels from 0 to {WIDEST}")
+    inside = None if region is None else _area(region, "region")
+    outside = None if protect is None else _area(protect, "protect")
+    return Region(inside, outside, float(feather))
+
+
+def _area(given: AreaLike, what: str) -> Area:
+    """Return the area that an option gives: X,Y,W,H, the name of a mask's file, or in Python an array."""
+    import numpy as np
+
+    if isinstance(given, str) and (found := _RECTANGLE.fullmatch(given)):
+        return _rectangle([int(each) for each in found.groups()], what, given)
+    if isinstance(given, str) and _NUMBERS.fullmatch(given):
+        raise ParameterError(f"{what} {given!r} is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200")
+    if isinstance(given, str | os.PathLike):
+        from .. import images
+
+        return _mask(np.any(images.read(given).planes, axis=0), what, shown(given, "standard input"))
+    check_unmasked(what, given)
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        array = np.empty(0, object)  # rows of different lengths
+    if array.shape == (4,) and array.dtype.kind in "iu":
+        return _rectangle(array.tolist(), what, ",".join(map(str, array.tolist())))
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"{what} of shape {array.shape} and type {array.dtype} is no part of a picture: give "
+            "(x, y, width, height), a mask (height, width), or a file's name"
+        )
+    return _mask(array != 0, what, "of an array")
+
+
+def _rectangle(numbers: list[int], what: str, text: str) -> Area:
+    x, y, width, height = numbers
+    if min(x, y) < 0 or min(width, height) < 1:
+        raise ParameterError(f"{what} {text} is empty, or begins outside of pictures: give one such as 10,20,300,200")
+    return Area(what, text, (x, y, width, height))
+
+
+def _mask(pixels: Any, what: str, text: str) -> Area:
+    import numpy as np
+
+    if not pixels.any():
+        raise ParameterError(f"{what} {text} is empty: all of its pixels are 0, and only others belong to it")
+    bits = np.packbits(pixels).tobytes()
+    height, width = pixels.shape
+    return Area(what, text, (0, 0, width, height), zlib.compress(bits, 1), digest_of(bits))
+
+
+# For the pictures of a folder and for --verify; one, as it takes as much memory as a picture of floats.
+@lru_cache(maxsize=1)
+def _weight(region: Region, height: int, width: int) -> Array:
+    import numpy as np
+
+    inside = region.pixels(height, width)
+    widest = region.feather + 1
+    # One pixel more than the region on each side, from which distances are counted.
+    rows, columns = (np.flatnonzero(inside.any(axis=axis)) for axis in (1, 0))
+    part = np.s_[max(0, rows[0] - 1) : rows[-1] + 2, max(0, columns[0] - 1) : columns[-1] + 2]
+    away = _distances(inside[part], widest)
+    is_deep = away > widest - 1e-4
+    away *= pi / widest
+    weight = np.zeros((height, width), np.float32)
+    weight[part] = 0.5 - 0.5 * np.cos(away, out=away)
+    weight[part][is_deep] = 1  # exactly, so that these samples are not mixed
+    weight.flags.writeable = False
+    return weight
+
+
+def _distances(inside: Array, widest: float) -> Array:
+    """Return each pixel's distance to the nearest one that is not inside, up to ``widest``; float32.
+
+    First along rows, then the least sum of squares along columns.
+    """
+    import numpy as np
+
+    height, width = inside.shape
+    column, far = np.arange(width, dtype=np.int32), width + ceil(widest)
+    along = np.empty((height, width), np.float32)
+    for row, found in zip(inside, along, strict=True):
+        before = np.maximum.accumulate(np.where(row, -far, column))
+        behind = np.minimum.accumulate(np.where(row, 2 * far, column)[::-1])[::-1]
+        found[:] = np.minimum(np.minimum(column - before, behind - column), widest) ** 2
+    least = along.copy()
+    for apart in range(1, min(ceil(widest), height)):
+        square = np.float32(apart * apart)
+        np.minimum(least[apart:], along[:-apart] + square, out=least[apart:])
+        np.minimum(least[:-apart], along[apart:] + square, out=least[:-apart])
+    return np.sqrt(least, out=least)

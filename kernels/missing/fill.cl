@@ -1,0 +1,69 @@
+// Fill: values for missing pixels, by push and pull over a pyramid of halved images. The twin of
+// fftfilter/missing/reference.py, which says why. Nothing wraps around.
+//
+// A level has images (height, width) of values and of holes, which are 1 where a pixel is missing, else 0. Level 0 lies
+// in buffers of its own; the coarse ones lie one behind the other, each `first` numbers from the beginning.
+//
+// Reads   pixels and holes of a level, and values of the next coarser one
+// Writes  halve: the next coarser level; pull, sweep: the holes of a level
+// Launch  (columns, rows, images), work-groups along rows: a work-item takes every get_global_size(0)-th pixel of a row,
+//         all of them on a CPU, one on a GPU; pull and sweep take every second pixel
+
+// Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
+// up; their last pixel is its own neighbor, which does not change the mean.
+kernel void halve(global const real_t *fine, global const uchar *fine_holes, const ulong fine_first,
+                  global real_t *coarse, global uchar *coarse_holes, const ulong first, const uint fine_width,
+                  const uint fine_height)
+{
+    const uint y = get_global_id(1), image = get_global_id(2);
+    const uint width = (fine_width + 1) / 2, height = (fine_height + 1) / 2;
+    const ulong upper = fine_first + ((ulong)image * fine_height + 2 * y) * fine_width;
+    const ulong lower = 2 * y + 1 < fine_height ? upper + fine_width : upper;
+    const ulong row = first + ((ulong)image * height + y) * width;
+    for (uint x = get_global_id(0); x < width; x += get_global_size(0)) {
+        const uint left = 2 * x, right = min(left + 1, fine_width - 1);
+        const uchar a = fine_holes[upper + left], b = fine_holes[upper + right], c = fine_holes[lower + left],
+                    d = fine_holes[lower + right];
+        const real_t p = fine[upper + left], q = fine[upper + right], r = fine[lower + left], s = fine[lower + right];
+        const real_t sum = (a ? 0 : p) + (b ? 0 : q) + (c ? 0 : r) + (d ? 0 : s);
+        const uchar missing = a + b + c + d;
+        coarse[row + x] = sum / (real_t)(missing == 4 ? 1 : 4 - missing);
+        coarse_holes[row + x] = missing == 4;
+    }
+}
+
+// Pull: holes of one color of the checkerboard get the bilinear value of the coarser level; the others get the mean of
+// these in the first half of a sweep.
+kernel void pull(global real_t *values, global const uchar *holes, const ulong first, global const real_t *coarse_levels,
+                 const ulong coarse_first, const uint width, const uint height)
+{
+    const uint y = get_global_id(1), image = get_global_id(2);
+    const uint coarse_width = (width + 1) / 2, coarse_height = (height + 1) / 2;
+    const int beside = clamp((int)y / 2 + (y % 2 ? 1 : -1), 0, (int)coarse_height - 1);
+    global const real_t *coarse = coarse_levels + coarse_first + (ulong)image * coarse_width * coarse_height;
+    global const real_t *near = coarse + (ulong)(y / 2) * coarse_width, *far = coarse + (ulong)beside * coarse_width;
+    const ulong row = first + ((ulong)image * height + y) * width;
+    for (uint x = 2 * get_global_id(0) + (y + 1) % 2; x < width; x += 2 * get_global_size(0))
+        if (holes[row + x]) {
+            const uint u = x / 2, v = clamp((int)u + (x % 2 ? 1 : -1), 0, (int)coarse_width - 1);
+            values[row + x] = (9 * near[u] + 3 * (near[v] + far[u]) + far[v]) / 16;
+        }
+}
+
+// Half a sweep of Gauss and Seidel's iteration: holes of one color get the mean of their neighbors, which are of the
+// other color
+kernel void sweep(global real_t *values, global const uchar *holes, const ulong first, const uint width,
+                  const uint height, const uint color)
+{
+    const uint y = get_global_id(1), image = get_global_id(2);
+    const ulong row = first + ((ulong)image * height + y) * width;
+    const bool above = y > 0, below = y + 1 < height;
+    for (uint x = 2 * get_global_id(0) + (y + color) % 2; x < width; x += 2 * get_global_size(0))
+        if (holes[row + x]) {
+            const ulong i = row + x;
+            const bool left = x > 0, right = x + 1 < width;
+            const real_t sum = (above ? values[i - width] : 0) + (below ? values[i + width] : 0) +
+                               (left ? values[i - 1] : 0) + (right ? values[i + 1] : 0);
+            values[i] = sum / (above + below + left + right);
+        }
+}

@@ -1,0 +1,157 @@
+"""Files with missing pixels: what says which they are, and how they come back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tifffile
+from click.testing import CliRunner
+from PIL import Image
+
+from fftfilter import filter_stack, images
+from fftfilter import transfer as H
+from fftfilter.cli import cli
+from fftfilter.missing.rule import Missing
+from tests.helpers import SAMPLES
+
+SIZE = (12, 10)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, [str(a) for a in arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def holes(rng):
+    return rng.random(SIZE) < 0.2
+
+
+@pytest.fixture
+def levels(rng):
+    return rng.integers(1, 256, SIZE, np.uint8)
+
+
+def save(path, pixels, **options):
+    if path.suffix == ".tif":
+        tifffile.imwrite(path, pixels, **options)
+    elif path.suffix == ".npy":
+        np.save(path, pixels)
+    else:
+        Image.fromarray(pixels).save(path)
+    return path
+
+
+def planes(path):
+    return images.read(path).planes
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+@pytest.mark.parametrize("command", ["highpass", "notch --at 0.2,0.1", "lowpass --output real"])
+def test_nan_comes_back_and_the_rest_is_right(tmp_path, levels, holes, suffix, command):
+    given = np.where(holes, np.nan, levels / 255).astype(np.float32)
+    source = tmp_path / f"in{suffix}"
+    images.write(images.Picture(given[None], None, 1, "TIFF"), source)
+    code, said, error = run(*command.split(), "--verify", source, tmp_path / "out.tif")
+    assert (code, said.count("off by at most"), error.count("NaN")) == (0, 1, 0)
+    assert np.array_equal(np.isnan(planes(tmp_path / "out.tif")[0]), holes)
+
+
+@pytest.mark.parametrize("pixel", [np.uint8, np.uint16, np.int16, np.float32])
+def test_a_value_says_what_is_missing(tmp_path, levels, holes, pixel):
+    nodata = {"u": 0, "i": -9999, "f": -3.4028234663852886e38}[np.dtype(pixel).kind]
+    source = save(tmp_path / "in.tif", np.where(holes, pixel(nodata), levels.astype(pixel)))
+    options = ["--output", "keep", "--nodata", repr(nodata), "--verify", "-v"]
+    code, said, error = run("lowpass", *options, source, tmp_path / "out.tif")
+    assert (code, said.count("off by at most")) == (0, 1)
+    assert f"{holes.mean():.2%} missing" in error
+    assert np.array_equal(planes(tmp_path / "out.tif")[0] == pixel(nodata), holes)
+
+
+def test_transparent_pixels_are_missing_unless_it_says_otherwise(tmp_path, levels, holes):
+    rgba = np.dstack([levels, 255 - levels, levels, np.where(holes, 0, 200).astype(np.uint8)])
+    source = save(tmp_path / "in.png", rgba)
+    bled = rgba.copy()
+    bled[holes, :3] = 7
+    other = save(tmp_path / "other.png", bled)
+    for name in (source, other):
+        assert run("lowpass", "--verify", name, tmp_path / f"out-{name.name}")[0] == 0
+    first, second = (np.asarray(Image.open(tmp_path / f"out-{name.name}")) for name in (source, other))
+    assert np.array_equal(first[~holes], second[~holes]), "color under alpha does not bleed"
+    assert np.array_equal(first[holes], rgba[holes])
+    assert run("lowpass", "--missing", "none", source, tmp_path / "none.png")[0] == 0
+    assert not np.array_equal(np.asarray(Image.open(tmp_path / "none.png"))[holes, :3], rgba[holes, :3])
+    rgba[..., 3] = 0
+    code, _, error = run("lowpass", save(tmp_path / "clear.png", rgba), tmp_path / "out.png")
+    assert (code, error) == (0, "fftfilter: 100% of the picture is missing: the filtered rest says little\n")
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out.png")), rgba)
+
+
+def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
+    source, mask = save(tmp_path / "in.png", levels), save(tmp_path / "mask.png", holes.astype(np.uint8) * 255)
+    further = ["--verify", "--preview", tmp_path / "page.png"]
+    code, said, _ = run("highpass", "--missing", mask, *further, source, tmp_path / "out.png")
+    assert (code, said.count("off by at most")) == (0, 1)
+    assert np.array_equal(planes(tmp_path / "out.png")[0][holes], levels[holes])
+    # The mask is an input, which is not overwritten.
+    assert run("highpass", "--missing", mask, source, mask)[0] == 2
+    code, _, error = run("highpass", "--missing", mask, SAMPLES / "camera.pgm", tmp_path / "no.png")
+    assert (code, error.count("\n")) == (2, 1)
+    assert f"512 x 512 pixels, and the mask {mask} of what is missing has 10 x 12: give one" in error
+    assert not (tmp_path / "no.png").exists()
+
+
+def test_pages_and_folders_have_holes_of_their_own(tmp_path, levels, holes):
+    pages = np.stack([levels, np.where(holes, 0, levels), 255 - levels])
+    (tmp_path / "in").mkdir()
+    save(tmp_path / "in" / "stack.tif", pages, photometric="minisblack")
+    for i, page in enumerate(pages):
+        save(tmp_path / "in" / f"{i}.png", page)
+    code, said, _ = run("lowpass", "--nodata", "0", "--verify", tmp_path / "in", tmp_path / "out")
+    assert (code, said.count("off by at most")) == (0, 4)
+    stack = tifffile.imread(tmp_path / "out" / "stack.tif")
+    for i, page in enumerate(stack):
+        assert np.array_equal(page, planes(tmp_path / "out" / f"{i}.png")[0])
+    assert not stack[1][holes].any()
+
+
+def test_a_stack_in_python_has_holes_too(tmp_path, levels, holes):
+    save(tmp_path / "in.tif", np.stack([np.where(holes, np.nan, levels).astype(np.float32)] * 2))
+    assert filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", H.lowpass("4px"), scale="stack") == 2
+    assert np.array_equal(np.isnan(tifffile.imread(tmp_path / "out.tif")[1]), holes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--nodata", "x"], "Invalid value for '--nodata': 'x' is not a number"),
+        (["--missing", "gone.png"], "gone.png: cannot be read: no such file or directory"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(tmp_path, options, message):
+    code, _, error = run("lowpass", *options, SAMPLES / "camera.pgm", tmp_path / "out.png")
+    assert code in (1, 2)
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_infinite_samples_are_refused_unless_they_are_missing(tmp_path, levels):
+    wide = levels.astype(np.float64)
+    wide[2, 3] = -1.7976931348623157e308  # which single precision does not hold
+    source = save(tmp_path / "in.npy", wide)
+    code, _, error = run("lowpass", source, tmp_path / "out.tif")
+    assert code == 1
+    assert "1 of 120 samples are NaN, infinite or beyond single precision, the first at x=3, y=2" in error
+    assert run("lowpass", "--nodata=-1.7976931348623157e308", source, tmp_path / "out.tif")[0] == 0
+
+
+def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
+    source = save(tmp_path / "in.tif", np.where(holes, np.nan, levels).astype(np.float32))
+    assert "samples are NaN" in run("imagej", source, tmp_path / "out.tif")[2]
+    assert run("imagej", "--nodata", "3", source, tmp_path / "out.tif")[0] == 2
+
+
+def test_a_rule_is_equal_to_its_copy(holes):
+    rule = Missing(-9999, "mask.png", holes)
+    assert rule == Missing(-9999, "mask.png", holes.copy())
+    assert len({rule, Missing(-9999), Missing(), Missing(-9999, "mask.png", ~holes)}) == 4

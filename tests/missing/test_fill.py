@@ -1,0 +1,98 @@
+"""The fill on a device beside the reference, and what it promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fftfilter import transfer as H
+from fftfilter.device.choice import choose
+from fftfilter.device.launcher import Launcher
+from fftfilter.missing import reference
+from fftfilter.missing.fill import fill
+
+SHAPES = [(1, 1, 1), (1, 1, 9), (1, 9, 1), (2, 7, 5), (3, 12, 10), (1, 33, 64), (1, 67, 61)]
+
+
+def with_holes(rng, shape, part=0.4):
+    return rng.normal(size=shape), rng.random(shape) < part
+
+
+@pytest.mark.parametrize(("precision", "error"), [("single", 1e-6), ("double", 1e-14)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_device_fills_as_the_reference_does(rng, shape, precision, error):
+    planes, holes = with_holes(rng, shape)
+    made = fill(Launcher(choose(), precision=precision), planes, holes)
+    np.testing.assert_allclose(made, reference.fill(planes, holes), atol=error)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 40), st.integers(1, 40), st.floats(0, 1), st.integers(0, 99))
+def test_valid_samples_stay_and_the_others_lie_between_them(height, width, part, seed):
+    rng = np.random.default_rng(seed)
+    planes, holes = with_holes(rng, (1, height, width), part)
+    made = reference.fill(np.where(holes, np.nan, planes), holes)
+    assert np.array_equal(made[~holes], planes[~holes])
+    if holes.all():
+        assert not made.any()
+    else:
+        assert np.abs(made.clip(planes[~holes].min(), planes[~holes].max()) - made).max() < 1e-9
+
+
+def test_a_constant_and_a_slope_are_continued_through_a_hole():
+    rows, columns = np.indices((64, 64))
+    holes = np.zeros((1, 64, 64), bool)
+    holes[0, 20:40, 24:36] = True
+    assert np.all(reference.fill(np.where(holes, 9.0, 5.0), holes) == 5)
+    slope = (2.0 * rows + columns)[None]
+    # The range of the slope is 189; the fill is off most in the middle, where it is near to the mean.
+    assert np.abs(reference.fill(np.where(holes, 0, slope), holes) - slope).max() < 4
+
+
+def test_nothing_wraps_around():
+    planes, holes = np.zeros((1, 8, 64)), np.zeros((1, 8, 64), bool)
+    planes[..., 32:], holes[..., :8] = 100, True
+    assert reference.fill(planes, holes)[holes].max() < 1
+
+
+def test_what_stands_in_holes_does_not_matter(rng):
+    planes, holes = with_holes(rng, (2, 12, 10))
+    launcher = Launcher(choose())
+    made = [fill(launcher, np.where(holes, value, planes), holes) for value in (0, -9999, np.nan, np.inf)]
+    assert all(np.array_equal(each, made[0]) for each in made)
+
+
+@pytest.mark.parametrize(
+    ("transfer", "part", "kinds"),
+    [
+        (H.lowpass("8px") * H.notch((0.2, 0.1)), 0.9, ["notch"]),
+        (H.lowpass("8px") * H.stripes(90) * H.notch((0.2, 0.1)), 0.1, ["stripes", "notch"]),
+        (H.stripes(90), 0.3, []),
+        (H.bandpass("20px", "5px"), 0.1, []),
+    ],
+)
+def test_waves_go_on_through_holes_and_stripes_if_few_are_missing(transfer, part, kinds):
+    holes = np.arange(100).reshape(1, 10, 10) < 100 * part
+    waves = reference.waves_of(transfer, holes)
+    assert [each.kind for each in waves.parts] == kinds if kinds else waves is None
+
+
+def test_a_notch_takes_its_wave_out_beside_holes_as_of_a_whole_picture(camera):
+    rows, columns = np.indices(camera.shape)
+    wave = camera + 40 * np.sin(2 * np.pi * (0.123 * columns + 0.047 * rows))
+    holes = np.zeros((1, 512, 512), bool)
+    holes[0, 100:140, 200:300] = holes[0, 300:420, 60:90] = True
+    transfer = H.notch((0.123, 0.047)).keeping_mean()
+    from fftfilter.transfer.reference import filtered
+
+    gain = transfer.gain(512, 512)
+    wanted = filtered(wave[None], gain).real
+
+    def error(filled):
+        off = (filtered(filled, gain).real - wanted)[~holes]
+        return float(np.sqrt(np.mean(off**2)) / wave.std())
+
+    plain = error(reference.fill(wave[None], holes))
+    assert error(reference.complete(wave[None], holes, transfer, "wrap")) < 0.15 * plain

@@ -1,0 +1,155 @@
+"""Filters over images with missing pixels: by NaN, by masked arrays, by the argument ``missing``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fftfilter
+from fftfilter import Filter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.images.picture import Depth
+from fftfilter.output.difference import Difference
+from fftfilter.output.modes import MODES, Auto
+from fftfilter.output.rounding import NUDGE
+from fftfilter.work.verify import references_of
+
+SIZE = (12, 10)
+TRANSFERS = [H.lowpass("4px"), H.highpass("6px", shape="gaussian"), H.notch((0.2, 0.1)), H.stripes(90)]
+
+
+@pytest.fixture
+def image(rng):
+    return rng.integers(1, 256, SIZE, np.uint8)
+
+
+@pytest.fixture
+def holes(rng):
+    return rng.random(SIZE) < 0.2
+
+
+@pytest.mark.parametrize("transfer", TRANSFERS, ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("output", "scale", "edges"),
+    [
+        ("magnitude", None, "wrap"),
+        ("magnitude", Auto(5), "mirror"),
+        ("keep", None, "mirror"),
+        ("signed", (-20, 20), "wrap"),
+        ("real", None, "wrap"),
+    ],
+)
+def test_valid_samples_are_those_of_the_reference_and_the_others_stay(
+    image, holes, transfer, dtype, output, scale, edges
+):
+    white = {"uint8": 255, "uint16": 65535}.get(dtype, 1)
+    image = (image * (white / 255)).astype(dtype)
+    with Filter(transfer, output=output, scale=scale, edges=edges) as f:
+        made = f(image, missing=holes)
+        assert np.array_equal(made[holes], image[holes].astype(made.dtype))
+        image[holes] = 0 if image.dtype.kind == "u" else np.nan
+        assert np.array_equal(f(image, missing=holes)[~holes], made[~holes])
+        if image.dtype.kind == "f":
+            assert np.array_equal(f(image), f(image, missing=holes), equal_nan=True)
+        largest = f.extremes()[0][1]
+    depth = Depth(np.dtype(made.dtype), white if MODES[output].name != "real" else 1)
+    references = references_of(
+        image[None], white, transfer, output, scale=f._description.scale, depth=depth, edges=edges, holes=holes[None]
+    )
+    met = []
+    for wanted, values, stretch, unit in references:
+        assert largest == pytest.approx(np.abs(values[0][~holes]).max(), rel=1e-5)
+        met.append(Difference.of(f(image, missing=holes)[None], wanted, depth.maxval, stretch=stretch, unit=unit))
+    assert any(each.is_right for each in met), met
+
+
+def test_a_masked_array_gives_one(image, holes):
+    made = fftfilter.lowpass(np.ma.MaskedArray(image, holes))
+    assert np.array_equal(np.ma.getmaskarray(made), holes)
+    assert np.array_equal(made.data, fftfilter.lowpass(image, missing=holes))
+    plain = fftfilter.lowpass(np.ma.MaskedArray(image, False))
+    assert np.array_equal(plain, fftfilter.lowpass(image))
+
+
+def test_ranges_come_from_valid_samples_alone(image, holes):
+    """A hole at the border of a bright object must not decide what is white."""
+    bright = np.where(holes, 255, image // 4).astype(np.uint8)
+    made = fftfilter.highpass(bright, missing=holes)
+    assert made[~holes].max() == 255
+
+
+def test_pictures_of_a_stack_are_as_if_alone(image, holes):
+    stack = np.stack([image, image, image])
+    missing = np.stack([np.zeros_like(holes), holes, np.ones_like(holes)])
+    made = fftfilter.highpass(stack, missing=missing)
+    assert np.array_equal(made[0], fftfilter.highpass(image))
+    assert np.array_equal(made[1], fftfilter.highpass(image, missing=holes))
+    assert np.array_equal(made[2], image), "of which nothing is valid"
+
+
+def test_channels_share_a_scale_and_may_have_holes_of_their_own(rng, holes):
+    picture = rng.normal(size=(*SIZE, 3)).astype(np.float32)
+    picture[2, 3, 1] = np.nan
+    made = fftfilter.lowpass(picture, channel_axis=-1, output="keep")
+    assert np.argwhere(np.isnan(made)).tolist() == [[2, 3, 1]]
+    made = fftfilter.lowpass(picture, channel_axis=-1, missing=holes)
+    assert np.nanmax(made[~holes]) == 1
+    by_channel = H.lowpass("4px") * H.notch((0.2, 0.1), channels=(1,))
+    made = Filter(by_channel, output="keep")(picture, channel_axis=-1, missing=holes)
+    assert np.array_equal(made[holes], picture[holes], equal_nan=True)
+    with pytest.raises(ParameterError, match="has no scale in common"):
+        Filter(by_channel)(picture, channel_axis=-1, missing=holes)
+
+
+def test_a_stream_takes_images_with_holes(image, holes):
+    given = np.where(holes, np.nan, image)
+    with Filter(H.lowpass("4px")) as f:
+        for made in f.stream([image, given, np.ma.MaskedArray(image, holes)]):
+            assert made.shape == SIZE
+        assert np.ma.is_masked(made)
+
+
+def test_undecided_samples_are_filtered_again_in_double_precision(rng, holes):
+    near_edges = (rng.integers(0, 255, SIZE) + 0.5 - NUDGE + 1e-6 * rng.random(SIZE)) / 255
+    with Filter(H.lowpass("3cyc"), output="keep") as f:
+        made = f(near_edges, missing=holes, dtype=np.uint8)
+        assert f.weak() == 1
+    assert np.array_equal(made[~holes], np.ceil(255 * near_edges[~holes]))
+
+
+def test_little_on_a_bright_ground_has_all_its_digits(rng, holes):
+    ground = (60000 + rng.integers(0, 2, SIZE)).astype(np.uint16)
+    made, far = (fftfilter.highpass(each, "8px", missing=holes) for each in (ground, ground - 60000))
+    assert np.abs(made[~holes].astype(int) - far[~holes]).max() <= 8
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (np.ones((3, 3), bool), r"missing is an array of shape \(3, 3\) and type bool: give bools, .* \(12, 10\)"),
+        (np.ones(SIZE, int), "type int"),
+        (5, r"shape \(\)"),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_refused(image, missing, message):
+    with pytest.raises(ParameterError, match=message):
+        fftfilter.lowpass(image, missing=missing)
+
+
+def test_infinite_samples_are_refused(image, holes):
+    given = np.where(holes, np.nan, image)
+    given[0, 0] = np.inf
+    with pytest.raises(ParameterError, match="NaN or infinite, the first at row"):
+        fftfilter.lowpass(given)
+    with pytest.raises(ParameterError, match="1 values are NaN or infinite, the first at row 0, column 0"):
+        fftfilter.lowpass(given, missing=holes & (np.indices(SIZE)[0] > 0))
+
+
+def test_complex_values_have_no_magnitude_with_holes(image, holes):
+    gains = np.zeros(SIZE)
+    gains[1, 2] = 1
+    with pytest.raises(ParameterError, match="takes no missing pixels"):
+        fftfilter.apply_mask(image, gains, missing=holes)
+    assert fftfilter.apply_mask(image, gains, missing=holes, output="real").shape == SIZE
