@@ -127,7 +127,8 @@ class Answers:
                 made = filter_(page.planes(level), channel_axis=0, dtype=np.uint16, levels=FINE, white=white)
                 unit = white / FINE
             else:
-                made = filter_(page.planes(level), channel_axis=0, levels=picture.maxval, white=picture.maxval)
+                holes, white = page.holes if level == 1 else None, picture.maxval
+                made = filter_(page.planes(level), channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if MODES[described.output].is_values else filter_.clipped()[0]
         return Answer(request, page, described, transfer, made, unit, level, clipped, perf_counter() - started)
 
@@ -204,6 +205,7 @@ def python_call(answer: Answer, session: Session) -> str:
     has_colors = len(picture.planes) > 1
     image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
     image += ", channel_axis=-1" if has_colors else ""
+    image += ", missing=image[..., -1] == 0" if picture.alpha is not None and answer.page.holes is not None else ""
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"

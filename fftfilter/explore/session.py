@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..analysis.search import AutoNotches
+    from ..missing.holes import Holes
     from ..transfer import Transfer
 
     Array = NDArray[Any]
@@ -80,6 +81,11 @@ class FilePage:
         """Height and width."""
         height, width = self.picture.planes.shape[1:]
         return height, width
+
+    @cached_property
+    def holes(self) -> Holes | None:
+        """Which samples are missing, None if all are valid."""
+        return USUAL.holes(self.picture)
 
     @cached_property
     def shown(self) -> tuple[float, float, float]:
@@ -260,7 +266,7 @@ class Session:
         if auto not in self._waves:
             if self._mean is None:
                 page = self.page(0)
-                if self.pages == 1 and USUAL.holes(page.picture) is None:
+                if self.pages == 1 and page.holes is None:
                     self._mean = page.spectrum
                 else:
                     self._mean = spectrum_of(self._found, device=self.device, check=workers.check)

@@ -65,6 +65,21 @@ def test_python_leaves_alpha_out(visit, tmp_path, mode):
     assert (made["result"] == (pixels if mode == "LA" else pixels[..., :3])).all()
 
 
+def test_transparent_pixels_come_back_as_they_were_as_from_the_command(visit, run, tmp_path):
+    with Image.open(SAMPLES / "chelsea.png") as picture:
+        part = np.array(picture.crop((0, 0, 64, 64)).convert("RGBA"))
+    part[10:20, 30:50, 3] = 0
+    Image.fromarray(part).save(tmp_path / "holes.png")
+    asked = request_for(radius="8px", output="keep")
+    words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "holes.png", tmp_path / "out.png")
+    run(shlex.split(words["command"])[1:])
+    written = np.asarray(Image.open(tmp_path / "out.png"))
+    assert (pixels == written[..., :3]).all()
+    made = {"image": part}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == pixels).all()
+
+
 def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):
     levels = (camera.astype(np.uint16) * 4).astype(">u2")
     (tmp_path / "deep.pgm").write_bytes(b"P5 512 512 1020\n" + levels.tobytes())

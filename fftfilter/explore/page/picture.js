@@ -132,7 +132,7 @@ export function pictureOf(store, facts, ask) {
     context.restore();
   };
 
-  const drawLines = ({ view: { profile }, asked }, isShown) => {
+  const drawLines = ({ view: { profile } }, isShown) => {
     put(lines, { hidden: !isShown || !profile });
     if (!isShown || !profile) return;
     const place = placement();
@@ -142,7 +142,6 @@ export function pictureOf(store, facts, ask) {
     put(line, { d: `M${from.join(" ")}L${to.join(" ")}` });
     put(copy, { d: shift ? `M${from[0] + shift} ${from[1]}L${to[0] + shift} ${to[1]}` : "" });
     ends.forEach((end, i) => put(end, { cx: at(i)[0], cy: at(i)[1], "aria-valuetext": `${profile[2 * i]}, ${profile[2 * i + 1]}` }));
-    void asked;
   };
 
   const drawScale = (isShown) => {

@@ -24,6 +24,7 @@ export async function get(url, signal) {
  * @param {Record<string, (state: import("./state.js").State, got: any) => string | null>} addresses  of each question
  */
 export function questions(store, addresses) {
+  /** The address of each question, and what cancels it. @type {Record<string, {url: string | null, controller: AbortController}>} */
   const asked = {};
 
   const ask = async (name, url) => {
@@ -37,18 +38,16 @@ export function questions(store, addresses) {
       const value = await get(url, controller.signal);
       store.take(name, { value: value.pixels ? surfaceOf(value) : value, isOld: false });
     } catch (error) {
-      if (controller.signal.aborted) return;
-      asked[name].url = null; // asked again with the next change
-      store.take(name, { ...before, isOld: true, error: error instanceof TypeError ? "fftfilter does not answer" : error.message });
+      // A question that failed is asked again when its address changes.
+      const text = error instanceof TypeError ? "fftfilter does not answer" : error.message;
+      if (!controller.signal.aborted) store.take(name, { ...before, isOld: true, error: text });
     }
   };
 
   const follow = () => {
-    for (const [name, url] of Object.entries(addresses)) {
-      const now = url(store.state, store.got);
-      if (asked[name]?.url === now || (asked[name]?.url === null && store.got[name]?.error && asked[name].failed === now)) continue;
-      ask(name, now);
-      asked[name].failed = now;
+    for (const [name, addressOf] of Object.entries(addresses)) {
+      const url = addressOf(store.state, store.got);
+      if (asked[name]?.url !== url) ask(name, url);
     }
   };
   store.atOnce.push(follow);
