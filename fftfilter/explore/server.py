@@ -244,7 +244,8 @@ class Server:
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         number = int(request.match_info["number"])
-        if number >= len(self._pictures):
+        is_last = request.query.get("run", str(self._run)) == str(self._run)
+        if not is_last or number >= len(self._pictures):
             raise web.HTTPNotFound
         return web.Response(body=self._pictures[number], content_type="image/png")
 
