@@ -59,6 +59,7 @@ export function pictureOf(store, facts, ask) {
   const head = div("vbar", h("h2", { class: "nophone" }, "Picture"), about, show.root, span("sp"), hold, ...buttons);
   const root = h("section", { class: "view pic", "aria-label": "Picture" }, head, stage.root, div("read", readout));
   let pointer = null;
+  let asking = 0;
 
   const isTwo = ({ view: { show, way, both }, asked }) => Boolean(asked.settings) && (way === "learn" ? both : show === "two");
   const paneSize = () => (isTwo(store.state) ? { width: (stage.size.width - 2) / 2, height: stage.size.height } : stage.size);
@@ -75,8 +76,12 @@ export function pictureOf(store, facts, ask) {
     pointer = point && pixelAt(point);
     const { width, height } = facts();
     if (pointer && (pointer[0] < 0 || pointer[1] < 0 || pointer[0] >= width || pointer[1] >= height)) pointer = null;
-    if (pointer) ask.values("pointer", [pointer]);
-    else store.take("pointer", null);
+    if (!pointer) store.take("pointer", null);
+    // Once for each picture of the browser: the engine has better things to do.
+    asking ||= requestAnimationFrame(() => {
+      asking = 0;
+      if (pointer) ask.values("pointer", [pointer]);
+    });
   };
 
   draggable(bar, () => (event) => {
