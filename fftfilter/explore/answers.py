@@ -179,7 +179,6 @@ def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *answer.page.size),
         "histogram": None if answer.request.removed else _histogram(answer),
-        "shown": answer.shown,
         "clipped": answer.clipped,
         "share": share(answer.page, gains),
         "note": "; ".join(notes(answer)) or None,

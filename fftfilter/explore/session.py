@@ -18,7 +18,7 @@ from ..errors import ParameterError
 from ..missing.rule import USUAL
 from ..output.modes import MODES, SCALED
 from ..preview.panels import square
-from ..text import METERS, length_text
+from ..text import length_text
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
@@ -324,7 +324,6 @@ class Session:
             "folder": self.folder,
             "levels": levels(height, width),
             "maxval": picture.maxval,
-            "meters": METERS,
             "units": self.units(),
             "shapes": [
                 {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}

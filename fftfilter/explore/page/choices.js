@@ -10,6 +10,19 @@ import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
+/** Words for values of the program; one that is new stands for itself. */
+const WORDS = {
+  lowpass: "Low-pass",
+  highpass: "High-pass",
+  bandpass: "Band-pass",
+  bandstop: "Band-stop",
+  notch: "Notches",
+  keep: "Keep the mean",
+  signed: "Signed, 0 is gray",
+  real: "Values, as floats",
+  wrap: "Wrapped",
+  mirror: "Mirrored",
+};
 
 /**
  * @param {import("./state.js").Store} store
@@ -39,15 +52,15 @@ export function choicesOf(store, page, { focusNotch }) {
   const title = h("h2", { class: "title" });
   const text = para("mute");
 
-  const shapes = () => Object.fromEntries(facts().shapes.map(({ name }) => [name, name[0].toUpperCase() + name.slice(1)]));
-  const passShapes = { ideal: "Ideal", ...shapes() };
-  const notchShapes = { gaussian: "Gaussian", ...shapes() };
-  const commands = { lowpass: "Low-pass", highpass: "High-pass", bandpass: "Band-pass", bandstop: "Band-stop", notch: "Notches", stripes: "Stripes" };
+  /** Return the values of the program with words for them, `first` in front. */
+  const worded = (values, first = values[0]) =>
+    Object.fromEntries(
+      [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
+    );
+  const shapes = facts().shapes.map(({ name }) => name);
   const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
-  const outputs = { magnitude: "Magnitude", keep: "Keep the mean", signed: "Signed, 0 is gray", real: "Values, as floats" };
-  const keepFirst = { keep: "Keep the mean", ...outputs };
   const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
   const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
@@ -55,16 +68,18 @@ export function choicesOf(store, page, { focusNotch }) {
   /** @type {Field[]} */
   const fields = [
     [
-      choiceField(store, "command", "Filter", commands, (command) => withCommand(store.state.asked.settings, command, facts())),
+      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), (command) =>
+        withCommand(store.state.asked.settings, command, facts()),
+      ),
       (s, goal) => goal === "hand",
     ],
     [cutoff, (s) => isPass(s) && !isBand(s)],
     [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
     [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
-    [choiceField(store, "shape", "Shape", passShapes), isPass],
+    [choiceField(store, "shape", "Shape", worded(shapes, "ideal")), isPass],
     [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
-    [outputField(outputs), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
+    [outputField(worded(facts().outputs)), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
     [
       {
         root: div("f", span("lb", "Stripes are"), turn.root),
@@ -77,7 +92,7 @@ export function choicesOf(store, page, { focusNotch }) {
     [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
     [groupsOf(store, page), (s) => s.auto],
     [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
-    [choiceField(store, "shape", "Shape", notchShapes), (s, goal) => s.command === "notch" && goal === "hand"],
+    [choiceField(store, "shape", "Shape", worded(shapes, "gaussian")), (s, goal) => s.command === "notch" && goal === "hand"],
     [
       textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
       (s, goal) => s.command === "notch" && goal === "hand" && !s.auto,
@@ -85,8 +100,8 @@ export function choicesOf(store, page, { focusNotch }) {
   ];
   /** @type {Field[]} */
   const others = [
-    [choiceField(store, "edges", "Edges", { wrap: "Wrapped", mirror: "Mirrored" }), () => true],
-    [outputField(keepFirst), (s) => !isPass(s)],
+    [choiceField(store, "edges", "Edges", worded(facts().edges)), () => true],
+    [outputField(worded(facts().outputs, "keep")), (s) => !isPass(s)],
     [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
     [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
     [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
