@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .transforms import irfft2 as irfft2
     from .transforms import rfft2 as rfft2
     from .work.file import filter_stack as filter_stack
+    from .work.saved import load_filter as load_filter
+    from .work.saved import save_filter as save_filter
 
 __version__ = "0.2.0"
 

@@ -116,7 +116,7 @@ def imagej(
     Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
     ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
     beyond it. Colors are filtered by their brightness. ``options`` are those of :class:`fftfilter.filters.Options`
-    except ``output``, ``scale`` and ``edges``.
+    except ``output``, ``scale``, ``edges`` and ``channels``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = split_options(options)

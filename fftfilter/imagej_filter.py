@@ -42,7 +42,7 @@ class ImageJFilter(Filter):
     The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
     white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. Of a picture with
     three channels the brightness, the largest of them, is filtered; hue and saturation stay. Further options are those
-    of :class:`Filter` except ``output``, ``scale`` and ``edges``.
+    of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ImageJFilter(Filter):
         _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        for name in ("output", "scale", "edges"):
+        for name in ("output", "scale", "edges", "channels"):
             if name in options:
                 raise ParameterError(f"{name} {options[name]!r} is not for ImageJ's filter: leave it out")
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}

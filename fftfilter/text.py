@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,16 @@ if TYPE_CHECKING:
 INCH = 0.0254
 METERS = {"nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": INCH}
 """The units of lengths."""
+RADIANS = {"deg": math.radians(1), "arcmin": math.radians(1 / 60), "arcsec": math.radians(1 / 3600)}
+RADIANS |= {"mas": RADIANS["arcsec"] / 1000, "rad": 1.0}
+"""The units of angles, in which the sky is measured."""
+
+
+class Angle(float):
+    """The size of a pixel in radians; that of others, a plain number, is in meters."""
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r}rad"
 
 
 def plain(unit: str) -> str:
@@ -17,10 +28,12 @@ def plain(unit: str) -> str:
     return unit.lower().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
 
 
-def length_text(meters: float) -> str:
-    """Return a length in the unit that suits it: ``65 nm``, ``0.3528 mm``."""
-    unit = next((unit for unit in ("m", "mm", "um") if meters > 0.0999 * METERS[unit]), "nm")
-    return f"{meters / METERS[unit]:.4g} {unit}"
+def length_text(size: float) -> str:
+    """Return a length in meters, or an angle, in the unit that suits it: ``65 nm``, ``0.3528 mm``, ``1.5 arcsec``."""
+    known, names = (RADIANS, ("deg", "arcmin", "arcsec")) if isinstance(size, Angle) else (METERS, ("m", "mm", "um"))
+    smallest = "mas" if isinstance(size, Angle) else "nm"
+    unit = next((unit for unit in names if size > 0.0999 * known[unit]), smallest)
+    return f"{size / known[unit]:.4g} {unit}"
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:

@@ -42,26 +42,26 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "arrays": "errors output",
-    "transfer": "errors output arrays text",
+    "files": "errors system",
+    "images": "fftfilter errors system text files",
+    "transfer": "errors output arrays text files images",
     "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
-    "files": "errors system",
-    "images": "fftfilter errors system text files",
     "engine": "errors staged",
-    "missing": "errors output arrays transfer device fused files",
+    "missing": "errors output arrays transfer device fused files images",
     "filters": "errors output arrays transfer device staged fused engine missing",
     "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused engine",
     "analysis": "errors arrays transfer transforms missing",
-    "preview": "errors transfer analysis",
+    "preview": "errors output transfer analysis",
     "dask": "errors output arrays transfer filters",
     "work": "fftfilter errors system output transfer staged engine files images missing filters imagej_filter analysis",
     "folders": (
-        "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
-        "images work"
+        "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "
+        "files images work"
     ),
     "explore": "errors text output transfer analysis preview device files images filters missing work",
     "bench": ALL_ABOVE,

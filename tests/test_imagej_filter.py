@@ -122,6 +122,7 @@ def test_a_filter_is_used_again_streamed_and_copied(gray):
         ({"small": -1}, "small '-1' must be finite and greater than zero"),
         ({"output": "real"}, "output 'real' is not for ImageJ's filter"),
         ({"edges": "wrap"}, "edges 'wrap' is not for ImageJ's filter"),
+        ({"channels": "chroma"}, "channels 'chroma' is not for ImageJ's filter"),
         ({"large": "4um"}, "4um needs the size of a pixel"),
         ({"levels": 1000}, "levels 1000 is invalid for uint8"),
         ({"dtype": "int8"}, "output type int8 is unknown"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..images.formats import Coding
-from ..output.modes import EACH, FOLDER, MODES, SCALED, STACK, parse_scale
+from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from .kinds import KINDS
@@ -33,6 +33,7 @@ from .shared.options import (
     pages_of,
     pages_option,
     precision_option,
+    reading_options,
     refuse,
 )
 from .shared.preview import preview_option
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 # Those of a recipe's filter.
-OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
+OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "channels", "depth")
+OF_IMAGEJ = ("autoscale", "saturate")
 # The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
@@ -62,6 +64,19 @@ pixel_size_option = filter_option(
 )
 
 
+depth_option = filter_option(
+    "--depth",
+    type=float,
+    metavar="DB",
+    help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
+    "filter with its notches, stripes and masks.  [default: remove]",
+)
+channels_option = filter_option(
+    "--channels",
+    type=click.Choice(CHANNELS),
+    help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
+    "for --output keep and real.  [default: all]",
+)
 edges_option = filter_option(
     "--edges",
     type=click.Choice(EDGES),
@@ -85,6 +100,14 @@ verify_option = output_option(
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
+)
+recipe_options = combined(
+    output_option(
+        "--save-recipe",
+        metavar="FILE.json",
+        help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
+    ),
+    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
 )
 region_option = partial(option, group="Region")
 region_options = combined(
@@ -115,11 +138,13 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    reading_options,
     missing_options,
     preview_option,
     file_options,
     output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
+    recipe_options,
     folder_options,
     option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
     option(
@@ -165,7 +190,7 @@ def output_options(default: str) -> Callable[[Any], Any]:
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
-    return combined(what, edges_option, scale_option)
+    return combined(what, edges_option, channels_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -180,6 +205,7 @@ def filter_command(kind: Kind) -> click.Command:
         click.argument("target", metavar="OUT"),
         kind.options,
         pixel_size_option,
+        depth_option,
         *factors,
         kind.outputs or output_options(kind.output),
         other_options,
@@ -214,6 +240,7 @@ class CommandOptions:
     fail_fast: bool
     dry_run: bool
     report: str | None
+    save_recipe: str | None
     cluster: str | None
     processes: int | None
 
@@ -256,7 +283,6 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
     given = KEPT | dict(values)
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
-    areas = [each for each in (given["region"], given["protect"]) if each]
     if given["missing"] not in RULES:
         files.append((given["missing"],))
     mode, auto = automatic.take_options(given)
@@ -267,28 +293,38 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         made.append(automatic.of_folder(auto, sources, given))
         auto = None
     transfer = reduce(mul, made, Transfer(()))
-    options = {each: given[each] for each in OF_FILTERS if each in given}
+    transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
+    recipe = Recipe(transfer, method=KINDS[name].method, auto=auto, **settings_of(given))
+    areas = [each for each in (given["region"], given["protect"]) if each]
+    return of_recipe(recipe, given, (*chain.from_iterable(files), *areas))
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a recipe that the values of a command's options say, beside what it filters."""
+    options = {each: given[each] for each in (*OF_FILTERS, *OF_IMAGEJ) if each in given}
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
     scale = given["scale"]
-    recipe = Recipe(
-        transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer,
-        method=KINDS[name].method,
-        options=options,
-        output=given["output"],
-        scale=parse_scale(scale),
-        span=scale if scale in (FOLDER, STACK) else EACH,
-        pages=pages_of(given["pages"]),
-        auto=auto,
-        coding=Coding(given["png_level"], given["quality"], given["compression"]),
-        format=given["format_"],
-        missing=missing_of(given),
-        strip=given["strip"],
-        preserve_times=given["preserve_times"],
-        region=_region_of(given),
-    )
+    return {
+        "options": options,
+        "output": given["output"],
+        "scale": parse_scale(scale),
+        "span": scale if scale in (FOLDER, STACK) else EACH,
+        "pages": pages_of(given),
+        "coding": Coding(given["png_level"], given["quality"], given["compression"]),
+        "format": given["format_"],
+        "missing": missing_of(given),
+        "strip": given["strip"],
+        "preserve_times": given["preserve_times"],
+        "embed_recipe": given["embed_recipe"],
+        "region": _region_of(given),
+    }
+
+
+def of_recipe(recipe: Recipe, given: Mapping[str, Any], files: tuple[str, ...]) -> CommandOptions:
+    """Return the options of a command for a recipe; ``files`` are inputs that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    return CommandOptions(recipe, masks=(*chain.from_iterable(files), *areas), **others)
+    return CommandOptions(recipe, masks=files, **others)
 
 
 def _region_of(given: Mapping[str, Any]) -> Region | None:
@@ -309,6 +345,8 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     if not all(sources) or not target:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
+    if options.save_recipe and not options.dry_run:
+        _save_recipe(options.save_recipe, sources, options)
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, options)
     if target.endswith("/") or (target != "-" and is_folder(target)):
@@ -318,6 +356,15 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, options)
     return 0
+
+
+def _save_recipe(file: str, sources: Sequence[str], options: CommandOptions) -> None:
+    from ..files.sources import identity
+    from ..work import saved
+
+    if Path(file).suffix.lower() != ".json":
+        raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json.")
+    saved.save(options.recipe, file, spare=[*map(identity, (*sources, *options.masks))])
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:

@@ -40,6 +40,8 @@ class Kind:
     factor: Decorator | None = None
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
+    value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
+    """The value of that option for a part; takes what it says out of the part's arguments."""
     takes_files: bool = False
     """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
@@ -176,6 +178,12 @@ def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> T
     return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, harmonics=harmonics, shape=shape)
 
 
+def at_of(given: dict[str, Any]) -> str:
+    """Return a notch's peak and width as --at takes them."""
+    fx, fy = given.pop("at")
+    return f"{fx!r},{fy!r},{given.pop('width')}"
+
+
 stripe_options = combined(
     filter_option(
         "--angle",
@@ -212,34 +220,8 @@ mask_options = filter_option(
 
 
 def mask_of(mask: str) -> Transfer:
-    """Return a file's gains as a function of frequency, for images of any size; white is 1, an array as it is.
-
-    Gains are made even, the mean of those of f and -f, so that filtered images are real. Raises ParameterError for what
-    is not a mask, ReadError for a file that cannot be read.
-    """
-    import numpy as np
-
-    from .. import images
-    from ..errors import ParameterError, ReadError
-    from ..files import sources
-
-    if mask.lower().endswith(".npy"):
-        from io import BytesIO
-
-        file = BytesIO(sources.content(mask))
-        try:
-            array = np.lib.format.read_array(file, allow_pickle=False)
-        except Exception as error:  # of damaged headers NumPy raises almost anything
-            raise ReadError(f"{mask}: is not an array: save one with numpy.save") from error
-    else:
-        picture = images.read(mask)
-        if (picture.planes != picture.planes[:1]).any():
-            raise ParameterError(f"{mask}: has colors, and a mask has one gain for each frequency: make it gray")
-        array = picture.planes[0].astype(np.float64) / picture.maxval
-    # Checked as it is in the file, before it is moved: what is wrong has its place there.
-    gains = np.fft.ifftshift(transfer.mask(array).gain(*array.shape))
-    mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
-    return transfer.mask(gains / 2 + mirrored / 2, any_size=True)
+    """Return the gains of a file; raises ParameterError and ReadError."""
+    return transfer.mask_file(mask)
 
 
 imagej_options = combined(
@@ -325,6 +307,7 @@ KINDS: dict[str, Kind] = {
             notch_of,
             peak_options,
             factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
+            value_of=at_of,
             output="keep",
             searches=("auto", "strength", "keep"),
         ),

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..text import INCH, length_text, text_table
-from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
+from ..text import INCH, Angle, length_text, text_table
+from .shared.options import (
+    GroupedCommand,
+    combined,
+    input_limit_option,
+    option,
+    pages_of,
+    pages_option,
+    reading_options,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -40,6 +49,7 @@ PIXEL_OF_PRINTS = 5e-6
     option("-q", "--quiet", group="Options", is_flag=True, help="Print no progress and no notes, only errors."),
     option("--json", "as_json", group="Options", is_flag=True, short=True, help="Print all properties as JSON."),
     pages_option,
+    reading_options,
     input_limit_option,
     verbose_option,
 )
@@ -53,6 +63,8 @@ def peaks(
     quiet: bool,
     as_json: bool,
     pages: str | None,
+    hdu: int | None,
+    palette: str | None,
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
@@ -83,6 +95,8 @@ def peaks(
 
     wanted = USUAL_STRENGTH if strength is None else strength
     given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    if given and isinstance(given[0], Angle):
+        raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
     searched = of_sources(
         sources,
         wanted,
@@ -90,7 +104,7 @@ def peaks(
         pattern=pattern,
         quiet=quiet,
         limit=input_limit,
-        pages=pages_of(pages),
+        pages=pages_of({"pages": pages, "hdu": hdu, "palette": palette}),
     )
     mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .shared.options import GroupedCommand, device_option, engine_option, file_options, option, precision_option
+from .shared.options import (
+    GroupedCommand,
+    device_option,
+    engine_option,
+    file_options,
+    option,
+    pages_of,
+    precision_option,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1.",
 )
+@reading_options
 @device_option
 @precision_option
 @file_options
@@ -46,6 +56,8 @@ def spectrum(
     engine: str | None,
     filter_: str | None,
     pages: str | None,
+    hdu: int | None,
+    palette: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
@@ -74,13 +86,12 @@ def spectrum(
     from ..transforms import fft2
     from ..work.opened import filled
     from .shared.file import only
-    from .shared.options import pages_of
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
-    how = images.Coding(**coding)
+    how, asked = images.Coding(**coding), {"pages": pages, "hdu": hdu, "palette": palette}
     if filter_ is not None:
-        _look(context, filter_, source, target, {"device": device, "pages": pages})
+        _look(context, filter_, source, target, {"device": device} | asked)
         return
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
@@ -93,21 +104,21 @@ def spectrum(
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, pages_of(pages), working=working)
+    found = images.opened(images.raw(source, input_limit), source, pages_of(asked), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     images.check_fits(picture, target)
     planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    picture.alpha = picture.metadata = None
+    picture.alpha = picture.metadata = picture.table = None
     images.write(picture, target, coding=how, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
 
 
-def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
+def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, Any]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
     from .filters import options_of, parsed
     from .shared.file import look

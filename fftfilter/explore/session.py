@@ -18,7 +18,7 @@ from ..errors import ParameterError
 from ..missing.rule import USUAL
 from ..output.modes import MODES, SCALED
 from ..preview.panels import square
-from ..text import length_text
+from ..text import Angle, length_text
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
@@ -61,7 +61,7 @@ UNITS = {
     "cyc": "cyc/px",
     "%": "% Nyquist",
 }
-UNITS |= {"lpi": "lpi", "lp/mm": "lp/mm"}
+UNITS |= {"lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 
 
 @dataclass(eq=False)
@@ -308,7 +308,7 @@ class Session:
         (height, width), planes = page.size, picture.planes
         sides = picture.metadata.pixel_size if picture.metadata else None
         size = None
-        if sides:
+        if sides and not isinstance(sides.across, Angle):
             text = length_text(sides.across)
             unit = text.rpartition(" ")[2]
             size = {"text": text, "unit": unit, "across_m": sides.across, "down_m": sides.down, "source": sides.source}

@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..arrays import largest_of, pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
+from ..arrays import (
+    check_finite,
+    largest_of,
+    pixel_type,
+    pixels_of,
+    planes_of,
+    type_of_output,
+    white_of_input,
+    white_of_output,
+)
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import ramps
+from ..output.ramp import on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
 from ..output.stack import Stack
 
@@ -94,12 +103,16 @@ def call(
     """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-    if channel_axis is not None and prepared.description.transfer.is_by_channel:
-        planes, _ = planes_of(image, channel_axis)
-        if len(planes) > 1:
-            refuse_by_channel(prepared.description, observe)
-            results, found = _by_channel(prepared, planes, of_pixels)
-            return np.moveaxis(results, 0, channel_axis), found
+    if prepared.splits:
+        planes, shape = planes_of(image, channel_axis)
+        part, has_colors = prepared.description.channels, channel_axis is not None and len(planes) > 1
+        if has_colors or part == "chroma":
+            if part:
+                results, found = _by_part(prepared, planes, has_colors, of_pixels, observe)
+            else:
+                refuse_by_channel(prepared.description, observe)
+                results, found = _by_channel(prepared, planes, of_pixels)
+            return results.reshape(shape) if channel_axis is None else np.moveaxis(results, 0, channel_axis), found
     ready = _ready(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
     result = run(ready.pixels, ready.ramps, **({} if observe is None else {"observe": observe}))
@@ -111,9 +124,8 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 
     Return what waits for the pixels, and what makes of them what :func:`call` returns.
     """
-    if not prepared.launcher.device.is_gpu or (
-        channel_axis is not None and prepared.description.transfer.is_by_channel
-    ):
+    is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
+    if is_split or not prepared.launcher.device.is_gpu:
         return None
     if is_masked(image):
         return None
@@ -195,6 +207,47 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> t
     clipped = float(np.mean([found.clipped for _, found in made]))
     weak = sum(found.weak for _, found in made)
     return np.stack([result for result, _ in made]), Found(np.array([(lows.min(), highs.max())]), [clipped], weak)
+
+
+def _by_part(
+    prepared: Prepared, planes: Array, has_colors: bool, of_pixels: PixelOptions, observe: Observe
+) -> tuple[Array, Found]:
+    """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray images have no chroma."""
+    from ..output.luma import filtered_part
+
+    own, inner, real, weak = prepared.description, prepared.of_values(channels=None), prepared.launcher.real, 0
+    if planes.dtype.kind == "b":
+        planes = planes * np.uint8(255)
+    check_finite(planes)
+    pixel = pixel_type(planes.dtype)
+    dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
+    levels = white_of_output(of_pixels.get("levels"), dtype)
+
+    def filtered(part: Array) -> Array:
+        nonlocal weak
+        result, found = call(inner, part, 0, {}, observe)
+        weak += found.weak
+        return result
+
+    values = planes
+    if has_colors:
+        values = filtered_part(planes, own.channels, filtered)
+        prepared.engine = inner.engine
+    with np.errstate(over="ignore"):
+        values = values.astype(real)
+    count, height, width = planes.shape
+    stack = Stack(count, height, width, pixel, dtype, levels, has_colors)
+    magnitudes = np.abs(values).reshape(stack.pictures, -1)
+    extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
+    if own.mode.is_values:
+        return values, Found(extremes, [0.0] * stack.pictures, weak)
+    rounding = ramps(own.output, None, np.ones(stack.pictures), white=white, dtype=dtype, maxval=levels)
+    result, clipped, undecided = on_ramps(values, stack, rounding, np.zeros(stack.pictures))
+    if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
+        with suppress(TooLargeError):
+            result, found = _by_part(prepared.in_double(), planes, has_colors, of_pixels, None)
+            return result, found._replace(weak=1)
+    return result, Found(extremes, clipped.tolist(), weak)
 
 
 def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..engine import Engine, choose
 from ..errors import ParameterError
-from ..output.modes import MODES, Mode, Output, check_scale, scale_of
+from ..output.modes import ALL, MODES, Mode, Output, check_channels, check_scale, scale_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from ..device.launcher import Precision
-    from ..output.modes import Scale
+    from ..output.modes import Channels, Scale
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
 
@@ -36,6 +36,8 @@ class FilterOptions(TypedDict, total=False):
     output: Output
     scale: ScaleLike
     edges: Edges
+    channels: Channels | None
+    depth: float | None
     pixel_size: str | float | None
 
 
@@ -72,6 +74,8 @@ class Description:
     output: Output
     scale: Scale | None
     edges: Edges
+    channels: Channels | None
+    """The part of color pictures that is filtered; None for all channels."""
     engine: Engine
     transpose: Transpose | None
     options: Mapping[str, Any]
@@ -92,6 +96,8 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     check_transfer(transfer)
     if (pixel_size := options.get("pixel_size")) is not None:
         transfer = transfer.with_pixel_size(pixel_size)
+    if (depth := options.get("depth")) is not None:
+        transfer = transfer.with_depth(depth)
     if transfer.lacks_pixel_size:
         transfer.lacks_pixel_size.bins(1, 1)  # raises
     output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
@@ -99,6 +105,10 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     _check("edges", edges, EDGES)
     scale = scale_of(options.get("scale"))
     check_scale(output, scale)
+    check_channels(output, channels := options.get("channels"))
+    channels = None if channels == ALL else channels
+    if channels and transfer.is_by_channel:
+        raise ParameterError(f"notches of some channels are for color itself, not for its {channels}: choose {ALL}")
     mode = MODES[output]
     if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:
         raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
@@ -109,7 +119,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(transfer, on_grid, output, scale, edges, engine, transpose, given)
+    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, given)
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

@@ -54,6 +54,10 @@ class Filter:
     but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
     input, which become black and white.
 
+    ``channels`` of a color picture are "all", or for "keep" and "real" also "luminance" or "chroma", Y or Cb and Cr of
+    JPEG, filtered while the other part stays; gray images have no chroma, and stay whole. ``depth`` is in decibels:
+    what ``transfer`` removes is only attenuated by so much, as by its ``with_depth``; 6 leaves a half.
+
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
 
@@ -97,6 +101,11 @@ class Filter:
     def transfer(self) -> Transfer:
         """The transfer function."""
         return self._description.transfer
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The given options, without those that are defaults."""
+        return self._options
 
     @cached_property
     def launcher(self) -> Launcher:

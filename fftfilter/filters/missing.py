@@ -17,6 +17,7 @@ from ..missing.holes import mask_of, split
 from ..missing.reference import filled, waves_of
 from ..missing.valid import OfValid, levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
+from ..output.luma import filtered_part
 from ..output.modes import Auto
 from ..output.ramp import ramps
 from ..output.rounding import deviation
@@ -97,7 +98,7 @@ def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observ
         return on_ramp(values, planes, holes, own, dtype=dtype, levels=factor, far=far)
 
     of_values = prepared.of_values()
-    base = base * of_values.at_dc(whole.shape)
+    base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
     values, found = call(of_values, whole, 0, {}, observe)
     values += base
     if own is None:

@@ -55,20 +55,25 @@ class Prepared:
         self._stack: Stack | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
-        self._alike: dict[tuple[Transfer, str], Prepared] = {}
+        self._alike: dict[tuple[Any, ...], Prepared] = {}
         self._double: Prepared | None = None
+        self.splits = description.channels is not None or description.transfer.is_by_channel
+        """Whether the channels of color pictures are not all filtered alike."""
 
     def of_channel(self, transfer: Transfer) -> Prepared:
         """Return the same filter with a channel's transfer function."""
         return self._with(transfer, self.description.options)
 
-    def of_values(self, transfer: Transfer | None = None) -> Prepared:
-        """Return the filter whose output are the filtered values, by default with the same transfer function."""
-        options = {**self.description.options, "output": "real", "scale": None}
+    def of_values(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
+        """Return the filter whose output are the filtered values, by default with the same transfer function.
+
+        ``other`` are options that it has instead.
+        """
+        options = {**self.description.options, "output": "real", "scale": None, "depth": None, **other}
         return self._with(transfer or self.description.on_grid, options)
 
     def _with(self, transfer: Transfer, options: Mapping[str, Any]) -> Prepared:
-        key = (transfer, options.get("output", ""))
+        key = (transfer, options.get("output", ""), options.get("channels"))
         if key not in self._alike:
             self._alike[key] = Prepared(describe(transfer, options), self.launcher)
         return self._alike[key]
@@ -84,7 +89,7 @@ class Prepared:
         if self._double is None:
             own = self.description
             options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
-            described = describe(own.transfer, {**options, "edges": own.edges})
+            described = describe(own.transfer, {**options, "edges": own.edges, "channels": own.channels})
             self._double = Prepared(described, Launcher(self.launcher.device, precision="double"))
         return self._double
 
@@ -134,7 +139,7 @@ class Prepared:
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):
             inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
-            real = described.mode.is_values or is_doubled
+            real = described.mode.is_values or is_doubled or described.channels is not None
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes
 

@@ -396,7 +396,7 @@ def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -
     assert given  # noqa: S101  it was kept for this
     recipe, planes = settings.recipe, filled(given, frame.holes, device)
     weight = recipe.weight(*planes.shape[1:])
-    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight)
+    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
     job = loaded.outcome.job
     return row(report, frame.shown(), made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
 

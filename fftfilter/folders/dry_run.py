@@ -77,7 +77,7 @@ class DryRun:
                 yield error
             for job in self._run.jobs(prepare=False):
                 try:
-                    size = images.measure(job.source)
+                    size = images.measure(job.source, self._run.settings.recipe.pages)
                     digest = sources.digest_of(sources.content(job.source)) if job.done_from else ""
                 except FftfilterError as error:
                     yield error

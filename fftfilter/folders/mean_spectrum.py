@@ -19,6 +19,7 @@ from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..system import cores
+from ..text import Angle
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def mean_spectrum(
 
 def _size(name: str, asked: images.Asked | None) -> images.Size:
     """Return the size of the picture in a file, or of the first page that is asked for; raises FftfilterError."""
-    size = images.measure(name)
+    size = images.measure(name, asked)
     if asked is None or size.pages == 1:
         return size
     first = asked.first or 1
-    height, width = first_of(opened(name, images.Asked(first, first))).planes.shape[1:]
+    height, width = first_of(opened(name, asked._replace(first=first, last=first))).planes.shape[1:]
     return size._replace(width=width, height=height)
 
 
@@ -141,4 +142,4 @@ def pixel_of(found: images.Picture | images.Pages) -> tuple[float, float] | None
     """Return the sides of a pixel in meters, if the file says them."""
     picture = first_of(found)
     size = picture.metadata.pixel_size if picture.metadata else None
-    return (size.across, size.down) if size else None
+    return (size.across, size.down) if size and not isinstance(size.across, Angle) else None

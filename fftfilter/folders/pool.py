@@ -258,7 +258,7 @@ def device_bytes(
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
     recipe = settings.recipe
-    transfer = recipe.transfer.with_pixel_size(1.0)  # as any size takes the same
+    transfer = recipe.transfer.for_any_pixels()
     with recipe.open(transfer, device) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)

@@ -2,11 +2,13 @@
 
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, depth_as -> write
 
+    palette.py         whether a palette is a look-up table or colors
     picture.py         a picture between its file and the filter, and the memory that it takes
     formats.py         the table of formats, with the pictures that each can hold
     reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
                        several pages, one in memory: by tiff_pages.py or animation.py, which also writes
     completeness.py    truncated files: missing rows, damaged chunks
+    fits.py            FITS, in and out, by astropy
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from .pixel_size import PixelSize as PixelSize
     from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import decode as decode
+    from .reading import mask_of as mask_of
     from .reading import measure as measure
     from .reading import opened as opened
     from .reading import pages_of as pages_of

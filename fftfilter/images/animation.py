@@ -332,6 +332,10 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int)
         from .tiff_writer import TiffSink
 
         return TiffSink(file, coding)
+    if FORMATS[suffix].name == "FITS":
+        from .fits import FitsSink
+
+        return FitsSink(file, suffix, count)
     return _SINKS[FORMATS[suffix].name](file, suffix, coding, count, plays)
 
 

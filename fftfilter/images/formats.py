@@ -36,6 +36,10 @@ class Format(NamedTuple):
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
+    is_shown: bool = False  # whether pages are frames of an animation, each shown for some time
+    has_tables: bool = False  # whether it can hold a palette
+    has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
+    has_recipe: bool = False  # whether its metadata have a place for a recipe
 
 
 class Coding(NamedTuple):
@@ -52,7 +56,8 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
+_FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -60,25 +65,33 @@ FORMATS = {
     ".pgm": Format("PPM", gray=16, color=None),
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
-    ".npy": Format("NPY", gray=32, color=32),
-    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True),
+    ".npy": Format("NPY", gray=32, color=32, has_integers=True),
+    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, is_shown=True, has_tables=True, has_recipe=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
+    **dict.fromkeys((".fits", ".fit", ".fts", ".fz"), _FITS),
     ".jpg": _JPEG,
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
     ".webp": Format(
-        *("WEBP", 8, 8, True), longest=16383, options={"lossless": True, "exact": True}, has_quality=True, pages=True
+        *("WEBP", 8, 8, True),
+        longest=16383,
+        options={"lossless": True, "exact": True},
+        has_quality=True,
+        pages=True,
+        is_shown=True,
     ),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
-    ".gif": Format("GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True),
+    ".gif": Format(
+        "GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True, is_shown=True, has_tables=True
+    ),
     ".tga": Format("TGA", alpha=True, longest=65535),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
 }
-_SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
+SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
 _READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
 # Pillow's names of the formats that it may open, each with its module. All store pixels as such; formats that start a
@@ -88,7 +101,7 @@ RASTERS = {
     name: {"DIB": "Bmp", "JPEG2000": "Jpeg2K", "WEBP": "WebP"}.get(name, name.capitalize())
     for name in (
         *("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM", "TIFF", "JPEG2000", "WEBP", "AVIF", "SGI", "PCX", "PSD", "ICO"),
-        *("ICNS", "QOI", "DDS", "FITS", "SUN", "TGA", "SPIDER"),
+        *("ICNS", "QOI", "DDS", "SUN", "TGA", "SPIDER"),
     )
 }
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
@@ -106,7 +119,7 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
     Raises ParameterError if there is none.
     """
     if format_ is not None:
-        suffix = _SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower().removeprefix('.')}")
+        suffix = SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower().removeprefix('.')}")
         if suffix not in FORMATS:
             name = shown(target, "standard output")
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
@@ -115,7 +128,7 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
     if known := _known_suffix(given):
         return known
     if _gets_own_format(given):
-        own = _SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
+        own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
     extension = PurePath(given).suffix
     problem = f"cannot write {quoted_if_odd(extension)} files" if extension else "a name without extension"

@@ -10,6 +10,7 @@ more.
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zlib
 from contextlib import suppress
@@ -35,6 +36,8 @@ EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
 ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
+_GDAL_METADATA = 42112
+_STATISTICS = re.compile(r"\s*<Item name=\"STATISTICS_[^>]*>[^<]*</Item>")  # which hold no longer
 _NO_UNIT = 1
 _SHORT = 3
 _MOST_IN_MARKER = 65500  # a marker of JPEG holds 65533 bytes; that of XMP begins with a name
@@ -48,7 +51,12 @@ _FIELDS = {
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
     "gamma": ("gamma", ("PNG",)),
+    "fits": ("FITS header", ("FITS",)),
+    "recipe": ("recipe", ("PNG", "TIFF")),
 }
+# Where a PNG has the recipe that made it, by keyword, and a TIFF: in its description, if that is free.
+_RECIPE, _DESCRIPTION_TAG, _RECIPE_START = "fftfilter", 270, '{"fftfilter_recipe"'
+
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
 _APP13 = b"\xff\xed"
@@ -86,7 +94,13 @@ class Metadata:
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
+    fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
+
+    recipe: str = ""
+    """What this program makes the output by, as JSON."""
+    own_recipe: str = ""
+    """What this program made the file by; outputs do not get it."""
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""
@@ -99,12 +113,14 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
+    text = _text(image)
     return Metadata(
         profile=profile,
         exif=exif,
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
-        text=_text(image),
+        text=text,
+        own_recipe=text.pop(_RECIPE, ""),
         pixel_size=of_image(image, exif),
         iptc=iptc if isinstance(iptc, bytes) else b"",
         gamma=_gamma(image),
@@ -125,6 +141,10 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         tags.load_from_fp(as_file(data), page.offset)
         if changes:
             changes(tags)
+        said = tags.get(_DESCRIPTION_TAG)
+        own_recipe = said if isinstance(said, str) and said.startswith(_RECIPE_START) else ""
+        if own_recipe:
+            del tags[_DESCRIPTION_TAG]
         own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
         profile = _profile(own, channels)
         left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
@@ -139,6 +159,8 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         for tag in _TAG_GROUPS:
             if tag in tags:
                 tags.get_ifd(tag)
+        if isinstance(said := tags.get(_GDAL_METADATA), str):
+            tags[_GDAL_METADATA] = _STATISTICS.sub("", said)
         for tag, value in tags.items():
             if isinstance(value, str) and not value.isascii():
                 # Pillow keeps bytes; letters that are not ASCII would become question marks.
@@ -148,7 +170,8 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     xmp = xmp if isinstance(xmp, bytes) else b""
-    return Metadata(profile, exif, dpi, xmp, unitless=unitless, pixel_size=pixel_size, left_out=left_out)
+    known: dict[str, Any] = {"unitless": unitless, "pixel_size": pixel_size, "left_out": left_out}
+    return Metadata(profile, exif, dpi, xmp, own_recipe=own_recipe, **known)
 
 
 def _profile(profile: object, channels: int) -> bytes:
@@ -274,6 +297,7 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
             fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
     text = metadata.text if format_ == "PNG" else {}
     if format_ == "TIFF":
+        fits["recipe"] = not (metadata.recipe and _is_described(metadata))
         text = {key: words for key, words in metadata.text.items() if key in _TEXT_TAGS}
     elif format_ in ("JPEG", "GIF", "JPEG2000"):
         comment = metadata.text.get(_COMMENT, "")
@@ -283,6 +307,15 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     fits["gamma"] |= b"sRGB" in metadata.gamma
     left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
     return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
+
+
+def _is_described(metadata: Metadata) -> bool:
+    from PIL import Image
+
+    tags = Image.Exif()
+    if metadata.exif:
+        tags.load(EXIF + metadata.exif)
+    return "Description" in metadata.text or _DESCRIPTION_TAG in tags
 
 
 def png_chunks(metadata: Metadata) -> Iterator[bytes]:
@@ -295,7 +328,7 @@ def png_chunks(metadata: Metadata) -> Iterator[bytes]:
         yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in metadata.dpi), 1))
     if metadata.exif:
         yield from chunk(b"eXIf", metadata.exif)
-    for name, value in metadata.text.items():
+    for name, value in (dict(metadata.text) | ({_RECIPE: metadata.recipe} if metadata.recipe else {})).items():
         key = name.encode("latin-1", "replace")[:79]
         try:
             plain = value.encode("latin-1")
@@ -317,6 +350,8 @@ def tiff_tags(metadata: Metadata) -> dict[int, Any]:
     for name, tag in _TEXT_TAGS.items():
         if name in metadata.text and tag not in tags:
             tags[tag] = metadata.text[name]
+    if metadata.recipe:
+        tags[_DESCRIPTION_TAG] = metadata.recipe
     if metadata.xmp:
         tags[_XMP_TAG] = metadata.xmp
     given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}

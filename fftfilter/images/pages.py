@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
-    from .picture import Picture, Working
+    from .palette import PaletteRule
+    from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
 # bytes, and pages of a TIFF may share them.
@@ -19,10 +20,12 @@ _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
 class Asked(NamedTuple):
-    """The pages that are asked for, counted from 1. None is the first or the last page of the file."""
+    """What is asked for of a file: its pages, counted from 1, where None is the first or the last of the file."""
 
     first: int | None = None
     last: int | None = None
+    hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
+    palette: PaletteRule = "auto"  # whether it is a look-up table, by palette.py
 
     @classmethod
     def parse(cls, text: str) -> Asked:
@@ -44,6 +47,7 @@ class Asked(NamedTuple):
 
 
 ALL = Asked()
+PALETTES = ("auto", "table", "colors")
 
 
 class Pages(ABC):
@@ -88,6 +92,10 @@ class Pages(ABC):
     @abstractmethod
     def pixels(self) -> int:
         """The number of pixels to decode for the chosen pages, if all are as large as the first."""
+
+    def size(self) -> Size:
+        """Return the size of the first page, with the number of pages."""
+        raise NotImplementedError
 
     def page_name(self, index: int) -> str:
         """Return the name of a chosen page in messages."""

@@ -41,14 +41,18 @@ class Picture:
     format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
     metadata: Metadata | None = None  # None leaves them out of the output
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
-    was_integer: bool = False  # whether float32 planes are integers in the file, signed or of more than 16 bits
+    table: NDArray[np.uint16] | None = None
+    """The look-up table (3, 256) of a palette whose indices are the one plane."""
+    tiff_tile: tuple[int, int] | None = None  # the height and width of the tiles of a TIFF
+    integers: np.dtype[Any] | None = None
+    """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""
     nodata: float | None = None  # the value of samples that the file says are missing, if it says one
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def is_stored_as(self, depth: Depth) -> bool:
         """Whether a file with this depth holds the planes unchanged."""
-        return depth == (self.planes.dtype, self.maxval)
+        return depth[:2] == (self.planes.dtype, self.maxval)
 
     def stripped(self) -> Picture:
         """Return the picture without metadata, but for those that a filter needs."""
@@ -75,7 +79,7 @@ class Picture:
             return said
         if mode.keeps_levels and not is_of_floats and (self.planes.min() < 0 or self.planes.max() > 1):
             said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
-        if mode.is_absolute and self.was_integer and is_of_floats:
+        if mode.is_absolute and self.integers is not None and is_of_floats:
             said.append("integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1")
         if mode.is_absolute and self.planes.min() < 0:
             said.append("samples below 0: the output is the magnitude of the filtered values, which has no sign")
@@ -87,6 +91,16 @@ class Depth(NamedTuple):
 
     dtype: np.dtype[Any]
     maxval: int
+    integers: np.dtype[Any] | None = None  # which floats are rounded to in the file
+
+    def rounded(self, samples: Samples, missing: float | None = None) -> Samples:
+        """Return floats as they are, or rounded to the integers of the file; NaN becomes ``missing``, or 0."""
+        if self.integers is None:
+            return samples
+        limits, exact = np.iinfo(self.integers), samples.astype(np.float64)
+        # The largest number of 64 bits is none of float64's.
+        exact = exact.clip(float(limits.min), np.nextafter(float(limits.max), 0))
+        return np.rint(np.where(np.isnan(exact), missing or 0, exact)).astype(self.integers)
 
 
 class Size(NamedTuple):

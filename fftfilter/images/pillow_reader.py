@@ -16,6 +16,7 @@ from ..errors import ReadError
 from ..files.sources import as_file
 from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
 from .metadata import gather, lies_on_its_side, without_orientation
+from .palette import WHITE, table_of
 from .picture import MAXVAL_OF, Picture, Samples, Size, refuse_oversize
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from PIL import ImageFile
 
     from ..files.sources import Content
+    from .palette import PaletteRule
     from .picture import Working
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
@@ -33,7 +35,7 @@ _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
-def read_with_pillow(data: bytes, name: str, working: Working | None) -> Picture | None:
+def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
     if data[8:12] == b"WEBP":
         refuse_cut_webp(data, name)
@@ -51,9 +53,25 @@ def read_with_pillow(data: bytes, name: str, working: Working | None) -> Picture
     if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
-    samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
+    table = _table(image, palette)
+    if table is not None:
+        samples = np.asarray(image)
+        if image.has_transparency_data:
+            samples = np.dstack([samples, np.asarray(image.convert("RGBA"))[..., 3]])
+    else:
+        samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode)))
+    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), table))
+
+
+def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
+    """Return the look-up table of an image with a palette, None if it has none, or its colors are to be filtered."""
+    if image.mode != "P":
+        return None
+    image.load()
+    if palette == "auto" and (image.has_transparency_data or image.format not in ("PNG", "GIF")):
+        return None
+    return table_of(np.array(image.getpalette() or [], np.uint16).reshape(-1, 3) * WHITE, palette)
 
 
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
@@ -66,7 +84,7 @@ def read_tiff_with_pillow(data: Content, number: int, name: str, working: Workin
     return picture_of(image, samples)
 
 
-def picture_of(image: ImageFile.ImageFile, samples: Samples) -> Picture:
+def picture_of(image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.uint16] | None = None) -> Picture:
     """Return a loaded image with its samples (height, width) or (height, width, channels)."""
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
@@ -76,7 +94,8 @@ def picture_of(image: ImageFile.ImageFile, samples: Samples) -> Picture:
         alpha=bands[-1] if has_alpha else None,
         maxval=MAXVAL_OF[bands.dtype],
         format="JPEG" if image.format == "MPO" else image.format or "",
-        metadata=gather(image, channels),
+        metadata=gather(image, channels if table is None else 3),  # whose profile is of colors
+        table=table,
     )
 
 
@@ -117,8 +136,6 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
-    if image.tile and image.tile[0].codec_name == "fits_gzip":  # Python's own loop over pixels, at 40 bytes each
-        raise ReadError(f"{name}: a compressed FITS; decompress it with funpack")
     # A GIF may have pixels for a part of its screen only.
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
     pixels = (right - left) * (bottom - top)

@@ -287,7 +287,8 @@ def _decode_npy(data: bytes, name: str, check: Callable[[Size], None]) -> Pictur
     with np.errstate(over="ignore"):
         kept = array.astype(_kept(dtype), copy=False)
     planes = np.ascontiguousarray(np.atleast_3d(kept).transpose(2, 0, 1))
-    return Picture(planes, None, MAXVAL_OF[planes.dtype], "NPY")
+    integers = dtype.newbyteorder("=") if planes.dtype == F32 and dtype.kind in "iu" else None
+    return Picture(planes, None, MAXVAL_OF[planes.dtype], "NPY", integers=integers)
 
 
 def encode_npy(samples: Samples) -> Parts:

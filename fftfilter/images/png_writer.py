@@ -33,17 +33,22 @@ _ROWS_TRIED = 24
 
 
 def encode(
-    samples: NDArray[np.uint8 | np.uint16], level: int = 1, chunks: Sequence[bytes] = (), *, block_bytes: int = 1 << 22
+    samples: NDArray[np.uint8 | np.uint16],
+    level: int = 1,
+    chunks: Sequence[bytes] = (),
+    *,
+    has_palette: bool = False,
+    block_bytes: int = 1 << 22,
 ) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed at `level` (0 to 9).
 
     `samples` is (height, width, channels) with channels 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    `chunks` are the parts of further chunks, which are put before the pixels. Rows are filtered in blocks of about
-    `block_bytes`, which bounds the memory taken beside the picture.
+    `chunks` are the parts of further chunks, which are put before the pixels; with `has_palette` one is a palette.
+    Rows are filtered in blocks of about `block_bytes`, which bounds the memory taken beside the picture.
     """
     height, width, channels = samples.shape
     size = samples.dtype.itemsize
-    header = struct.pack(">IIBBBBB", width, height, 8 * size, _COLOR_TYPE[channels], 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8 * size, 3 if has_palette else _COLOR_TYPE[channels], 0, 0, 0)
     compressor = (isal_zlib if level == QUICK else zlib).compressobj(level)
     pixel_bytes = channels * size
     kind = _NONE if level == 0 else _best_filter(samples, pixel_bytes)

@@ -28,14 +28,18 @@ _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
 
 @contextmanager
-def quiet_pillow() -> Iterator[None]:
-    """Open images without Pillow's warnings, log lines and limit on pixels, since free memory is the limit here.
-
-    These settings are the whole process's: one thread at a time changes them, and restores them afterwards.
-    """
-    silence()
+def quiet() -> Iterator[None]:
+    """Ignore warnings; their filters are the whole process's, and one thread at a time changes them."""
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def quiet_pillow() -> Iterator[None]:
+    """Open images without Pillow's warnings, log lines and limit on pixels, since free memory is the limit here."""
+    silence()
+    with quiet():
         limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
             yield

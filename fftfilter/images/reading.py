@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import io
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ReadError, SeveralPagesError, TooLargeError
+from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
 from . import plain_formats
@@ -18,40 +19,63 @@ from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..files.messages import FileName
+    from .palette import PaletteRule
     from .picture import Working
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
+FITS = b"SIMPLE  ="
 
 
-def read(source: FileName) -> Picture:
+def read(source: FileName, asked: Asked | None = None) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
-    A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
+    A palette is a look-up table, whose indices are read, or expanded, to gray if all its colors in use are gray, as
+    palette.py tells or ``asked`` says; transparency becomes alpha. Integers of other
     types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
     camera's MPO gives its main picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
 
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
-    return decode(raw(source), source)
+    return decode(raw(source), source, asked=asked)
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
     """Refuse a file that does not start like an image, of which no more is read then."""
     if plain_formats.is_plain(start):
         refuse_oversize(name, plain_formats.measure(start, name))
-    elif start[:4] not in TIFF:  # whose header may be at its end
+    elif start[:4] not in TIFF and not start.startswith(FITS):  # whose headers may be at any place
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
 
 
-def decode(data: sources.Content, source: FileName, working: Working | None = None) -> Picture:
+def mask_of(source: FileName, digest: str | None = None) -> tuple[NDArray[np.bool_], str]:
+    """Return which pixels of a file's picture are not black, bool ``(height, width)``, and the digest of its bytes.
+
+    Raises ParameterError if a ``digest`` is given and another one is found, and what :func:`read` raises.
+    """
+    import numpy as np
+
+    data = raw(source)
+    found = sources.digest_of(data)
+    if digest not in (None, found):
+        raise ParameterError(f"{source}: has changed since the recipe was saved: restore it, or save the recipe again")
+    planes = decode(data, source, asked=Asked(palette="colors")).planes
+    return np.logical_or.reduce(planes != 0), found
+
+
+def decode(
+    data: sources.Content, source: FileName, working: Working | None = None, asked: Asked | None = None
+) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
-    found = opened(data, source, working=working)
+    found = opened(data, source, asked, working=working)
     if isinstance(found, Pages):
         found.close()
         raise SeveralPagesError(
@@ -60,7 +84,7 @@ def decode(data: sources.Content, source: FileName, working: Working | None = No
     return found
 
 
-def measure(source: FileName) -> Size:
+def measure(source: FileName, asked: Asked | None = None) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
@@ -74,10 +98,8 @@ def measure(source: FileName) -> Size:
             from .quiet import damage_as_error
 
             with damage_as_error(name):
-                if start[:4] in TIFF:
-                    from .tiff_pages import TiffPages
-
-                    return TiffPages(sources.Slices(file), name).size()
+                if has_pages(start):
+                    return pages_of(sources.Slices(file), name, asked).size()
                 from .pillow_reader import measure_with_pillow
 
                 return measure_with_pillow(file)
@@ -89,11 +111,11 @@ def measure(source: FileName) -> Size:
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
-    """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
+    """Return an image file, for :func:`opened`: a large TIFF or FITS of this machine to be read in parts.
 
-    ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
+    Others are bytes. ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
-    return sources.large_file(source, TIFF) or sources.content(source, _refuse_at_start, limit)
+    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, _refuse_at_start, limit)
 
 
 def opened(
@@ -111,41 +133,59 @@ def opened(
     caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
     :meth:`Pages.choose`. Raises what that and :func:`read` raise.
     """
-    name = shown(source, "standard input")
+    name, asked = shown(source, "standard input"), asked or ALL
+    if asked.hdu is not None and data[: len(FITS)] != FITS:
+        raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     try:
-        if data[:4] not in TIFF and (picture := _picture(data[:], name, working)):
-            (asked or ALL).of(1, name)
+        if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
+            asked.of(1, name)
             return picture
-        pages = pages_of(data, name)
-        pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+        pages = pages_of(data, name, asked)
+        if asked.palette == "table" and not has_pages(data):
+            raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
+        pages.choose(asked, keeps_levels=keeps_levels, are_floats=are_floats)
         if len(pages) > 1:
             return pages
         with closing(pages):
-            return pages.read(0, working)
+            picture = pages.read(0, working)
+        if picture.metadata and pages.left_out:
+            left_out = (*picture.metadata.left_out, *pages.left_out)
+            picture.metadata = replace(picture.metadata, left_out=left_out)
+        return picture
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
-    """Return the picture of a file that is no TIFF, None if it has several frames."""
+def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:
+    """Return the picture of a file that is no TIFF and no FITS, None if it has several frames."""
     if plain_formats.is_plain(data):
         return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
     from .pillow_reader import read_with_pillow
     from .quiet import damage_as_error
 
     with damage_as_error(name):
-        return read_with_pillow(data, name, working)
+        return read_with_pillow(data, name, working, palette)
 
 
-def pages_of(data: sources.Content, name: str) -> Pages:
+def has_pages(data: sources.Content) -> bool:
+    """Whether a file's format is one whose pages are looked for before its only picture."""
+    return data[:4] in TIFF or data[: len(FITS)] == FITS
+
+
+def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pages:
     """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 
+    asked = asked or ALL
     with damage_as_error(name):
         if data[:4] in TIFF:
             from .tiff_pages import TiffPages
 
-            return TiffPages(data, name)
+            return TiffPages(data, name, asked.palette)
+        if data[: len(FITS)] == FITS:
+            from .fits import FitsPages
+
+            return FitsPages(data, name, asked.hdu)
         from .animation import AnimationPages
 
         return AnimationPages(data[:], name)

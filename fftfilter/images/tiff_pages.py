@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Content
+    from .palette import PaletteRule
     from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
+_COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the start, and where
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Of the descriptions that ImageJ and OME give of all pages.
@@ -87,8 +89,9 @@ class TiffPages(Pages):
 
     format = "TIFF"
 
-    def __init__(self, data: Content, name: str) -> None:
+    def __init__(self, data: Content, name: str, palette: PaletteRule = "auto") -> None:
         silence()
+        self._palette = palette
         self.name, self._data, self.nbytes = name, data, len(data)
         try:
             links, self.is_cut = chain(data)
@@ -111,6 +114,8 @@ class TiffPages(Pages):
         self.chosen = range(self.count)
         if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
             self.left_out = ("reduced copies of pages",)
+        if _COG in data[:_COG_HEAD]:
+            self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
     @property
     def pixels(self) -> int:
@@ -129,10 +134,12 @@ class TiffPages(Pages):
         with damage_as_error(name):
             page = self._page(number)
             if self._is_imagej_run and not is_laid_out_here(page):
-                raise ReadError(f"{name}: has a palette or an unusual layout, and no tags of its own; save it anew")
+                raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
-            picture = read_page(page, self._data, name, working, number=in_chain, changes=changes)
+            picture = read_page(
+                page, self._data, name, working, number=in_chain, changes=changes, palette=self._palette
+            )
         if index == 0 and len(self.chosen) < self.count and picture.metadata:
             # OME says the size of a pixel for all pages, and the description of all is left out.
             first = self._page(0)

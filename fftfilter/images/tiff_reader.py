@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import zlib
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 from ..errors import ReadError
 from .completeness import jpeg_width
 from .metadata import ORIENTATION_TAG, of_tiff, upright
+from .palette import table_of
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
 from .pillow_reader import read_tiff_with_pillow
 from .quiet import open_raster, quiet_pillow
@@ -31,19 +33,28 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Content
+    from .palette import PaletteRule
     from .picture import Working
 
     Changes = Callable[[Image.Exif], None]
 
-_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _CMYK = 0, 1, 2, 5
+_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)
 _BY_LIBTIFF = (5, 32773, 34925, 50000)  # LZW, PackBits, LZMA, Zstandard
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
+_GDAL_NODATA = 42113  # a number as text
 
 
 def read_page(
-    page: tifffile.TiffPage, data: Content, name: str, working: Working | None, *, number: int, changes: Changes | None
+    page: tifffile.TiffPage,
+    data: Content,
+    name: str,
+    working: Working | None,
+    *,
+    number: int,
+    changes: Changes | None,
+    palette: PaletteRule,
 ) -> Picture:
     """Read the picture of a page; ``name`` begins the message of a ReadError or TooLargeError.
 
@@ -56,13 +67,18 @@ def read_page(
         )
     refuse_oversize(name, size_of(page), working)
     _check_segments(page, data, name)
-    extra = _extra(page)
+    extra, table = _extra(page), None
     needs_imagecodecs = page.compression not in COMPRESSION_INFO
     if is_laid_out_here(page) or needs_imagecodecs:
         bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
         if bands.dtype not in (U8, U16):
             with np.errstate(over="ignore"):  # beyond float32 is infinite
                 bands = bands.astype(F32)
+        if _has_palette(page):
+            colors = np.asarray(page.colormap)
+            table = table_of(colors.T, palette)
+            bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
+            bands = bands[:1] if (bands == bands[0]).all() else bands
         if page.photometric == _WHITE_IS_ZERO:
             bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
         picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
@@ -74,9 +90,14 @@ def read_page(
                 "an unusual way; save it as gray or RGB, without compression"
             )
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
-    picture.metadata = of_tiff(page, data, len(picture.planes) - extra, changes)
+    picture.table = table
+    picture.metadata = of_tiff(page, data, len(picture.planes) - extra if table is None else 3, changes)
     picture.tiff_compression = int(page.compression)
-    picture.was_integer = picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu"
+    picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
+    if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
+        picture.integers = page.dtype.newbyteorder("=")
+    with suppress(TypeError, ValueError):
+        picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
     return upright(picture, orientation)
 
 
@@ -127,18 +148,25 @@ def _check_segments(page: tifffile.TiffPage, data: Content, name: str) -> None:
 
 def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     """Tell whether a page is read here, else by Pillow."""
+    is_palette = _has_palette(page)
     return (
-        page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB)
+        (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB))
         and page.compression in (_NONE, *_DEFLATE, *_BY_LIBTIFF)
         and page.bitspersample in (8, 16, 32, 64)
         and page.dtype is not None
         and page.dtype.kind in "uif"
-        and page.samplesperpixel >= _colors(page)
+        and (is_palette or page.samplesperpixel >= _colors(page))
         and page.imagedepth == 1
         and page.fillorder == 1
         and page.predictor in (1, 2)
         and not page.is_subsampled
     )
+
+
+def _has_palette(page: tifffile.TiffPage) -> bool:
+    """Whether a page has indices of 8 bits and a color for each."""
+    is_of_bytes = page.photometric == _PALETTE and page.bitspersample == 8 and page.samplesperpixel == 1
+    return is_of_bytes and np.asarray(page.colormap).shape == (3, 256)
 
 
 def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:

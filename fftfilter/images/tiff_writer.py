@@ -1,4 +1,4 @@
-"""Write TIFF files of 8 and 16 bits and floats, compressed as the input was.
+"""Write TIFF files of 8 and 16 bits, integers and floats, compressed as the input was, and in tiles if that was.
 
 Pillow lays out the tags, as it alone writes groups of tags (EXIF, GPS); tifffile does not. Pillow's libtiff compresses
 the rows as if they were a gray picture of 8 bits, because it has no 16-bit color.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from PIL import Image
-from PIL.TiffImagePlugin import ImageFileDirectory_v2, TiffImageFile
+from PIL.TiffImagePlugin import STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
 
 from .formats import COMPRESSIONS
 from .pages import Sink
@@ -36,6 +36,8 @@ _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 3492
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
+_TILE_OFFSETS, _TILE_LENGTHS = 324, 325
+_TILE_STEP = 16  # sides of tiles are multiples of it
 _LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for tags
 _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
 _BIG_HEADER_BYTES = 16
@@ -45,11 +47,18 @@ def encode(picture: Picture, coding: Coding) -> Parts:
     """Return the parts of a TIFF of a picture, whose tags come first."""
     page = encode_page(picture, coding)
     nbytes = picture.planes.nbytes + (0 if picture.alpha is None else picture.alpha.nbytes)
-    tags = _directory(page.tags, is_big=nbytes + _at_most(page.tags) >= _LARGEST)
-    # Offsets are counted from the end of the tags.
-    tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
+    is_big = nbytes + _at_most(page.tags) >= _LARGEST
+    tags = _directory(page.tags, is_big=is_big)
+    if is_big:
+        tags.tagtype[page.offsets_tag] = _LONG8
+    # Pillow counts offsets of strips from the end of the tags, and those of tiles from the start of the file.
+    tags[page.offsets_tag] = tuple(page.offsets(0))
     header = io.BytesIO()
-    tags.save(header)
+    end = tags.save(header)
+    if page.offsets_tag == _TILE_OFFSETS:
+        tags[_TILE_OFFSETS] = tuple(page.offsets(end))
+        header = io.BytesIO()
+        tags.save(header)
     return [header.getvalue(), *page.strips]
 
 
@@ -57,7 +66,17 @@ class EncodedPage(NamedTuple):
     """A page that has no place in a file yet."""
 
     tags: dict[int, Any]
-    strips: Sequence[memoryview]
+    strips: Sequence[memoryview]  # or tiles
+
+    @property
+    def offsets_tag(self) -> int:
+        """The tag of the positions of strips, or of tiles."""
+        return _TILE_OFFSETS if _TILE_LENGTHS in self.tags else _OFFSETS
+
+    def offsets(self, start: int) -> list[int]:
+        """Return the position of each strip or tile, of which the first is at ``start``."""
+        lengths = [strip.nbytes for strip in self.strips]
+        return list(accumulate(lengths[:-1], initial=start))
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -67,28 +86,55 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     samples, extra = samples_of(picture), picture.extra
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
+    tile = picture.tiff_tile and _tile(picture.tiff_tile, height, width)
+    if tile:
+        samples = _in_tiles(samples, *tile)
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
     tags = tiff_tags(picture.metadata) if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
     tags[262] = 1 if known < 3 else 2  # black is zero, RGB
+    if picture.table is not None:
+        tags[262], tags[320] = 3, tuple(picture.table.ravel().tolist())
     tags[277] = channels
     if channels not in (1, 3) or extra:
         tags[338] = (_UNKNOWN,) * extra + (_ALPHA,) * (known in (2, 4))
-    if samples.dtype == F32:
-        tags[339] = (3,) * channels  # floating point
+    if samples.dtype.kind != "u":
+        tags[339] = ({"i": 2, "f": 3}[samples.dtype.kind],) * channels  # signed, floating point
     if compression != NONE and compression not in _NAMES:
         compression = _DEFLATE
     if compression in _WITH_PREDICTOR and samples.dtype != F32:
         tags[317] = 2  # differences of neighbors
         rows = np.concatenate([rows[:, :1], rows[:, 1:] - rows[:, :-1]], axis=1)
-    strips, tags[278] = [rows.data.cast("B")], height
+    tall = tile[0] if tile else len(rows)
+    strips = [rows[top : top + tall].data.cast("B") for top in range(0, len(rows), tall)]
     if compression != NONE:
-        strips, tags[278] = _compressed(rows.reshape(height, -1).view(np.uint8), _NAMES[compression])
+        flat = rows.reshape(len(rows), -1).view(np.uint8)
+        strips, tall = _compressed(flat, _NAMES[compression], tall * flat.shape[1] if tile else STRIP_SIZE)
     tags[259] = compression
-    tags[_LENGTHS] = tuple(strip.nbytes for strip in strips)
+    lengths = tuple(strip.nbytes for strip in strips)
+    if tile:
+        tags[323], tags[322], tags[_TILE_LENGTHS] = *tile, lengths
+    else:
+        tags[278], tags[_LENGTHS] = tall, lengths
     return EncodedPage(tags, strips)
+
+
+def _tile(given: tuple[int, int], height: int, width: int) -> tuple[int, int] | None:
+    """Return the height and width of tiles, no larger than the picture needs; None for sides that TIFF forbids."""
+    if any(side < 1 or side % _TILE_STEP for side in given):
+        return None
+    down, across = (min(tile, side + -side % _TILE_STEP) for tile, side in zip(given, (height, width), strict=True))
+    return down, across
+
+
+def _in_tiles(samples: NDArray[Any], down: int, across: int) -> NDArray[Any]:
+    """Return the rows of all tiles below each other; those at the edges repeat the last row and column."""
+    height, width, channels = samples.shape
+    whole = np.pad(samples, ((0, -height % down), (0, -width % across), (0, 0)), mode="edge")
+    tiles = whole.reshape(len(whole) // down, down, -1, across, channels).swapaxes(1, 2)
+    return np.ascontiguousarray(tiles).reshape(-1, across, channels)
 
 
 def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:
@@ -117,46 +163,49 @@ class TiffSink(Sink):
 
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
         self._file, self._coding = file, coding
-        self._pages: list[tuple[dict[int, Any], list[int]]] = []
+        self._pages: list[tuple[EncodedPage, list[int]]] = []
         self._file.write(bytes(_BIG_HEADER_BYTES))
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
         return encode_page(picture, self._coding)
 
     def add(self, encoded: EncodedPage) -> None:
-        offsets = list(accumulate(encoded.tags[_LENGTHS][:-1], initial=self._file.tell()))
+        offsets = encoded.offsets(self._file.tell())
         self._file.writelines(encoded.strips)
-        self._pages.append((encoded.tags, offsets))
+        self._pages.append((encoded._replace(strips=()), offsets))
 
     def finish(self) -> None:
         # Each page has as many offsets as lengths, which are among its tags.
-        tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
+        tag_bytes = sum(_at_most(page.tags) + _at_most(offsets) for page, offsets in self._pages)
         is_big = self._file.tell() + tag_bytes >= _LARGEST
         link_at, link = (8, "<Q") if is_big else (4, "<I")
         self._file.seek(0)
         self._file.write(_BIG_HEAD if is_big else _HEAD)
-        for tags, offsets in self._pages:
+        for page, offsets in self._pages:
             at = self._file.seek(0, os.SEEK_END)
             at += self._file.write(bytes(at % 2))
-            written, next_link = _placed(_directory(tags, is_big=is_big), offsets, at, is_big=is_big)
+            tags = _directory(page.tags, is_big=is_big)
+            written, next_link = _placed(tags, page.offsets_tag, offsets, at, is_big=is_big)
             self._file.write(written)
             self._file.seek(link_at)
             self._file.write(struct.pack(link, at))
             link_at = next_link
 
 
-def _placed(tags: ImageFileDirectory_v2, offsets: list[int], at: int, *, is_big: bool) -> tuple[bytes, int]:
+def _placed(
+    tags: ImageFileDirectory_v2, offsets_tag: int, offsets: list[int], at: int, *, is_big: bool
+) -> tuple[bytes, int]:
     """Return the bytes of a list of tags for its place, and the position of its link to the next one."""
-    tags[_OFFSETS] = (0,) * len(offsets)
+    tags[offsets_tag] = (0,) * len(offsets)
     if is_big:
-        tags.tagtype[_OFFSETS] = _LONG8
+        tags.tagtype[offsets_tag] = _LONG8
     made = bytearray(tags.tobytes(at))
     # Pillow counts offsets from the end of the tags, and these lie before them.
     count, entry, entry_bytes, number = ("<Q", "<HHQ", 20, "Q") if is_big else ("<H", "<HHI", 12, "I")
     start = struct.calcsize(count)
     (entries,) = struct.unpack_from(count, made)
     for position in range(start, start + entries * entry_bytes, entry_bytes):
-        if struct.unpack_from("<H", made, position)[0] == _OFFSETS:
+        if struct.unpack_from("<H", made, position)[0] == offsets_tag:
             value = position + struct.calcsize(entry)
             if len(offsets) > 1:
                 value = struct.unpack_from(f"<{number}", made, value)[0] - at
@@ -164,11 +213,11 @@ def _placed(tags: ImageFileDirectory_v2, offsets: list[int], at: int, *, is_big:
     return bytes(made), at + start + entries * entry_bytes
 
 
-def _compressed(rows: NDArray[np.uint8], name: str) -> tuple[list[memoryview], int]:
-    """Return strips of compressed rows, and how many rows a strip has."""
+def _compressed(rows: NDArray[np.uint8], name: str, strip_bytes: int) -> tuple[list[memoryview], int]:
+    """Return strips of compressed rows, of as many bytes at most without compression, and how many rows a strip has."""
     silence()
     file = io.BytesIO()
-    Image.fromarray(rows).save(file, "TIFF", compression=name)
+    Image.fromarray(rows).save(file, "TIFF", compression=name, strip_size=strip_bytes)
     file.seek(0)
     with TiffImageFile(file) as written:
         tags = written.tag_v2

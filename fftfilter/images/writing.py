@@ -21,7 +21,8 @@ from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, Coding, check_fits, misfit, suffix_of
+from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
+from .palette import WHITE
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ def _check_path(target: FileName, name: str, format_: str | None) -> None:
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        suffix_of(target, format_)
+        if FORMATS[suffix_of(target, format_)].name == "FITS":
+            from .fits import refuse_without_astropy
+
+            refuse_without_astropy(name, ParameterError)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is followed.
         if not folder.is_dir():
             raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
@@ -125,12 +129,15 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
 
         metadata, left_out = fitting(picture.metadata, kind)
         picture = replace(picture, metadata=metadata)
-    depth = depth_as(suffix, picture)
+    depth = depth_as(suffix, picture, keeps_levels=True)
     planes = _rescaled(picture.planes, picture.maxval, depth)
     alpha = picture.alpha
     if alpha is not None:
         alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
+    planes, alpha = depth.rounded(planes, picture.nodata), alpha if alpha is None else depth.rounded(alpha)
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
+    if picture.table is not None and (planes.dtype != U8 or alpha is not None or not FORMATS[suffix].has_tables):
+        picture, left_out = replace(picture, table=None), [*left_out, "the look-up table"]
     try:
         return encode(picture), left_out
     except MemoryError as error:
@@ -142,14 +149,19 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 
-def depth_as(suffix: str, picture: Picture, *, is_real: bool = False, is_page: bool = False) -> Depth:
+def depth_as(
+    suffix: str, picture: Picture, *, is_real: bool = False, is_page: bool = False, keeps_levels: bool = False
+) -> Depth:
     """Return how a file with this extension, a key of FORMATS, stores samples: as the picture, or as near as it can.
 
-    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages.
+    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages. Where grey
+    levels are kept, floats that were integers become such.
     """
     if is_real or suffix == ".pfm":
         return Depth(F32, MAXVAL_OF[F32])
     kind = FORMATS[suffix]
+    if keeps_levels and picture.integers is not None and picture.planes.dtype == F32 and kind.has_integers:
+        return Depth(F32, MAXVAL_OF[F32], picture.integers)
     is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
     given = picture.planes.dtype
     if kind.name == "PPM" and given != F32:
@@ -176,18 +188,21 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     """Return the parts of a file with this extension, a key of FORMATS, for a picture of a depth that it can hold."""
     kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
     if kind.name == "PPM":
-        if planes.dtype == F32:
-            return plain_formats.encode_pfm(planes)
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        return plain_formats.encode_pnm(planes, picture.maxval)
+        is_pfm = planes.dtype == F32
+        return plain_formats.encode_pfm(planes) if is_pfm else plain_formats.encode_pnm(planes, picture.maxval)
     if kind.name == "TIFF":
         from . import tiff_writer
 
         return tiff_writer.encode(picture, coding)
+    if kind.name == "FITS":
+        from . import fits
+
+        return fits.encode(picture, suffix)
     samples = samples_of(picture)
     if kind.name == "PNG":
-        return _png(samples, coding.png_level, metadata)
+        return _png(samples, coding.png_level, metadata, picture.table)
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
@@ -195,10 +210,10 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         from .metadata import pillow_options
 
         options |= pillow_options(metadata)
-    return [_by_pillow(samples, kind.name, options)]
+    return [_by_pillow(samples, kind.name, options, picture.table)]
 
 
-def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> memoryview:
+def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:
     from PIL import Image
 
     from .quiet import import_plugins
@@ -211,6 +226,9 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
         options |= {"transparency": _CLEAR, "optimize": False}
     else:
         image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
+    if table is not None:
+        image.putpalette((table // WHITE).T.ravel().tolist())
+        options |= {"optimize": False}  # which would take entries away
     image.save(file, format_, **options)
     return file.getbuffer()
 
@@ -237,7 +255,7 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
     return made
 
 
-def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
+def _png(samples: Samples, level: int, metadata: Metadata | None, table: Samples | None) -> Parts:
     from . import png_writer
 
     chunks: list[bytes] = []
@@ -246,8 +264,10 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 
         chunks = list(png_chunks(metadata))
     is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
-    if is_16_bit_color or level <= png_writer.QUICK:
-        return png_writer.encode(samples, level, chunks)
+    if table is not None:
+        chunks += png_writer.chunk(b"PLTE", (table // WHITE).astype(np.uint8).T.tobytes())
+    if is_16_bit_color or level <= png_writer.QUICK or table is not None:
+        return png_writer.encode(samples, level, chunks, has_palette=table is not None)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]
 
@@ -259,7 +279,7 @@ def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: 
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
-        many = [each for each, kind in FORMATS.items() if kind.pages and each != ".tiff"]
+        many = [each for each, kind in FORMATS.items() if kind.pages and SUFFIX_OF_FORMAT[kind.name] == each]
         raise ParameterError(
             f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
             f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"

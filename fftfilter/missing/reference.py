@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..output.luma import filtered_part
 from ..transfer import Transfer
 from ..transfer.edges import grid_with
 from ..transfer.reference import filtered as filter_
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..output.modes import Channels
     from ..transfer.edges import Edges
 
     Array = NDArray[Any]
@@ -34,14 +36,19 @@ if TYPE_CHECKING:
 ROUNDS = 3
 
 
-def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges) -> NDArray[np.float64]:
-    """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes."""
+def complete(
+    planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None
+) -> NDArray[np.float64]:
+    """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes.
+
+    ``channels`` is the part of its colors that is filtered, None for all.
+    """
     waves, without_waves = waves_of(transfer, holes), None
     if waves is not None:
         gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
 
         def without_waves(whole: Array) -> Array:
-            return filter_(whole, gains, edges).real
+            return filtered_part(whole, channels, lambda part: filter_(part, gains, edges).real)
 
     made, base = filled(planes.astype(np.float64), holes, fill, without_waves)
     return np.where(holes, made + base, planes)

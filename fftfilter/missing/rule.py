@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..errors import ParameterError
 
@@ -18,7 +18,7 @@ ALPHA: Final = "alpha"
 NONE: Final = "none"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Missing:
     """The rule of a recipe. NaN is missing always, and so is what a file's own nodata value says, unless by NONE."""
 
@@ -28,6 +28,31 @@ class Missing:
     """ALPHA: the transparent pixels; NONE: none but NaN; else the name of a mask. None is alpha."""
     mask: Holes | None = None
     """The mask ``(height, width)``, True where a pixel is missing."""
+    digest: str | None = None
+    """That of the mask's file."""
+
+    @classmethod
+    def from_json(
+        cls,
+        nodata: float | None = None,
+        by: Literal["alpha", "none"] | None = None,
+        file: str | None = None,
+        digest: str | None = None,
+    ) -> Missing:
+        """Return the rule of a recipe or a command line; ``file`` is a mask, black where a pixel is valid.
+
+        Raises ReadError for a mask that cannot be read, and ParameterError if its bytes have another digest.
+        """
+        if file is None:
+            return cls(nodata, by)
+        from .. import images
+
+        return cls(nodata, file, *images.mask_of(file, digest))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the arguments of :meth:`from_json`."""
+        place = {"by": self.by} if self.mask is None else {"file": self.by, "digest": self.digest}
+        return {"nodata": self.nodata, **place}
 
     def holes(self, picture: Picture, name: str = "a picture") -> Holes | None:
         """Return which samples of a picture's planes are missing, None if all are valid.

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
 
 Output = Literal["magnitude", "keep", "signed", "real"]
 EACH: Final = "each"
@@ -46,6 +46,11 @@ class Auto(NamedTuple):
 
 
 Scale = Range | Auto
+
+ALL: Final = "all"
+Channels = Literal["all", "luminance", "chroma"]
+"""What is filtered of a color picture: all of its channels, or only one of the two parts of ``luma.py``."""
+CHANNELS: tuple[Channels, ...] = get_args(Channels)
 
 
 class Mode(NamedTuple):
@@ -111,6 +116,26 @@ def check_scale(output: Output, scale: object) -> None:
         raise ParameterError(
             f"output {output} keeps the input's grey levels and has no scale: leave the scale out, or choose "
             f"output {' or '.join(SCALED)}"
+        )
+
+
+def check_channels(output: Output, channels: object) -> None:
+    """Raise ParameterError for channels that are unknown, or that mean nothing to an output; None are all."""
+    check_option("channels", ALL if channels is None else channels, CHANNELS)  # type: ignore[arg-type]
+    mode = MODES[output]
+    if channels not in (None, ALL) and not (mode.keeps_levels or mode.is_values):
+        others = " or ".join(name for name, each in MODES.items() if each.keeps_levels or each.is_values)
+        raise ParameterError(
+            f"channels {channels} keeps the rest of the colors, and output {output} has other grey levels: choose "
+            f"output {others}"
+        )
+
+
+def check_colors(channels: Channels | None, count: int, what: str) -> None:
+    """Raise ParameterError for ``what``, a picture of ``count`` channels, that is neither gray nor RGB."""
+    if channels not in (None, ALL) and count not in (1, 3):
+        raise ParameterError(
+            f"{what} has {count} channels, and channels {channels} is for gray and RGB: leave 1 or 3, or choose {ALL}"
         )
 
 

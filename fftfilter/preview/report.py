@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..analysis.power import backward, forward, spectrum
+from ..output.luma import of_channels, part_of
+from ..transfer import Transfer
 from ..transfer.edges import grid_with
 from .steps import within_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..transfer import Transfer
+    from ..output.modes import Channels
     from ..transfer.edges import Edges
 
     Array = NDArray[Any]
@@ -56,12 +58,18 @@ class FilterReport:
     """The device that transforms large planes, as :class:`Filter` takes it."""
     weight: Array | None = None
     """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
+    channels: Channels | None = None
+    """The part of color pictures that is filtered; None for all channels."""
     known_power: Floats | None = None
     """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
     def __post_init__(self) -> None:
         self.planes, unit = within_single(self.planes)
         self.white /= unit
+        if self.channels == "chroma" and len(self.planes) == 1:
+            self.transfer, self.channels = Transfer(()), None  # gray pictures have none
+        self.part = part_of(self.planes, self.channels)
+        """What is filtered of the picture."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -74,7 +82,7 @@ class FilterReport:
         """The power of each channel, or the mean of all if they are filtered alike."""
         if self.known_power is not None:
             return [self.known_power]
-        powers = spectrum(self.planes, self.white, self.device).power
+        powers = spectrum(self.part, self.white, self.device).power
         alike = not self.transfer.is_by_channel
         return [powers.mean(axis=0, dtype=np.float64)] if alike else list(powers.astype(np.float64))
 
@@ -104,13 +112,14 @@ class FilterReport:
         grids = [grid_with(self.edges, each, height, width) for each in self.transfer.of_channels(len(self.planes))]
         lost = [(1 - _half(each.transfer, each.height, each.width)).astype(np.float32) for each in grids]
         beyond = (0, grids[0].height - height), (0, grids[0].width - width)
-        removed = np.empty(self.planes.shape, np.float32)
-        for plane, part, result in zip(self.planes, cycle(lost), removed, strict=False):
+        removed = np.empty(self.part.shape, np.float32)
+        for plane, part, result in zip(self.part, cycle(lost), removed, strict=False):
             part[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
-        return removed if self.weight is None else removed * self.weight
+        whole = np.stack(of_channels(removed, self.channels)) if self.channels else removed
+        return whole if self.weight is None else whole * self.weight
 
     @cached_property
     def share(self) -> float:

@@ -10,8 +10,9 @@
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
     imagej_band.py the band of ImageJ's dialog
-    gains.py       any gain for each frequency, for images of one size
+    gains.py       any gain for each frequency: of an array, or of a file
     product.py     Transfer, a product of these, which is what filters take
+    saved.py       transfer functions in the file of a recipe
     edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
@@ -30,15 +31,19 @@ from .radial import bandpass, bandstop, highpass, lowpass
 from .ridges import stripes
 
 if TYPE_CHECKING:
-    from .gains import mask
+    from .gains import mask, mask_file
+    from .saved import load, save
 
 __all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
+__all__ += ["load", "mask_file", "save"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import :func:`mask` on first use: few commands need it."""
-    if name != "mask":
+    """Import what few commands need on first use."""
+    if name in ("mask", "mask_file"):
+        from . import gains as home
+    elif name in ("load", "save"):
+        from . import saved as home  # type: ignore[no-redef]
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .gains import mask
-
-    return mask
+    return getattr(home, name)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from ..errors import ParameterError, check_unmasked
+from ..errors import ParameterError, ReadError, check_unmasked
 from .part import Part
 from .product import Transfer
 
@@ -35,8 +35,13 @@ class Mask(Part):
     is_even: bool
     any_size: bool = False
     """Whether it serves images of other sizes, with gains between those of the table."""
+    file: str | None = None
+    """The file that has the gains, if :func:`mask_file` read them."""
+    digest: str | None = None
 
     kind = "mask"
+    maker = "mask_file"
+    by_position = ("file",)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mask):
@@ -86,7 +91,17 @@ class Mask(Part):
         size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
         return {"kind": self.kind, **size, "crc32": f"{self._crc32:08x}"}
 
+    def arguments(self) -> dict[str, Any]:
+        if self.file is None:
+            raise ParameterError(
+                f"the {self} is in no file, which a recipe names: save its gains with numpy.save, and read them with "
+                "transfer.mask_file"
+            )
+        return {"file": self.file, "digest": self.digest}
+
     def __repr__(self) -> str:
+        if self.file is not None:
+            return super().__repr__()
         # As that of all parts, with a description in place of the gains.
         height, width = self.gains.shape
         low, high = float(self.gains.min()), float(self.gains.max())
@@ -126,6 +141,44 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
         table = table / 2 + mirrored / 2
     table.flags.writeable = False
     return Transfer((Mask(table, largest, is_even, any_size),))
+
+
+def mask_file(file: str, digest: str | None = None) -> Transfer:
+    """Return the gains in a file as a function of frequency, for images of any size.
+
+    ``file`` is a gray picture with DC in the middle, in which white is 1, or an array of :func:`numpy.save` with the
+    gains as they are, DC in the middle, too. Gains are made even, the mean of those of f and -f, so that filtered
+    images are real. ``digest``, the xxh3_128 of the file's bytes, tells whether the file is still the same.
+
+    Raises ParameterError for what is not a mask, or not the same file; ReadError for a file that cannot be read.
+    """
+    from io import BytesIO
+
+    import numpy as np
+
+    from .. import images
+    from ..files import sources
+
+    is_array = file.lower().endswith(".npy")
+    data = sources.content(file) if is_array else images.raw(file)
+    found = sources.digest_of(data)
+    if digest not in (None, found):
+        raise ParameterError(f"{file}: has changed since the recipe was saved: restore it, or save the recipe again")
+    if is_array:
+        try:
+            array = np.lib.format.read_array(BytesIO(data[:]), allow_pickle=False)
+        except Exception as error:  # of damaged headers NumPy raises almost anything
+            raise ReadError(f"{file}: is not an array: save one with numpy.save") from error
+    else:
+        picture = images.decode(data, file, asked=images.Asked(palette="colors"))
+        if (picture.planes != picture.planes[:1]).any():
+            raise ParameterError(f"{file}: has colors, and a mask has one gain for each frequency: make it gray")
+        array = picture.planes[0].astype(np.float64) / picture.maxval
+    # Checked as it is in the file, before it is moved: what is wrong has its place there.
+    gains = np.fft.ifftshift(mask(array).gain(*array.shape))
+    mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+    (made,) = mask(gains / 2 + mirrored / 2, any_size=True).parts
+    return Transfer((replace(made, file=file, digest=found),))  # type: ignore[type-var]
 
 
 def _between(gains: Gain, n: int, first: int | None) -> Gain:

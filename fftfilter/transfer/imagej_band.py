@@ -40,6 +40,7 @@ class ImageJBand(Part):
 
     kind = "imagej"
     is_even_along_axes = True
+    by_position = ("large", "small")
 
     @property
     def unit(self) -> Radius:
@@ -68,11 +69,9 @@ class ImageJBand(Part):
     def given(self) -> dict[str, Any]:
         return {"kind": self.kind, "large": str(self.large.as_given()), "small": "0"} | super().given()
 
-    def __repr__(self) -> str:
-        given = [repr(self.large.as_given()), repr(self.small.as_given() if self.small else 0)]
-        given += [f"suppress={self.suppress!r}"] if self.suppress != "none" else []
-        given += [f"tolerance={self.tolerance!r}"] if self.tolerance != USUAL_TOLERANCE else []
-        return f"H.imagej({', '.join(given)})"
+    def arguments(self) -> dict[str, Any]:
+        given = super().arguments()
+        return given | {"small": given["small"] or 0}
 
     def __str__(self) -> str:
         stripes = f", {self.suppress} stripes out by {self.tolerance:g}%" if self.suppress != "none" else ""

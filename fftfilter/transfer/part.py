@@ -62,6 +62,16 @@ class Part:
     """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
     @property
+    def maker(self) -> str:
+        """The name of the function of ``fftfilter.transfer`` that makes it."""
+        return self.kind
+
+    @property
+    def by_position(self) -> tuple[str, ...]:
+        """The names of that function's arguments that are given by position."""
+        return (fields(self)[0].name,)  # type: ignore[arg-type]
+
+    @property
     def is_even_along_axes(self) -> bool:
         """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
         return False
@@ -132,16 +142,20 @@ class Part:
     def __hash__(self) -> int:
         return hash((self.kind, *self._fields().values()))
 
-    def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the function that makes it, without those that are defaults.
+
+        They are numbers, texts and tuples of numbers; the size of a pixel is not among them.
+        """
         usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]
         given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields().items()}
-        others = [
-            f"{name}={each!r}"
-            for name, each in list(given.items())[1:]
-            if usual[name] is MISSING or each != usual[name]
-        ]
-        return f"H.{self.kind}({', '.join([repr(next(iter(given.values()))), *others])})"
+        return {name: each for name, each in given.items() if usual[name] is MISSING or each != usual[name]}
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+        by_position = self.by_position
+        given = [f"{each!r}" if name in by_position else f"{name}={each!r}" for name, each in self.arguments().items()]
+        return f"H.{self.maker}({', '.join(given)})"
 
     def _fields(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import isinf, prod
+from math import isfinite, isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..text import Angle
 from .units import Radius, parse_pixel_size
 
 if TYPE_CHECKING:
@@ -34,11 +35,15 @@ class Transfer:
     parts: tuple[Part, ...]
     keeps_mean: bool = False
     """Whether H(0) is 1 whatever the parts say, so that the mean of an image stays."""
+    depth: float | None = None
+    """The most decibels that frequencies are attenuated by; None for what the parts say."""
 
     def __mul__(self, other: Transfer) -> Transfer:
-        """Return the product; raises ParameterError if its gains exceed float64's range."""
+        """Return the product; raises ParameterError if its gains exceed float64's range, or a factor has a depth."""
         if not isinstance(other, Transfer):
             return NotImplemented
+        if self.depth is not None or other.depth is not None:
+            raise ParameterError("a depth is that of the whole product: multiply first, then take with_depth")
         product = Transfer(self.parts + other.parts)
         if isinf(product.largest):
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
@@ -47,16 +52,38 @@ class Transfer:
     def with_pixel_size(self, size: float | str) -> Transfer:
         """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
 
-        Radii in physical units need it. Raises ParameterError.
+        Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Raises ParameterError.
         """
-        meters = parse_pixel_size(size)
+        pixel = parse_pixel_size(size)
         return replace(
-            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(meters)) for part in self.parts)
+            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(pixel)) for part in self.parts)
         )
+
+    def for_any_pixels(self) -> Transfer:
+        """Return the same function for pixels of some size, to measure what all sizes take alike."""
+        return replace(
+            self, parts=tuple(part.with_radii(lambda radius: radius._replace(pixel=1.0)) for part in self.parts)
+        )
+
+    def with_depth(self, decibels: float) -> Transfer:
+        """Return the function with a gain floor, so that what it removes is only attenuated: by 6 dB to a half.
+
+            H' = floor + (1 - floor) H,  floor = 10^(-decibels/20)
+
+        The image is mixed with the filtered one, ``floor`` parts of 1. Raises ParameterError.
+
+            (H.notch((0.123, 0.047)) * H.stripes(0)).with_depth(12)
+        """
+        return replace(self, depth=checked_depth(decibels))
+
+    @property
+    def floor(self) -> float:
+        """The gain of what the parts remove."""
+        return 0.0 if self.depth is None else 10 ** (-self.depth / 20)
 
     @property
     def pixel_size(self) -> float | None:
-        """The size of a pixel in meters, if radii in physical units have it."""
+        """The size of a pixel in meters, or an Angle, if radii in physical units have it."""
         return next((each.pixel for part in self.parts for each in part.physical()), None)
 
     @property
@@ -66,8 +93,8 @@ class Transfer:
 
     @property
     def radial(self) -> Radial | None:
-        """The one part, if it is radial."""
-        return self.parts[0].radial if len(self.parts) == 1 else None
+        """The one part, if it is radial and all of the function."""
+        return self.parts[0].radial if len(self.parts) == 1 and self.depth is None else None
 
     @property
     def is_even(self) -> bool:
@@ -123,6 +150,9 @@ class Transfer:
         gain = first.gain(height, width, rows, columns)
         for part in rest:
             part.multiply(gain, height, width)
+        if self.depth is not None:
+            gain *= 1 - self.floor
+            gain += self.floor
         if self.keeps_mean:
             gain[0, 0] = 1
         return gain
@@ -179,12 +209,31 @@ class Transfer:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
-        return given if self.pixel_size is None else {**given, "pixel_size": self.pixel_size}
+        size = self.pixel_size
+        given |= {} if self.depth is None else {"depth": self.depth}
+        return given if size is None else {**given, "pixel_size": repr(size) if isinstance(size, Angle) else size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
-        return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
+        sizes = {each.pixel for part in self.parts for each in part.physical()}
+        if len(sizes) > 1:
+            made = " * ".join(repr(Transfer((part,))) for part in self.parts)
+        elif (size := self.pixel_size) is not None:
+            made = f"({made}).with_pixel_size({repr(size) if isinstance(size, Angle) else size!r})"
+        return made if self.depth is None else f"({made}).with_depth({self.depth!r})"
 
     def __str__(self) -> str:
-        return " * ".join(map(str, self.parts)) or "everything passes"
+        made = " * ".join(map(str, self.parts)) or "everything passes"
+        return made if self.depth is None else f"{made}, depth {self.depth:g} dB"
+
+
+def checked_depth(given: object) -> float:
+    """Return decibels; raises ParameterError for what is no number above 0."""
+    try:
+        decibels = -1.0 if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        decibels = -1.0
+    if not (isfinite(decibels) and decibels > 0):
+        raise ParameterError(f"depth {given!r} is invalid: give decibels above 0, such as 6, which halves, or 20")
+    return decibels

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ..errors import ParameterError
 from .part import Part, Ring
 from .product import Transfer
-from .shapes import IDEAL, SHAPES, USUAL_ORDER
+from .shapes import SHAPES, USUAL_ORDER
 from .units import Radius
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Radial(Part):
 
     has_direction = False
     is_even_along_axes = True
+    by_position = ("radius", "inner", "outer")
 
     def ordered(self, height: int, width: int) -> tuple[Radius | None, Radius | None]:
         """Return ``outer`` and ``inner``, changed over if that is their order on a ``(height, width)`` grid."""
@@ -188,13 +189,12 @@ class Radial(Part):
         width = {"width": str(self.width.as_given())} if self.width else {}
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
-    def __repr__(self) -> str:
-        radii = [radius.as_given() for radius in (self.inner, self.outer) if radius is not None]
-        given = [*map(repr, radii)]
-        given += [f"shape={self.shape!r}"] if self.shape != IDEAL else []
-        given += [f"order={self.order}"] if self.order != USUAL_ORDER else []
-        given += [f"width={self.width.as_given()!r}"] if self.width else []
-        return f"H.{self.kind}({', '.join(given)})"
+    def arguments(self) -> dict[str, Any]:
+        given = super().arguments()
+        radii = {"inner": given.pop("inner", None), "outer": given.pop("outer")}
+        if self.inner is None:
+            radii = {"radius": radii["outer"]}
+        return {name: each for name, each in (radii | given).items() if each is not None and name != "kind"}
 
     def __str__(self) -> str:
         shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape
@@ -290,7 +290,7 @@ def _transfer(
     )
     made = Radial(kind, *radii, shape=shape, order=int(order), width=edge)
     # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-    anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
+    anywhere = made.with_radii(lambda radius: radius._replace(pixel=1.0))
     found = [each for each in (anywhere.outer, anywhere.inner) if each]
     if len({each.family for each in found}) == 1:
         anywhere.radii(1, 1)

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from ..errors import ParameterError
-from ..text import INCH, METERS, length_text, plain
+from ..text import INCH, METERS, RADIANS, Angle, length_text, plain
 
 RadiusLike: TypeAlias = "float | str | Radius"
 
@@ -15,12 +15,14 @@ _LINES = {"lpi": INCH, "lp/mm": 1e-3}
 """The length in meters that a frequency counts its lines, or line pairs, on."""
 _PER_PIXEL = ("px", "cyc", "%")
 
-UNITS = "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm"
+UNITS = (
+    "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm, 5arcsec"
+)
 BARE = {"bins": "cycles across the shorter side", "px": "pixels"}
 """What a number without a unit is."""
 SMALLEST, LARGEST = 1e-100, 1e100
 """Radii on a grid beyond which no filter changes any more, and squares leave float64's range."""
-_PIXEL_SIZES = "a length, or dots per inch: 65nm, 0.1mm, 300dpi"
+_PIXEL_SIZES = "a length, an angle, or dots per inch: 65nm, 0.1mm, 0.2arcsec, 300dpi"
 
 
 def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
@@ -38,16 +40,19 @@ def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
 
 
 def parse_pixel_size(given: float | str) -> float:
-    """Return in meters ``"65nm"``, ``"0.1mm"`` or ``"300dpi"``; a number is meters already. Raises ParameterError."""
-    value, unit = parsed(given, "pixel size", _PIXEL_SIZES)
-    if unit not in METERS and unit != "dpi" and (unit or isinstance(given, str)):
+    """Return in meters ``"65nm"``, ``"0.1mm"`` or ``"300dpi"``, and ``"0.2arcsec"`` as Angle; raises ParameterError.
+
+    A number is meters already.
+    """
+    value, unit = parsed(repr(given) if isinstance(given, Angle) else given, "pixel size", _PIXEL_SIZES)
+    if unit not in METERS and unit not in RADIANS and unit != "dpi" and (unit or isinstance(given, str)):
         raise ParameterError(
             f"pixel size {given!r} has {f'an unknown unit {unit!r}' if unit else 'no unit'}: give {_PIXEL_SIZES}"
         )
-    meters = INCH / value if unit == "dpi" else value * METERS.get(unit, 1.0)
-    if not 0 < meters < math.inf:
+    size = INCH / value if unit == "dpi" else value * (METERS | RADIANS).get(unit, 1.0)
+    if not 0 < size < math.inf:
         raise ParameterError(f"pixel size {given!r} is no length that can be computed with: give {_PIXEL_SIZES}")
-    return meters
+    return Angle(size) if unit in RADIANS else size
 
 
 class Radius(NamedTuple):
@@ -55,13 +60,13 @@ class Radius(NamedTuple):
 
     ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or ``%`` (of the
     Nyquist frequency, 0.5 cycles per pixel); a length, such as ``um`` (period), ``lpi`` (lines per inch) or ``lp/mm``
-    (line pairs per mm), which need the size of a pixel.
+    (line pairs per mm), which need the size of a pixel; an angle, such as ``arcsec``, for which that is an angle, too.
     """
 
     value: float
     unit: str = "bins"
     pixel: float | None = None
-    """The size of a pixel in meters, for the physical units."""
+    """The size of a pixel in meters, or an Angle, for the physical units."""
 
     @classmethod
     def parse(cls, given: object, name: str = "radius", bare: str = "bins") -> Radius:
@@ -74,19 +79,21 @@ class Radius(NamedTuple):
             return given
         units = UNITS.format(BARE[bare])
         value, unit = parsed(given, name, units)
-        if unit not in ("", "bins", *_PER_PIXEL, *METERS, *_LINES):
+        if unit not in ("", "bins", *_PER_PIXEL, *METERS, *_LINES, *RADIANS):
             raise ParameterError(f"{name} {str(given)!r} has an unknown unit {unit!r}: give {units}")
         return cls(value, unit or bare)
 
     @property
     def is_physical(self) -> bool:
         """Whether it needs the size of a pixel."""
-        return self.unit in METERS or self.unit in _LINES
+        return self.unit in METERS or self.unit in _LINES or self.unit in RADIANS
 
     @property
     def family(self) -> str:
         """What is the same of two radii that can be compared without an image."""
-        return "m" if self.is_physical else "px" if self.unit in _PER_PIXEL else "bins"
+        if self.is_physical:
+            return "rad" if self.unit in RADIANS else "m"
+        return "px" if self.unit in _PER_PIXEL else "bins"
 
     def bins(self, height: int, width: int) -> float:
         """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
@@ -103,11 +110,12 @@ class Radius(NamedTuple):
         elif unit == "bins":
             found = self.value
         elif self.pixel is None:
+            example = "0.2arcsec" if unit in RADIANS else "65nm"
             raise ParameterError(
-                f"{self} needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %"
+                f"{self} needs the size of a pixel: give a pixel size, such as {example}, or a number with px, cyc or %"
             )
         else:
-            period = _LINES[unit] / self.value if unit in _LINES else self.value * METERS[unit]
+            period = _LINES[unit] / self.value if unit in _LINES else self.value * (METERS | RADIANS)[unit]
             # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
             pixels = float(f"{period / self.pixel:.12g}")
             found = n / pixels if pixels else math.inf
@@ -118,9 +126,15 @@ class Radius(NamedTuple):
             )
         return min(max(found, SMALLEST), LARGEST)
 
-    def with_pixel(self, meters: float) -> Radius:
-        """Return it for pixels of a size, if it is physical."""
-        return self._replace(pixel=meters) if self.is_physical else self
+    def with_pixel(self, size: float) -> Radius:
+        """Return it for pixels of a size, if it is physical; raises ParameterError for a length and an angle."""
+        if self.is_physical and isinstance(size, Angle) != (self.unit in RADIANS):
+            kinds = ("an angle", "a length") if self.unit in RADIANS else ("a length", "an angle")
+            raise ParameterError(
+                f"{self} is {kinds[0]}, and the pixel size, {length_text(size)}, is {kinds[1]}: "
+                "give another --pixel-size, or a number with px, cyc or %"
+            )
+        return self._replace(pixel=size) if self.is_physical else self
 
     def on_twice_the_sides(self) -> Radius:
         """Return the same frequency for an image of twice each side."""

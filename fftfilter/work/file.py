@@ -16,7 +16,8 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS
+from ..images.formats import FORMATS, suffix_of
+from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import Sink
+    from ..images.palette import PaletteRule
     from ..output.difference import Difference
     from ..transfer import Transfer
     from .frames import Frame, Made
@@ -67,6 +69,8 @@ class Done:
     """What was dropped of the input's metadata, as text."""
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
+    has_table: bool = False
+    """Whether the indices of a palette were filtered, which is a look-up table."""
     frame: Frame | None = None
     """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
@@ -88,6 +92,8 @@ def filter_stack(
     transfer: Transfer,
     *,
     pages: str | int | None = None,
+    hdu: int | None = None,
+    palette: PaletteRule = "auto",
     png_level: int = 1,
     quality: int | None = None,
     compression: str | None = None,
@@ -100,12 +106,13 @@ def filter_stack(
 ) -> int:
     """Filter the pages of a file into another one, page by page; return their number.
 
-    Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
+    Files are TIFF, FITS, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
-    1. ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the
-    command line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0
-    inside, or the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for
-    all pages, which are filtered twice for it.
+    1; ``hdu`` is that of a FITS, counted from 0; ``palette`` says whether one is a "table" of intensities or "colors".
+    ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the command
+    line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0 inside, or
+    the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages,
+    which are filtered twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -119,6 +126,11 @@ def filter_stack(
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
     check_transfer(transfer)
+    if palette not in PALETTES or not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
+        raise ParameterError(
+            f"palette {palette!r} or HDU {hdu!r} is unknown: give {', '.join(PALETTES)}; a number from 0"
+        )
+    asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
@@ -129,7 +141,7 @@ def filter_stack(
         output=output,
         scale=None if one_scale else scale_of(scale),
         span=STACK if one_scale else EACH,
-        pages=images.Asked.parse(str(pages)) if pages is not None else None,
+        pages=asked._replace(hdu=hdu, palette=palette),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
         region=region_of(region, protect, feather),
@@ -166,6 +178,7 @@ def filter_file(
         return _filter_pages(opened, target, filter_, **how)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
+    done.has_table = opened.found.table is not None
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made, cautions)
@@ -182,6 +195,12 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
+    suffix = suffix_of(target, recipe.format, frame.picture)
+    opened.tell(frame.picture, suffix)
+    if recipe.embed_recipe:
+        from .saved import embed
+
+        embed(recipe, frame.picture, target, suffix)
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -202,8 +221,8 @@ def _filter_pages(
     name, recipe = shown(target, "standard output"), opened.recipe
     first = opened.page(0)
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
-    done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
-    if FORMATS[suffix].name != "TIFF" and pages.milliseconds is None:
+    done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
+    if FORMATS[suffix].is_shown and pages.milliseconds is None:
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
@@ -226,19 +245,27 @@ def _filter_pages(
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
+                    if number == 1:
+                        opened.tell(picture, suffix)
+                    if recipe.embed_recipe and number == 1:
+                        from .saved import embed
+
+                        embed(opened.recipe, picture, target, suffix)
                     done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
                 _add(sink, encoding, done)
                 sink.finish()
-                lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
+                lost = ["durations"] if pages.milliseconds is not None and not FORMATS[suffix].is_shown else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
                 if compare:
                     from . import verify
 
                     file.flush()
-                    done.difference = verify.of_pages(opened, images.pages_of(Slices(file), name), recipe, suffix)
+                    done.difference = verify.of_pages(
+                        opened, images.pages_of(Slices(file), name, verify.WRITTEN), recipe, suffix
+                    )
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error

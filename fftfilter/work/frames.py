@@ -58,7 +58,7 @@ class Frame:
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""
-        self.picture.planes, self.picture.maxval = planes, self.depth.maxval
+        self.picture.planes, self.picture.maxval, self.picture.integers = planes, self.depth.maxval, self.depth.integers
 
 
 class Made(NamedTuple):

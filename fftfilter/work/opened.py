@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..images.formats import FORMATS
 from ..missing.rule import USUAL
+from ..output.modes import check_colors
 from .frames import Frame
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..files.atomic import Times
-    from ..images import Pages, Picture, PixelSize
+    from ..images import Depth, Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
@@ -63,15 +65,26 @@ class Opened:
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
-        depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
-        given = replace(picture) if keep else None
+        depth, given = self._depth(picture, suffix), replace(picture) if keep else None
         return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given)
 
     def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
-        given = replace(picture) if keep else None
+        depth, given = self._depth(picture, suffix, is_page=True), replace(picture) if keep else None
         return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name), given)
+
+    def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
+        keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
+        return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
+
+    def tell(self, picture: Picture, suffix: str) -> None:
+        """Put what is done into the metadata of a picture, or first page, that goes into a FITS."""
+        recipe = self.recipe
+        if FORMATS[suffix].name == "FITS" and not recipe.strip:
+            from ..images.fits import with_history
+
+            has_unit = recipe.how.keeps_levels(recipe) or recipe.mode.is_values
+            picture.metadata = with_history(picture.metadata, recipe.said(self.transfer), has_unit=has_unit)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
@@ -106,6 +119,8 @@ class Opened:
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
         if frame.missing > MUCH:
             of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
+        if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
+            of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
@@ -138,9 +153,11 @@ def open_(
             keeps_levels=recipe.how.keeps_levels(recipe),
             are_floats=recipe.mode.is_values,
         )
-        recipe.how.refuse(first_of(found), name)
+        first = first_of(found)
+        recipe.how.refuse(first, name)
+        check_colors(recipe.channels, len(first.planes), f"{name}:")
         if recipe.region:
-            recipe.region.check(first_of(found), name)
+            recipe.region.check(first, name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
@@ -153,6 +170,8 @@ def open_(
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
+        if recipe.depth is not None:
+            opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()

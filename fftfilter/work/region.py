@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, pi
 from numbers import Real
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from .frames import Frame
 
     Array = NDArray[Any]
-    AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
+    AreaLike = str | os.PathLike[str] | Sequence[int] | Mapping[str, str] | ArrayLike
 
 FEATHER = 8.0
 # The time to find distances grows with the feather.
@@ -57,6 +58,14 @@ class Area:
     """One bit a pixel, compressed, as settings go to each process."""
     digest: str = ""
     """Of the mask."""
+    file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """The mask's file and its digest, if it is in one."""
+
+    def to_json(self) -> list[int] | dict[str, str]:
+        """Return a rectangle, or what names the file of a mask; raises ParameterError for that of an array."""
+        if self.mask and not self.file:
+            raise ParameterError(f"{self}, which a recipe cannot hold: give the name of a file")
+        return self.file or list(self.box)
 
     def __str__(self) -> str:
         return f"{self.what} {self.text}"
@@ -85,6 +94,23 @@ class Region:
     inside: Area | None
     outside: Area | None
     feather: float = FEATHER
+
+    @classmethod
+    def from_json(
+        cls,
+        region: tuple[int, ...] | Mapping[str, str] | None = None,
+        protect: tuple[int, ...] | Mapping[str, str] | None = None,
+        feather: float = FEATHER,
+    ) -> Region:
+        """Return the region of a recipe; raises what :func:`region_of` raises."""
+        if found := region_of(region, protect, feather):
+            return found
+        raise ParameterError("a region needs what is filtered, or what is not: give region or protect")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the arguments of :meth:`from_json`."""
+        areas = {"region": self.inside, "protect": self.outside}
+        return {name: area and area.to_json() for name, area in areas.items()} | {"feather": self.feather}
 
     def given(self) -> dict[str, Any]:
         """Return the options that give it, for a report."""
@@ -174,10 +200,10 @@ def _area(given: AreaLike, what: str) -> Area:
         return _rectangle([int(each) for each in found.groups()], what, given)
     if isinstance(given, str) and _NUMBERS.fullmatch(given):
         raise ParameterError(f"{what} {given!r} is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200")
+    if isinstance(given, Mapping) and {"file"} <= set(given) <= {"file", "digest"}:  # of a recipe
+        return _of_file(given["file"], what, given.get("digest"))
     if isinstance(given, str | os.PathLike):
-        from .. import images
-
-        return _mask(np.any(images.read(given).planes, axis=0), what, shown(given, "standard input"))
+        return _of_file(given, what)
     check_unmasked(what, given)
     try:
         array = np.asarray(given)
@@ -198,6 +224,14 @@ def _rectangle(numbers: list[int], what: str, text: str) -> Area:
     if min(x, y) < 0 or min(width, height) < 1:
         raise ParameterError(f"{what} {text} is empty, or begins outside of pictures: give one such as 10,20,300,200")
     return Area(what, text, (x, y, width, height))
+
+
+def _of_file(file: str | os.PathLike[str], what: str, digest: str | None = None) -> Area:
+    from .. import images
+
+    pixels, found = images.mask_of(file, digest)
+    made = _mask(pixels, what, shown(file, "standard input"))
+    return replace(made, file={"file": os.fspath(file), "digest": found})
 
 
 def _mask(pixels: Any, what: str, text: str) -> Area:

@@ -7,6 +7,7 @@ imported on first use: a run without ``--verify`` does without it.
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from ..missing.reference import complete
 from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
+from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto
 from ..output.ramp import pixels, ramps
 from ..output.rounding import NOISE, deviation
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
-    from ..output.modes import Output, Scale
+    from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
+# Outputs have a palette only where the indices were filtered.
+WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
@@ -72,6 +76,7 @@ def references_of(
     depth: Depth,
     edges: Edges,
     holes: Array | None = None,
+    channels: Channels | None = None,
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
@@ -83,8 +88,8 @@ def references_of(
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
-    whole = complete(planes, holes, kept, edges) if holes.any() else planes
-    complex_values = reference.filtered(whole, gain, edges)
+    whole = complete(planes, holes, kept, edges, channels) if holes.any() else planes
+    complex_values = filtered_part(whole, channels, partial(reference.filtered, gain=gain, edges=edges))
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
     # Ranges are those of the valid samples.
@@ -155,7 +160,7 @@ def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Dif
 
     Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
     """
-    return _compare(frame, images.read(target), recipe, shown(target, "standard output"))
+    return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
@@ -178,20 +183,27 @@ def of_earlier(opened: Opened, target: str) -> Difference:
     """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
-    with closing(images.pages_of(images.raw(target), shown(target, "-"))) as written:
+    with closing(images.pages_of(images.raw(target), shown(target, "-"), WRITTEN)) as written:
         return of_pages(opened, written, opened.recipe, Path(target).suffix.lower())
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given, white = frame.as_read, frame.depth.maxval
-    if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
+    integers, nodata = frame.depth.integers, given.nodata
+    is_other = integers is not None and found.integers != integers
+    if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white or is_other:
         raise replaced(name)
     made: list[Difference] = []
     for wanted, values, stretch, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
-        made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
+        if integers is None:
+            made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
+        else:
+            got, pixels_ = (frame.depth.rounded(each, nodata) for each in (found.planes, pixels_))
+            most = max(1, round(float(np.nanmax(np.abs(values_)))))
+            made.append(Difference.of(got, pixels_, most, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]

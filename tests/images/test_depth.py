@@ -51,4 +51,4 @@ def test_it_is_the_depth_of_the_file_that_is_written(tmp_path, suffix, dtype):
     given = picture(dtype=dtype)
     write(given, tmp_path / f"x{suffix}")
     got = read(tmp_path / f"x{suffix}")
-    assert (got.planes.dtype, got.maxval) == depth_as(suffix, given)
+    assert Depth(got.planes.dtype, got.maxval) == depth_as(suffix, given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import struct
 import warnings
@@ -297,17 +296,3 @@ def test_pillows_log_stays_off_standard_error(tmp_path):
     )
     done = python(code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"refused\n", b"")
-
-
-def fits(cards, data=b""):
-    return "".join(f"{card:80}" for card in cards).ljust(2880).encode() + data + bytes(-len(data) % 2880)
-
-
-def test_a_fits_is_read_and_a_compressed_one_refused():
-    head = ("SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 3", "NAXIS2  = 2", "END")
-    np.testing.assert_array_equal(decode(fits(head, GRAY.tobytes()), "x").planes[0], GRAY[::-1])  # upward
-    table = ("XTENSION= 'BINTABLE'", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 8", "NAXIS2  = 1", "ZIMAGE  = T")
-    more = ("ZCMPTYPE= 'GZIP_1  '", "ZBITPIX = 8", "ZNAXIS  = 2", "ZNAXIS1 = 30000", "ZNAXIS2 = 30000", "END")
-    data = fits(("SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", "END")) + fits((*table, *more), gzip.compress(b"0"))
-    with pytest.raises(ReadError, match="x: a compressed FITS; decompress it with funpack"):
-        decode(data, "x")

@@ -78,3 +78,16 @@ def test_channels_that_are_filtered_differently_count_each_by_itself(rng):
     np.testing.assert_allclose(report.rings.after, np.mean([each.rings.after for each in by_itself], axis=0), rtol=1e-5)
     assert (report.rings.least == np.min([each.rings.least for each in by_itself], axis=0)).all()
     np.testing.assert_allclose(report.gain, np.mean([each.gain for each in by_itself], axis=0))
+
+
+def test_of_a_part_of_the_colors_that_alone_is_looked_at(rng):
+    planes = rng.random((3, 12, 10))
+    luma = np.tensordot((0.299, 0.587, 0.114), planes, 1)
+    for channels, part in (("luminance", np.stack([luma] * 3)), ("chroma", planes - luma)):
+        report = FilterReport(planes, 1, H.lowpass(3), channels=channels)
+        wanted = np.fft.ifft2(np.fft.fft2(part) * (1 - H.lowpass(3).gain(12, 10))).real
+        np.testing.assert_allclose(report.removed, wanted, atol=1e-5)
+        assert 0 < report.share < 1
+    gray = FilterReport(planes[:1], 1, H.lowpass(3), channels="chroma")
+    assert not gray.removed.any()
+    assert gray.share == 0

@@ -79,6 +79,7 @@ class Case(NamedTuple):
     levels: int | None
     input_white: float | None
     scale: Any
+    channels: str | None
     further: str
     """One of FURTHER."""
     holes: np.ndarray | None
@@ -160,7 +161,10 @@ def make(seed: int) -> Case:
     largest = float(np.abs(planes.astype(float)).max()) or 1.0
     white = r.choice((None, largest, largest / 3)) if largest < FAR else None
     made, scale = scaled(r, chosen, made, largest, by_channel=made.is_by_channel and axis is not None)
-    given = {**chosen.variant, "levels": levels, "white": white, "scale": scale}
+    is_rgb = axis is not None and count == 3 and chosen.output in ("keep", "real") and not made.is_by_channel
+    channels = r.choice((None, "luminance", "chroma")) if is_rgb else None
+    made = made.with_depth(r.choice((0.1, 6, 60))) if r.random() < 0.1 else made
+    given = {**chosen.variant, "levels": levels, "white": white, "scale": scale, "channels": channels}
     options = " ".join(f"{name}={value}" for name, value in given.items() if value)
     arranged = arrangement if axis is None else f"channels along axis {axis}"
     about = (
@@ -170,12 +174,12 @@ def make(seed: int) -> Case:
     kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output, chosen.edges)
     kinds += ("scale auto" if "auto" in scale else "scale LO:HI",) if scale else ()
     (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
-    kinds += (further,) if further else ()
+    kinds += tuple(filter(None, (further, channels, "" if made.depth is None else "depth")))
     holes = missing(seed, planes) if further in ("", "used again") and made.is_even else None
     if holes is not None:
         about, kinds = f"{about}, {holes.mean():.0%} missing", (*kinds, "missing")
     image = laid_out(image, layout)
-    return Case(seed, chosen, made, planes, image, axis, levels, white, scale, further, holes, about, kinds)
+    return Case(seed, chosen, made, planes, image, axis, levels, white, scale, channels, further, holes, about, kinds)
 
 
 def missing(seed: int, planes: np.ndarray) -> np.ndarray | None:

@@ -78,7 +78,8 @@ def as_gpu() -> AsGpu:
 def opened(case: Case) -> Filter:
     of = case.setup
     options = {"engine_options": of.variant, "precision": of.precision, "output": of.output, "edges": of.edges}
-    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, scale=case.scale, **options)
+    options |= {"scale": case.scale, "channels": case.channels}
+    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
     if of.engine == FUSED_FOR_GPUS:
         made.launcher = Launcher(as_gpu())
     return made
@@ -161,9 +162,8 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray, holes: np.ndarra
     own_white = case.input_white or own_white
     depth = Depth(got.dtype, case.white)
     of = case.setup
-    references = references_of(
-        given, own_white, case.transfer, of.output, scale=scale_of(case.scale), depth=depth, edges=of.edges, holes=holes
-    )
+    options = {"scale": scale_of(case.scale), "depth": depth, "edges": of.edges, "channels": case.channels}
+    references = references_of(given, own_white, case.transfer, of.output, holes=holes, **options)
     found = []
     for wanted, values, stretch, unit in references:
         found.append(Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values))

@@ -36,6 +36,7 @@ OTHERS = {
     "missing": Missing(-9999),
     "strip": True,
     "preserve_times": True,
+    "embed_recipe": True,
     "region": region_of((0, 0, 3, 4), None, None),
 }
 

@@ -6,4 +6,5 @@ folder.py           a folder: what IN names, the options, progress and summary o
 missing.py          which pixels are missing: --missing and --nodata
 automatic.py        the spectrum that is searched for peaks, and notches for those found
 preview.py          a page on one picture, a contact sheet of a folder, pictures of intermediate results
+words.py            a recipe in the words of a command line
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from ...output.modes import EACH, FOLDER, MODES
+from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
@@ -64,8 +64,8 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
-    # Magnitudes and signed values have one scale for all channels.
-    by_channel = not MODES[given["output"]].is_scaled
+    # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
+    by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
     return mode, AutoNotches(wanted, given["shape"], by_channel=by_channel, keep=tuple(map(_wave, keep)))
 
 
@@ -151,7 +151,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given["pages"])}
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given)}
     device = next(iter(devices_of(given["device"])), None)
     mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
     found = auto.peaks(mean)

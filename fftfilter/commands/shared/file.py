@@ -186,7 +186,9 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     _, height, width = done.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
+    filtered_by += f", {opened.recipe.channels} alone" if opened.recipe.channels else ""
+    without = "\nlook-up table: its indices are filtered" if done.has_table else ""
+    without += f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
     cut += f"; {done.missing:.2%} missing" if done.missing else ""
     given = filter_.transfer.pixel_size

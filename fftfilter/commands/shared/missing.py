@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...missing.rule import ALPHA, NONE, Missing
 from .options import combined, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-# The words that are no name of a mask.
-RULES = (None, ALPHA, NONE)
+    from ...missing.rule import Missing
+
+# The words of missing/rule.py, which are no name of a mask.
+RULES = (None, "alpha", "none")
 
 
 class Nodata(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
@@ -48,15 +49,11 @@ missing_options: Callable[[Any], Any] = combined(
 )
 
 
-def missing_of(given: dict[str, Any]) -> Missing:
+def missing_of(given: Mapping[str, Any]) -> Missing:
     """Return the rule that a command's options describe; raises ReadError for a mask that cannot be read."""
+    from ...missing.rule import Missing
+
     by, nodata = given["missing"], given["nodata"]
     if nodata is not None and math.isnan(nodata):
         nodata = None  # as always
-    if by in RULES:
-        return Missing(nodata, by)
-    import numpy as np
-
-    from ... import images
-
-    return Missing(nodata, by, np.any(images.read(by).planes != 0, axis=0))
+    return Missing(nodata, by) if by in RULES else Missing.from_json(nodata, file=by)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ...images.formats import COMPRESSIONS
-from ...images.pages import Asked
+from ...images.pages import PALETTES, Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ...work.recipe import Recipe
 
@@ -238,14 +238,33 @@ pages_option = option(
     "--pages",
     group="Input",
     metavar="A-B",
-    help="Only these pages of a TIFF, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
+    help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
     "[default: all]",
+)
+reading_options = combined(
+    option(
+        "--hdu",
+        group="Input",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
+    ),
+    option(
+        "--palette",
+        group="Input",
+        type=click.Choice(PALETTES),
+        help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
+        "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
+    ),
 )
 
 
-def pages_of(given: str | None) -> Asked | None:
-    """Return the pages that --pages asks for; raises ParameterError."""
-    return None if given is None else Asked.parse(given)
+def pages_of(given: Mapping[str, Any]) -> Asked | None:
+    """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
+    pages, hdu, palette = (given[name] for name in ("pages", "hdu", "palette"))
+    if pages is None and hdu is None and palette is None:
+        return None
+    return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...transfer import Transfer
     from ...work.frames import Frame
     from ...work.opened import Opened
+    from ...work.recipe import Recipe
 
 # Up to this many parts of a kind are described one by one.
 TOLD = 3
@@ -80,10 +81,8 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
             sheet.add(outcome.row)
         yield replace(outcome, row=None)
     transfer = run.recipe.transfer
-    _write(
-        preview,
-        sheet.picture(f"{run.source}   {_about(transfer) if transfer.parts else 'the peaks of each taken out'}"),
-    )
+    about = _about(transfer, run.recipe, nothing="the peaks of each taken out")
+    _write(preview, sheet.picture(f"{run.source}   {about}"))
 
 
 def write_page(
@@ -98,19 +97,21 @@ def write_page(
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
-    about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    about = _about(opened.transfer, opened.recipe).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     recipe, planes = opened.recipe, filled(given, frame.holes, device)
     weight = recipe.weight(height, width)
-    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight)
+    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     _write(preview, page(report, frame.shown(), made.maxval, title, about), spare)
 
 
-def _about(transfer: Transfer) -> str:
+def _about(transfer: Transfer, recipe: Recipe, nothing: str = "everything passes") -> str:
     """Return a filter in one line, with the number of parts of a kind that has many."""
     counts = Counter(part.plural for part in transfer.parts if part.plural)
     many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
     others = [str(part) for part in transfer.parts if part.plural not in many]
-    return " * ".join([*others, *many.values()]) or str(transfer)
+    depth = "" if recipe.depth is None else f", depth {recipe.depth:g} dB"
+    about = " * ".join([*others, *many.values()]) or nothing
+    return about + depth + (f", {recipe.channels} alone" if recipe.channels else "")
 
 
 def _write(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:

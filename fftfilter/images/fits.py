@@ -1,0 +1,348 @@
+"""Read and write FITS, the format of astronomy, by astropy, which is imported on first use.
+
+The picture is the first HDU with one, or that of ``--hdu``; the further axes of a cube are pages. Rows are in the order
+of the file, of which FITS programs show the first at the bottom. BSCALE, BZERO and BLANK are applied: integers stay
+integers where they are not scaled, and BLANK becomes NaN. A header goes along, without what no longer holds, and with
+HISTORY of what was done.
+
+Source: the FITS standard, version 4.0, https://fits.gsfc.nasa.gov/fits_standard.html
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from ..errors import FftfilterError, ParameterError, ReadError
+from ..text import METERS, RADIANS, Angle
+from .metadata import Metadata
+from .pages import Pages, Sink
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
+from .pixel_size import PixelSize
+from .quiet import damage_as_error, quiet
+
+if TYPE_CHECKING:
+    from ..files.atomic import Parts
+    from ..files.sources import Content
+
+BLOCK = 2880
+COMPRESSED = ".fz"
+# BITPIX, and the type of the stored numbers.
+_STORED = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
+# The BZERO of integers whose sign is the other than that of the stored ones.
+_OTHER_SIGN = {8: -128, 16: 1 << 15, 32: 1 << 31, 64: 1 << 63}
+# Cards of the layout, of a table of compressed tiles, and of what no longer holds behind a filter.
+_NOT_KEPT = re.compile(
+    r"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
+    r"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK)|TFIELDS|THEAP"
+)
+_ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT)")
+
+
+def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
+    """Raise an error if astropy is missing."""
+    if find_spec("astropy") is None:
+        raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
+
+
+class _File:
+    """Bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
+
+    closed, _at = False, 0
+
+    def __init__(self, data: Content) -> None:
+        self._data = data
+
+    def read(self, count: int = -1) -> bytes:
+        found = self._data[self._at : self._at + count if count >= 0 else len(self._data)]
+        self._at += len(found)
+        return found
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: len(self._data)}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+
+class FitsPages(Pages):
+    """The picture in a FITS, or the pages of its cube; raises ReadError and ParameterError."""
+
+    format = "FITS"
+
+    def __init__(self, data: Content, name: str, number: int | None) -> None:
+        refuse_without_astropy(name)
+        from astropy.io import fits
+
+        self.name, self._data, self.nbytes = name, data, len(data)
+        with damage_as_error(name), quiet():
+            hdus = fits.open(_File(data), memmap=False, do_not_scale_image_data=True)
+            chosen, others = _image(hdus, name, number)
+            self._hdu = hdus[chosen]
+            self._header = self._hdu.header
+            *lead, self._height, self._width = map(int, self._hdu.shape)
+            self._start = self._hdu.fileinfo()["datLoc"]
+            self._is_compressed = isinstance(self._hdu, fits.CompImageHDU)
+            if self._is_compressed:
+                tables = fits.open(_File(data), memmap=False, disable_image_compression=True)
+                _check_tiles(tables[chosen], len(data) - self._start, name)
+        self._lead: tuple[int, ...] = tuple(lead)
+        self.count, self.is_cut = math.prod(self._lead), False
+        self._stored = np.dtype(_STORED[self._header["BITPIX"]])
+        self._scale = float(self._header.get("BSCALE", 1)), float(self._header.get("BZERO", 0))
+        self._blank = self._header.get("BLANK") if self._stored.kind in "iu" else None
+        self._integers = _integers(self._stored, *self._scale)
+        # Pages without a pixel that is BLANK have the type of the others, too.
+        self._dtype = self._integers if self._integers in (U8, U16) and self._blank is None else F32
+        self._page_bytes = self._height * self._width * self._stored.itemsize
+        self._refuse_missing()
+        self.chosen = range(self.count)
+        if others:
+            self.left_out = ("other HDUs",)
+
+    def _refuse_missing(self) -> None:
+        """Count the whole pages; raises ReadError for a picture that is not whole."""
+        if self._is_compressed:
+            return
+        whole = max(0, len(self._data) - self._start) // self._page_bytes
+        if whole < 1 or (whole < self.count == 1):
+            raise ReadError(
+                f"{self.name}: the file ends within the {self._width} x {self._height} pixels of its header; "
+                "get a whole copy of it"
+            )
+        self.is_cut, self.count = whole < self.count, min(whole, self.count)
+
+    @property
+    def pixels(self) -> int:
+        return len(self.chosen) * self._width * self._height
+
+    def size(self) -> Size:
+        """Return the size of a page, with the number of pages."""
+        return Size(self._width, self._height, 1, self._dtype.itemsize, self.count)
+
+    def read(self, index: int, working: Any = None) -> Picture:
+        number, name = self.chosen[index], self.name if self.count == 1 else self.page_name(index)
+        refuse_oversize(name, self.size(), working)
+        with damage_as_error(name), np.errstate(over="ignore"):
+            stored = self._page(number)
+            if self._dtype != F32 or (self._integers is not None and self._blank is None):
+                pixels = _other_sign(stored).astype(self._dtype) if self._has_other_sign else stored.astype(self._dtype)
+            else:
+                factor, offset = self._scale
+                pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
+                if self._blank is not None:
+                    pixels[stored == self._blank] = np.nan
+        metadata = Metadata(pixel_size=_pixel_size(self._header), fits=self._kept() if index == 0 else b"")
+        integers = self._integers if pixels.dtype == F32 else None
+        nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
+        return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
+
+    def close(self) -> None:
+        if not isinstance(self._data, bytes):
+            self._data.close()
+
+    @property
+    def _has_other_sign(self) -> bool:
+        return self._integers is not None and self._scale[1] != 0
+
+    def _page(self, number: int) -> Samples:
+        """Return the numbers of a page as they are stored."""
+        if self._is_compressed:
+            place = np.unravel_index(number, self._lead) if self._lead else ()
+            with quiet():
+                found: Samples = np.asarray(self._hdu.section[tuple(map(int, place))], self._stored)
+            return found
+        start = self._start + number * self._page_bytes
+        return np.frombuffer(self._data[start : start + self._page_bytes], self._stored).reshape(self._height, -1)
+
+    def _kept(self) -> bytes:
+        """Return the header for the chosen pages; raises ParameterError for pages that are no part of a cube."""
+        header = self._header.copy()
+        # Axes are counted from the last of NumPy's.
+        axes = {len(self._lead) + 2 - i: side for i, side in enumerate(self._lead)}
+        long = [axis for axis, side in axes.items() if side > 1]
+        place = np.unravel_index(self.chosen[0], self._lead) if self._lead else ()
+        first = dict(zip(axes, map(int, place), strict=True))
+        if len(self.chosen) < math.prod(self._lead):
+            if len(long) > 1 and len(self.chosen) > 1:
+                raise ParameterError(
+                    f"{self.name}: {' x '.join(map(str, self._lead))} pages, of which a part is no cube: "
+                    "leave --pages out, or choose one page"
+                )
+            for axis in long:
+                header[f"NAXIS{axis}"] = len(self.chosen)
+                for card in [name for name in header if re.fullmatch(rf"CRPIX{axis}[A-Z]?", name)]:
+                    header[card] -= first[axis]
+        for name in [name for name in dict.fromkeys(header) if name and _NOT_KEPT.fullmatch(name)]:
+            del header[name]
+        text: str = header.tostring(endcard=False, padding=False)
+        return text.encode("ascii", "replace")
+
+
+def _image(hdus: Any, name: str, number: int | None) -> tuple[int, bool]:
+    """Return which HDU has the picture, and whether others have data; raises ReadError, ParameterError."""
+    kinds = [type(hdu).__name__ for hdu in hdus]
+    images = [i for i, hdu in enumerate(hdus) if getattr(hdu, "is_image", False) and len(hdu.shape) > 1]
+    images = [i for i in images if min(hdus[i].shape) > 0]
+    if not images:
+        raise ReadError(f"{name}: no picture in this FITS ({', '.join(kinds)}); give one of 2 axes or more")
+    if number is not None and number not in images:
+        what = f"HDU {number}, {kinds[number]}, is no picture" if number < len(kinds) else f"no HDU {number}"
+        raise ParameterError(f"{name}: {what}; --hdu may be {', '.join(map(str, images))}, counted from 0")
+    chosen = images[0] if number is None else number
+    return chosen, any(i != chosen and hdu.size for i, hdu in enumerate(hdus))
+
+
+def _check_tiles(table: Any, available: int, name: str) -> None:
+    """Raise ReadError if a table of compressed tiles lacks some, or bytes."""
+    header = table.header
+    axes = range(1, header["ZNAXIS"] + 1)
+    tiles = math.prod(
+        -(-header[f"ZNAXIS{i}"] // header.get(f"ZTILE{i}", 1 if i > 1 else header["ZNAXIS1"])) for i in axes
+    )
+    missing = header["NAXIS1"] * header["NAXIS2"] + header["PCOUNT"] - available
+    if header["NAXIS2"] != tiles or missing > 0:
+        raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
+
+
+def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:
+    """Return the type of the integers that are meant, None for floats and for scaled ones."""
+    if stored.kind not in "iu" or scale != 1 or zero not in (0, _OTHER_SIGN[8 * stored.itemsize]):
+        return None
+    kind = stored.kind if zero == 0 else {"i": "u", "u": "i"}[stored.kind]
+    return np.dtype(f"{kind}{stored.itemsize}")
+
+
+def _other_sign(numbers: Samples) -> Samples:
+    """Return integers with the highest bit changed, as the type of the same size and the other sign."""
+    size, native = numbers.dtype.itemsize, numbers.astype(numbers.dtype.newbyteorder("="))
+    changed = native.view(f"u{size}") ^ np.array(1 << (8 * size - 1), f"u{size}")
+    other: Samples = changed.view(f"{'u' if numbers.dtype.kind == 'i' else 'i'}{size}")
+    return other
+
+
+def _pixel_size(header: Any) -> PixelSize | None:
+    """Return the size of a pixel by the WCS, from CD, or from CDELT and PC; None for other axes than on the sky."""
+    sides: list[float] = []
+    try:
+        for axis in (1, 2):
+            if f"CD{axis}_{axis}" in header or f"CD{axis}_{3 - axis}" in header:
+                steps = [float(header.get(f"CD{axis}_{pixel}", 0)) for pixel in (1, 2)]
+            else:
+                turned = [float(header.get(f"PC{axis}_{pixel}", float(axis == pixel))) for pixel in (1, 2)]
+                steps = [float(header[f"CDELT{axis}"]) * each for each in turned]
+            of_sky = _ANGLES_OF_THE_SKY.match(str(header.get(f"CTYPE{axis}", ""))[:4].upper())
+            unit = str(header.get(f"CUNIT{axis}", "deg" if of_sky else "")).strip().lower()
+            scale = (METERS | RADIANS | {"degree": RADIANS["deg"]})[unit]
+            size = math.hypot(*steps) * scale
+            sides.append(Angle(size) if unit not in METERS else size)
+    except (KeyError, TypeError, ValueError):
+        return None
+    across, down = sides
+    is_right = all(0 < side < math.inf for side in sides) and isinstance(across, Angle) == isinstance(down, Angle)
+    return PixelSize(across, down, "WCS") if is_right else None
+
+
+# Writing
+
+
+def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> Metadata:
+    """Return metadata whose header says what was done, without a unit if the values no longer have one."""
+    from dataclasses import replace
+
+    metadata = metadata or Metadata()
+    with quiet():
+        header = _header_of(metadata)
+        if not has_unit:
+            header.remove("BUNIT", ignore_missing=True)
+        header.add_history(history)
+        text: str = header.tostring(endcard=False, padding=False)
+    return replace(metadata, fits=text.encode("ascii", "replace"))
+
+
+def encode(picture: Picture, suffix: str) -> Parts:
+    """Return the parts of a file of a picture in gray."""
+    file = io.BytesIO()
+    sink = FitsSink(file, suffix, 1)
+    sink.add(picture)
+    sink.finish()
+    return [file.getbuffer()]
+
+
+class FitsSink(Sink):
+    """A FITS that grows by pages, or one whose tiles are compressed at the end."""
+
+    def __init__(self, file: BinaryIO, suffix: str, count: int) -> None:
+        self._file, self._count, self._pages = file, count, list[Samples]()
+        self._is_compressed = suffix == COMPRESSED
+        self._header: Any = None
+
+    def encode(self, picture: Picture, milliseconds: float | None) -> Picture:  # noqa: ARG002  a FITS has no durations
+        return picture
+
+    def add(self, encoded: Picture) -> None:
+        pixels = np.ascontiguousarray(encoded.planes[0])
+        if self._header is None:
+            with quiet():
+                self._header = self._begun(encoded)
+            if not self._is_compressed:
+                self._file.write(self._header.tostring(endcard=True, padding=True).encode("ascii"))
+        if self._is_compressed:
+            self._pages.append(pixels)
+            return
+        stored = pixels if pixels.dtype in (U8, F32) or pixels.dtype.kind == "i" else _other_sign(pixels)
+        if pixels.dtype == np.int8:
+            stored = _other_sign(pixels)
+        self._file.write(stored.astype(stored.dtype.newbyteorder(">"), copy=False).data.cast("B"))
+
+    def finish(self) -> None:
+        if not self._is_compressed:
+            self._file.write(bytes(-self._file.tell() % BLOCK))
+            return
+        from astropy.io import fits
+
+        with quiet():
+            shape = [self._header[f"NAXIS{axis}"] for axis in range(self._header["NAXIS"], 0, -1)]
+            pixels = np.stack(self._pages).reshape(shape)
+            # Without losses for floats, too.
+            hdu = fits.CompImageHDU(pixels, self._header, compression_type="GZIP_2", quantize_level=0)
+            content = io.BytesIO()
+            fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(content)
+        self._file.write(content.getbuffer())
+
+    def _begun(self, picture: Picture) -> Any:
+        """Return the header of the file, whose first page is given."""
+        from astropy.io import fits
+
+        kept, (height, width) = _header_of(picture.metadata), picture.planes.shape[1:]
+        dtype = picture.planes.dtype
+        lead = [kept.pop(name) for name in [f"NAXIS{axis}" for axis in range(3, 1000)] if name in kept]
+        if math.prod(lead) != self._count:
+            lead = [self._count] if self._count > 1 else []
+        bits = 8 * dtype.itemsize
+        has_other_sign = dtype == np.int8 or (dtype.kind == "u" and dtype != U8)
+        zero = _OTHER_SIGN[bits] if has_other_sign else 0
+        made = fits.Header()
+        made["SIMPLE"] = True, "conforms to FITS standard"
+        made["BITPIX"], made["NAXIS"] = -bits if dtype.kind == "f" else bits, 2 + len(lead)
+        for axis, side in enumerate([width, height, *lead], start=1):
+            made[f"NAXIS{axis}"] = side
+        if zero:
+            made["BSCALE"], made["BZERO"] = 1, zero
+        if picture.nodata is not None and dtype.kind in "iu":
+            made["BLANK"] = int(picture.nodata) - zero
+        made.extend(kept.cards, unique=False, update=False)
+        return made
+
+
+def _header_of(metadata: Metadata | None) -> Any:
+    from astropy.io import fits
+
+    return fits.Header.fromstring(metadata.fits.decode("ascii") if metadata else "")

@@ -1,0 +1,167 @@
+"""Recipes on the command line: saved beside a filter, applied to files, folders and stacks, embedded in outputs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter import transfer as H
+from tests.folders.helpers import pgm, same
+
+FILTER = ("lowpass", "--radius", "4px", "--output", "keep", "--edges", "mirror", "--stripes", "33")
+
+
+@pytest.fixture
+def recipe(run, tmp_path, monkeypatch):
+    """Save a recipe beside a filter of in.pgm into out.png, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    pgm(tmp_path / "in.pgm")
+    assert run(*FILTER, "--save-recipe", "recipe.json", "in.pgm", "out.png") == (0, b"", "")
+    return tmp_path / "recipe.json"
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """Write a stack of three pages."""
+    pages = [Image.fromarray(np.random.default_rng(i).integers(0, 256, (8, 12), np.uint8)) for i in range(3)]
+    pages[0].save(tmp_path / "in.tif", save_all=True, append_images=pages[1:])
+    return tmp_path / "in.tif"
+
+
+def test_a_recipe_makes_the_same_file(run, recipe, tmp_path):
+    assert json.loads(recipe.read_text()) == {
+        "fftfilter_recipe": 1,
+        "transfer": [
+            {"kind": "lowpass", "radius": "4px"},
+            {"kind": "stripes", "angle": 33.0, "width": "0.003cyc", "spare": "40px"},
+        ],
+        "output": "keep",
+        "edges": "mirror",
+    }
+    assert run("apply", recipe, "in.pgm", "again.png") == (0, b"", "")
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+    code, out, _ = run("apply", "--verify", recipe, "in.pgm", "again.png")
+    assert (code, out.startswith(b"again.png: ")) == (0, True)
+
+
+def test_a_recipe_filters_folders_stacks_and_streams(run, recipe, stack, tmp_path):
+    for i in range(3):
+        pgm(tmp_path / f"in/{i}.pgm", seed=i)
+    assert run(*FILTER, "-q", "in", "out")[0] == 0
+    assert run("apply", "-q", recipe, "in", "again")[0] == 0
+    same(tmp_path / "out", tmp_path / "again")
+    assert run("apply", "--skip-existing", recipe, "in", "again")[2].endswith("3 skipped, done before\n")
+    assert run(*FILTER, stack, "out.tif")[0] == run("apply", recipe, stack, "again.tif")[0] == 0
+    assert (tmp_path / "out.tif").read_bytes() == (tmp_path / "again.tif").read_bytes()
+    program = [sys.executable, "-m", "fftfilter", "apply"]
+    piped = subprocess.run(
+        [*program, recipe, "-", "-"], input=(tmp_path / "in.pgm").read_bytes(), stdout=-1, check=True
+    )
+    assert piped.stdout[:2] == b"P5"
+    subprocess.run([*program, "-", "in.pgm", "again.png"], input=recipe.read_bytes(), check=True)
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+
+
+def test_given_options_go_before_the_recipes(run, recipe, stack, tmp_path):
+    assert run("apply", "--pages", "2", "--png-level", "9", "--engine", "book", recipe, stack, "one.png")[0] == 0
+    assert run(*FILTER, "--pages", "2", "--png-level", "9", "--engine", "book", stack, "other.png")[0] == 0
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+
+
+def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
+    code, out, err = run("apply", "--show", recipe)
+    assert (code, err) == (0, "")
+    assert out.decode().splitlines() == [
+        "fftfilter lowpass --radius=4px --output=keep --edges=mirror --stripes=33.0 IN OUT",
+        "Filter(H.lowpass('4px') * H.stripes(33.0, width='0.003cyc', spare='40px'), output='keep', edges='mirror')",
+    ]
+    H.save(H.lowpass(4) * H.highpass(2), recipe)
+    assert run("apply", "--show", recipe)[1].decode().splitlines() == [
+        "no command line says the same",
+        "Filter(H.lowpass(4) * H.highpass(2))",
+    ]
+
+
+@pytest.mark.parametrize("name", ["out.png", "out.tif"])
+def test_an_output_says_how_it_was_made(run, recipe, tmp_path, name):
+    assert run(*FILTER, "--embed-recipe", "in.pgm", name) == (0, b"", "")
+    made = Image.open(tmp_path / name)
+    text = made.text["fftfilter"] if name == "out.png" else made.tag_v2[270]
+    assert json.loads(text) == json.loads(recipe.read_text()) | {"embed_recipe": True}
+    assert run("apply", "--embed-recipe", name, "in.pgm", f"again-{name}")[0] == 0
+    assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
+    assert run("highpass", name, f"further-{name}")[0] == 0
+    code, _, err = run("apply", f"further-{name}", "in.pgm", "again.png")
+    assert (code, err) == (
+        2,
+        f"fftfilter: further-{name}: has no recipe: one is put into a picture by --embed-recipe\n",
+    )
+
+
+@pytest.mark.usefixtures("recipe")
+def test_pages_and_the_files_of_a_folder_say_so_too(run, stack, tmp_path):
+    pgm(tmp_path / "pages/1.pgm")
+    assert run(*FILTER, "--embed-recipe", stack, "out.tif")[0] == 0
+    assert run(*FILTER, "--embed-recipe", stack, "out.png")[0] == 0
+    assert run(*FILTER, "--embed-recipe", "-q", "--format", "png", "pages", "out")[0] == 0
+    shown = {run("apply", "--show", name)[1] for name in ("out.tif", "out.png", "out/1.png")}
+    assert len(shown) == 1
+    assert b"--embed-recipe" in shown.pop()
+
+
+@pytest.mark.usefixtures("recipe")
+def test_a_description_that_a_tiff_has_stays_its_own(run, tmp_path):
+    Image.fromarray(np.eye(8, dtype=np.uint8)).save(tmp_path / "own.tif", tiffinfo={270: "taken at noon"})
+    code, _, err = run(*FILTER, "-v", "--embed-recipe", "own.tif", "out.tif")
+    assert (code, err.splitlines()[-1]) == (0, "left out: recipe")
+    assert Image.open(tmp_path / "out.tif").tag_v2[270] == "taken at noon"
+
+
+@pytest.mark.usefixtures("recipe")
+def test_the_mask_of_a_recipe_is_an_input_that_stays(run, tmp_path):
+    mask = tmp_path / "gains.png"
+    Image.fromarray(np.full((8, 8), 255, np.uint8)).save(mask)
+    assert run("mask", "--mask", mask, "--save-recipe", "mask.json", "in.pgm", "out.png")[0] == 0
+    code, _, err = run("apply", "mask.json", "in.pgm", "gains.png")
+    assert (code, len(err.splitlines())) == (2, 1)
+    mask.write_bytes(mask.read_bytes() + b"x")
+    code, _, err = run("apply", "mask.json", "in.pgm", "out.png")
+    assert (code, "has changed since the recipe was saved" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("recipe")
+def test_a_dry_run_saves_nothing(run, tmp_path):
+    pgm(tmp_path / "in/0.pgm")
+    assert run(*FILTER, "--dry-run", "--save-recipe", "other.json", "in", "out")[0] == 0
+    assert not (tmp_path / "other.json").exists()
+
+
+@pytest.mark.usefixtures("recipe")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("apply",), 2, "Missing argument 'RECIPE'"),
+        (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'"),
+        (("apply", "recipe.json", "in.pgm"), 2, "Missing argument 'OUT'"),
+        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone"),
+        (("apply", "no.json", "in.pgm", "x.png"), 1, "no.json: cannot be read: no such file"),
+        (("apply", "in.pgm", "in.pgm", "x.png"), 2, "in.pgm: is not a recipe in JSON"),
+        (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),
+        (("apply", "out.png", "in.pgm", "x.png"), 2, "out.png: has no recipe"),
+        (("apply", "--quality", "50", "recipe.json", "in.pgm", "x.png"), 2, "has no quality"),
+        (("lowpass", "--save-recipe", "x.txt", "in.pgm", "x.png"), 2, "--save-recipe x.txt: give a name that ends in"),
+        (("lowpass", "--save-recipe", "no/x.json", "in.pgm", "x.png"), 1, "no/x.json: cannot be written: no such"),
+        (("lowpass", "--embed-recipe", "in.pgm", "x.jpg"), 2, "x.jpg: .jpg holds no recipe: write .png or .tif"),
+        (("lowpass", "--embed-recipe", "in.pgm", "-"), 2, "standard output: .pnm holds no recipe"),
+    ],
+)
+def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, said):
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    found, _, err = run(*arguments)
+    assert (found, said in err, len(err.splitlines())) == (code, True, 1), err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before

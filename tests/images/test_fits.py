@@ -1,0 +1,278 @@
+"""FITS, read and written beside astropy."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+from fftfilter.errors import ParameterError, ReadError, WriteError
+from fftfilter.files.sources import Slices
+from fftfilter.images import Asked, Depth, Picture, check_output, decode, measure, opened, pages_of, read, sink, write
+from tests.files.helpers import python
+from tests.images.helpers import ALPHA, GRAY, picture
+
+fits = pytest.importorskip("astropy.io.fits")
+RAMP = np.arange(120).reshape(10, 12)
+CUBE = np.stack([RAMP + 7 * i for i in range(4)]).astype(np.int16)
+
+
+def fits_of(*hdus, **cards):
+    """Return the bytes of a FITS of arrays or HDUs; the cards are those of the first."""
+    made = [
+        each if hasattr(each, "header") else (fits.ImageHDU if i else fits.PrimaryHDU)(each)
+        for i, each in enumerate(hdus)
+    ]
+    made[0].header.update(cards)
+    file = io.BytesIO()
+    fits.HDUList(made).writeto(file)
+    return file.getvalue()
+
+
+def changed(data, card, value):
+    """Return a FITS with another value of a card, where that first stands."""
+    at = data.index(f"{card:8}=".encode())
+    return data[:at] + f"{card:8}= {value:>20}".encode() + data[at + 30 :]
+
+
+def written(tmp_path, given, name="x.fits"):
+    write(given, tmp_path / name)
+    with fits.open(tmp_path / name) as hdus:
+        hdus.verify("exception")
+        return np.array(hdus[-1].data), hdus[-1].header
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("suffix", [".fits", ".fz"])
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+def test_each_type_is_read_and_comes_back_as_astropy_has_it(tmp_path, dtype, suffix):
+    given = (RAMP - 60 * (dtype[0] != "u")).astype(dtype)
+    found = decode(fits_of(given), "x")
+    np.testing.assert_array_equal(found.planes[0], given)
+    assert (found.format, found.maxval) == ("FITS", {"u1": 255, "u2": 65535}.get(dtype, 1))
+    got, _ = written(tmp_path, found, f"x{suffix}")
+    np.testing.assert_array_equal(got, given)
+    assert got.dtype.newbyteorder("=") == np.dtype("f4" if dtype == "f8" else dtype)
+    np.testing.assert_array_equal(read(tmp_path / f"x{suffix}").planes, found.planes)
+
+
+def test_rows_are_in_the_order_of_the_file():
+    np.testing.assert_array_equal(decode(fits_of(GRAY), "x").planes[0], GRAY)
+
+
+def test_bscale_and_bzero_are_applied():
+    hdu = fits.PrimaryHDU(RAMP.astype(np.float32) / 4)
+    hdu.scale("int16", bscale=0.25, bzero=3)
+    found = decode(fits_of(hdu), "x")
+    np.testing.assert_array_equal(found.planes[0], RAMP / 4)
+    assert found.integers is None
+
+
+def test_blank_pixels_are_nan_and_blank_again(tmp_path):
+    given = RAMP.astype(np.int16)
+    given[1, 2] = -99
+    found = decode(fits_of(given, BLANK=-99), "x")
+    assert (np.isnan(found.planes).sum(), found.nodata) == (1, -99)
+    assert np.isnan(found.planes[0, 1, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got, header = written(tmp_path, found)
+    assert np.isnan(got[1, 2])
+    assert header["BLANK"] == -99
+
+
+def test_pixels_of_unsigned_integers_may_be_blank():
+    hdu = fits.PrimaryHDU(RAMP.astype(np.uint16))
+    hdu.header["BLANK"] = 5 - 32768
+    found = decode(fits_of(hdu), "x")
+    assert (found.planes.dtype, found.integers, found.nodata) == (np.float32, np.uint16, 5)
+    np.testing.assert_array_equal(np.argwhere(np.isnan(found.planes[0])), [[0, 5]])
+
+
+# Headers
+
+
+def test_the_header_goes_along_but_for_what_no_longer_holds(tmp_path):
+    cards = {"OBJECT": "M 31", "CRVAL1": 10.68, "EXPTIME": 3.5, "DATAMAX": 119, "HIERARCH ESO TEL AIRM": 1.25}
+    data = fits_of(RAMP.astype(np.int16), **cards)
+    _, header = written(tmp_path, decode(data, "x"))
+    assert {name: header.get(name) for name in ("OBJECT", "CRVAL1", "EXPTIME", "ESO TEL AIRM", "DATAMAX")} == {
+        "OBJECT": "M 31",
+        "CRVAL1": 10.68,
+        "EXPTIME": 3.5,
+        "ESO TEL AIRM": 1.25,
+        "DATAMAX": None,
+    }
+
+
+def test_other_formats_drop_the_header(tmp_path):
+    assert write(decode(fits_of(GRAY, OBJECT="M 31"), "x"), tmp_path / "x.png") == ["FITS header"]
+
+
+@pytest.mark.parametrize(
+    ("cards", "wanted"),
+    [
+        ({"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CDELT1": -0.5 / 3600, "CDELT2": 0.5 / 3600}, "0.5 arcsec"),
+        ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "CD1_1": 0.0, "CD1_2": 2.0, "CD2_1": 2.0, "CD2_2": 0.0}, "2 deg"),
+        (
+            {"CDELT1": 0.6, "CDELT2": 0.6, "CUNIT1": "arcsec", "CUNIT2": "arcsec", "PC1_1": 0.6, "PC1_2": 0.8},
+            "0.6 arcsec",
+        ),
+        ({"CDELT1": 3.0, "CDELT2": 3.0, "CUNIT1": "mas", "CUNIT2": "mas"}, "3 mas"),
+        ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "nm", "CUNIT2": "nm"}, "65 nm"),
+        ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "Hz", "CUNIT2": "nm"}, None),
+        ({"CDELT1": 0.0, "CDELT2": 1.0, "CUNIT1": "deg", "CUNIT2": "deg"}, None),
+        ({"CDELT1": "x", "CDELT2": 1.0, "CUNIT1": "deg", "CUNIT2": "deg"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wcs_has_the_size_of_a_pixel(cards, wanted):
+    size = decode(fits_of(GRAY, **cards), "x").metadata.pixel_size
+    assert (size and str(size)) == (wanted and f"pixel size {wanted} from the file's WCS")
+
+
+# HDUs and cubes
+
+
+def test_the_first_hdu_with_a_picture_is_read_or_the_one_that_is_asked_for():
+    table = fits.BinTableHDU.from_columns([fits.Column("a", "J", array=[1, 2])])
+    data = fits_of(fits.PrimaryHDU(), table, GRAY, GRAY[::-1], fits.CompImageHDU(GRAY + 1))
+    for hdu, wanted in (None, GRAY), (2, GRAY), (3, GRAY[::-1]), (4, GRAY + 1):
+        np.testing.assert_array_equal(opened(data, "x", Asked(hdu=hdu)).planes[0], wanted)
+    with pytest.raises(ParameterError, match=r"x: HDU 1, BinTableHDU, is no picture; --hdu may be 2, 3, 4, counted"):
+        opened(data, "x", Asked(hdu=1))
+    with pytest.raises(ParameterError, match=r"x: no HDU 7; --hdu may be 2, 3, 4"):
+        opened(data, "x", Asked(hdu=7))
+    assert decode(data, "x").metadata is not None
+
+
+def test_another_format_has_no_hdu(tmp_path):
+    write(picture(), tmp_path / "x.png")
+    with pytest.raises(ParameterError, match="x: is no FITS, and has no HDU 1: leave --hdu out"):
+        opened((tmp_path / "x.png").read_bytes(), "x", Asked(hdu=1))
+
+
+@pytest.mark.parametrize("suffix", [".fits", ".fz"])
+@pytest.mark.parametrize(
+    ("shape", "asked", "wanted", "crpix"),
+    [
+        ((4,), Asked(), (4,), 5),
+        ((4,), Asked(2, 3), (2,), 4),
+        ((4,), Asked(4, 4), (1,), 2),
+        ((1, 4), Asked(2, 3), (1, 2), 4),
+        ((2, 2), Asked(), (2, 2), 5),
+        ((2, 2), Asked(4, 4), (1, 1), 4),
+    ],
+)
+def test_pages_of_a_cube_make_a_cube(tmp_path, suffix, shape, asked, wanted, crpix):
+    data = fits_of(CUBE.reshape(*shape, 10, 12), CRPIX3=5.0, CTYPE3="FREQ")
+    found = opened(data, "x", asked)
+    path = tmp_path / f"x{suffix}"
+    if isinstance(found, Picture):
+        write(found, path)
+        chosen = range(asked.first - 1, asked.last)
+    else:
+        with path.open("w+b") as file:
+            growing = sink(file, suffix, None, count=len(found), plays=0)
+            for index in range(len(found)):
+                page = found.read(index)
+                page.planes = Depth(np.dtype(np.float32), 1, page.integers).rounded(page.planes)
+                growing.add(growing.encode(page, None))
+            growing.finish()
+            pages = pages_of(Slices(file), "x")
+            assert (pages.count, pages.is_cut) == (len(found), False)
+        chosen = found.chosen
+    with fits.open(path) as hdus:
+        assert hdus[-1].data.shape == (*wanted, 10, 12)
+        np.testing.assert_array_equal(hdus[-1].data.reshape(-1, 10, 12), CUBE[chosen.start : chosen.stop])
+        assert (hdus[-1].header["CRPIX3"], hdus[-1].header["CTYPE3"]) == (crpix, "FREQ")
+
+
+def test_some_pages_along_two_axes_are_no_cube():
+    pages = opened(fits_of(CUBE.reshape(2, 2, 10, 12)), "x", Asked(2, 3))
+    with pytest.raises(ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out"):
+        pages.read(0)
+
+
+def test_a_cube_is_measured_by_its_header(tmp_path):
+    (tmp_path / "x.fits").write_bytes(fits_of(CUBE))
+    size = measure(tmp_path / "x.fits")
+    assert (size.width, size.height, size.channels, size.pages) == (12, 10, 1, 4)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("card", "value", "cause"),
+    [
+        ("NAXIS1", 10**12, "the file ends within the 1000000000000 x 10 pixels of its header"),
+        ("NAXIS1", -5, "cannot be decoded"),
+        ("NAXIS1", "'x'", "cannot be decoded"),
+        ("NAXIS", 999, "cannot be decoded"),
+        ("NAXIS", 1, "no picture in this FITS"),
+        ("BITPIX", 17, "cannot be decoded"),
+        ("SIMPLE", "F", "no picture in this FITS"),
+    ],
+)
+def test_a_header_that_cannot_be_is_an_error(card, value, cause):
+    with pytest.raises(ReadError, match=f"^x: {cause}"):
+        decode(changed(fits_of(RAMP.astype(np.int16)), card, value), "x")
+
+
+@pytest.mark.parametrize("length", [9, 80, 2879, 2880, 2881, 2880 + 239])
+def test_a_truncated_file_is_an_error(length):
+    with pytest.raises(ReadError, match=r"^x: (the file ends within|cannot be decoded)"):
+        decode(fits_of(RAMP.astype(np.int16))[:length], "x")
+
+
+def test_whole_pages_of_a_truncated_cube_are_read():
+    data = fits_of(CUBE)[: 2880 + 2 * 240 + 10]
+    with pytest.raises(ReadError, match=r"x: page 3 is missing.*take --pages -2"):
+        opened(data, "x")
+    assert len(opened(data, "x", Asked(None, 2))) == 2
+
+
+@pytest.mark.parametrize(("card", "value"), [("ZNAXIS2", 10**9), ("ZTILE1", 1), ("PCOUNT", 10**9), ("NAXIS2", 3)])
+def test_compressed_tiles_that_do_not_make_the_picture_are_an_error(card, value):
+    data = fits_of(fits.PrimaryHDU(), fits.CompImageHDU(RAMP.astype(np.int16)))
+    head, table = data[:2880], data[2880:]
+    with pytest.raises(ReadError, match=r"^x: some of its \d+ compressed tiles are missing"):
+        decode(head + changed(table, card, value), "x")
+
+
+def test_a_table_alone_is_no_picture():
+    table = fits.BinTableHDU.from_columns([fits.Column("a", "J", array=[1, 2])])
+    with pytest.raises(ReadError, match=r"^x: no picture in this FITS \(PrimaryHDU, BinTableHDU\); give one of 2 axes"):
+        decode(fits_of(fits.PrimaryHDU(), table), "x")
+
+
+def test_color_and_alpha_do_not_fit():
+    for given in picture(channels=3), Picture(GRAY[None], ALPHA, 255, "PNG"):
+        with pytest.raises(WriteError, match=r"^x.fits: .fits has no (color|alpha)"):
+            write(given, "x.fits")
+
+
+def test_without_astropy_one_line_says_what_to_install(tmp_path):
+    (tmp_path / "x.fits").write_bytes(fits_of(GRAY))
+    hidden = "import sys; sys.modules['astropy'] = None; sys.meta_path.insert(0, type('No', (), {'find_spec': "
+    code = hidden + (
+        "staticmethod(lambda name, *_: (_ for _ in ()).throw(ImportError) if name == 'astropy' else None)}))\n"
+        "from fftfilter.images import check_output, read\n"
+        "for action, name in (read, 'x.fits'), (lambda name: check_output('x.png', name), 'y.fits'):\n"
+        "    try: action(name)\n"
+        "    except Exception as error: print(type(error).__name__, error)\n"
+    )
+    done = python(code, cwd=tmp_path)
+    assert done.stdout.decode().splitlines() == [
+        "ReadError x.fits: FITS needs astropy: pip install 'fftfilter[fits]'",
+        "ParameterError y.fits: FITS needs astropy: pip install 'fftfilter[fits]'",
+    ]
+
+
+def test_an_output_is_checked_with_astropy(tmp_path):
+    check_output("x.png", tmp_path / "x.fits")

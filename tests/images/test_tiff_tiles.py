@@ -1,0 +1,117 @@
+"""Tiles of a TIFF, tags of a GeoTIFF and integers, which stay as they are."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter.images import Coding, decode, opened, pages_of, read, sink, tiff_writer, write
+
+RAMP = np.arange(50 * 70).reshape(50, 70) % 251
+GEO = [
+    (33550, "d", 3, (10.0, 10.0, 0.0), True),
+    (33922, "d", 6, (0.0, 0.0, 0.0, 5e5, 5.2e6, 0.0), True),
+    (34735, "H", 8, (1, 1, 0, 1, 3072, 0, 1, 32633), True),
+    (34737, "s", 0, "WGS 84|", True),
+    (42113, "s", 0, "-32768", True),
+]
+SAID = (
+    '<GDALMetadata>\n  <Item name="STATISTICS_MEAN" sample="0">5</Item>\n  <Item name="SCALE">2</Item>\n</GDALMetadata>'
+)
+
+
+def tiff_of(array, **options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, array, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("compression", ["none", "lzw", "deflate", "packbits", "lzma", "zstd"])
+@pytest.mark.parametrize(("dtype", "channels"), [("u1", 1), ("u1", 3), ("u2", 4), ("i2", 1), ("f4", 3)])
+def test_tiles_stay_tiles(tmp_path, dtype, channels, compression):
+    given = np.stack([RAMP] * channels, axis=-1).astype(dtype)
+    kind = {"photometric": "rgb", "extrasamples": ["unassalpha"] * (channels == 4)} if channels > 1 else {}
+    found = decode(tiff_of(given.squeeze(), tile=(16, 48), compression="zlib", **kind), "x")
+    write(found, tmp_path / "x.tif", coding=Coding(compression=compression))
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        page = file.pages[0]
+        assert (page.is_tiled, page.tilelength, page.tilewidth, page.dtype) == (True, 16, 48, np.dtype(dtype))
+        if compression == "none":
+            np.testing.assert_array_equal(file.asarray(), given.squeeze())
+    np.testing.assert_array_equal(read(tmp_path / "x.tif").planes, found.planes)
+    if dtype == "u1":
+        np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "x.tif")), given.squeeze())
+
+
+@pytest.mark.parametrize("largest", [tiff_writer._LARGEST, 1], ids=["classic", "big"])
+def test_tiled_pages_stay_tiled(monkeypatch, largest):
+    monkeypatch.setattr(tiff_writer, "_LARGEST", largest)
+    stack = np.stack([RAMP, RAMP[::-1]]).astype(np.uint16)
+    pages, file = pages_of(tiff_of(stack, tile=(32, 16), photometric="minisblack"), "x"), io.BytesIO()
+    growing = sink(file, ".tif", Coding(), count=2, plays=0)
+    for index in range(2):
+        growing.add(growing.encode(pages.read(index), None))
+    growing.finish()
+    file.seek(0)
+    with tifffile.TiffFile(file) as found:
+        assert [page.is_tiled for page in found.pages] == [True, True]
+        assert found.is_bigtiff == (largest == 1)
+        np.testing.assert_array_equal(found.asarray(), stack)
+
+
+def test_a_large_tiled_picture_becomes_a_bigtiff(monkeypatch, tmp_path):
+    monkeypatch.setattr(tiff_writer, "_LARGEST", 1)
+    write(decode(tiff_of(RAMP.astype(np.uint8), tile=(16, 16)), "x"), tmp_path / "x.tif")
+    with tifffile.TiffFile(tmp_path / "x.tif") as found:
+        assert (found.is_bigtiff, found.pages[0].is_tiled) == (True, True)
+        np.testing.assert_array_equal(found.asarray(), RAMP)
+
+
+@pytest.mark.parametrize(("tile", "wanted"), [((256, 512), (64, 80)), ((16, 16), (16, 16))])
+def test_tiles_are_no_larger_than_the_picture_needs(tmp_path, tile, wanted):
+    write(decode(tiff_of(RAMP.astype(np.uint8), tile=tile), "x"), tmp_path / "x.tif")
+    with tifffile.TiffFile(tmp_path / "x.tif") as found:
+        assert (found.pages[0].tilelength, found.pages[0].tilewidth) == wanted
+
+
+def test_a_geotiff_keeps_its_place(tmp_path):
+    data = tiff_of(RAMP.astype(np.int16), extratags=[*GEO, (42112, "s", 0, SAID, True)], metadata=None)
+    found = decode(data, "x")
+    assert found.nodata == -32768
+    write(found, tmp_path / "x.tif")
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        tags = file.pages[0].tags
+        for number, kind, _, value, _ in GEO:
+            assert (tags[number].value, tags[number].dtype.name[0]) == (value, {"d": "D", "H": "S", "s": "A"}[kind])
+        assert (tags[42112].value.count("STATISTICS"), tags[42112].value.count("SCALE")) == (0, 1)
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("nan", np.nan), ("-9999", -9999.0), ("none", None)])
+def test_the_value_of_missing_samples_is_read(text, wanted):
+    data = tiff_of(RAMP.astype(np.float32), extratags=[(42113, "s", 0, text, True)])
+    np.testing.assert_equal(decode(data, "x").nodata, wanted)
+
+
+def test_the_layout_of_a_cog_is_said_to_be_lost():
+    data = tiff_of(RAMP.astype(np.uint8), tile=(16, 16))
+    at = int.from_bytes(data[4:8], "little")
+    ghost = b"GDAL_STRUCTURAL_METADATA_SIZE=000140 bytes\nLAYOUT=IFDS_BEFORE_DATA\n"
+    assert "the layout of a cloud-optimized GeoTIFF" not in opened(data, "x").metadata.left_out
+    moved = data[:4] + len(data).to_bytes(4, "little") + ghost + data[8 + len(ghost) :] + data[at:]
+    assert "the layout of a cloud-optimized GeoTIFF" in pages_of(moved, "x").left_out
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".npy"])
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u4"])
+def test_integers_stay_integers_of_their_size(tmp_path, dtype, suffix):
+    given = (RAMP - 100 * (dtype != "u4")).clip(-128, 127).astype(dtype)
+    np.save(tmp_path / "given.npy", given)
+    for found in read(tmp_path / "given.npy"), decode(tiff_of(given), "x"):
+        write(found, tmp_path / f"x{suffix}")
+        got = np.load(tmp_path / "x.npy") if suffix == ".npy" else tifffile.imread(tmp_path / "x.tif")
+        assert got.dtype == given.dtype
+        np.testing.assert_array_equal(got, given)

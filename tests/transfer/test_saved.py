@@ -1,0 +1,127 @@
+"""Transfer functions in files: what is saved is loaded, and what is no recipe is refused in a line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter import transfer as H
+from fftfilter.errors import FftfilterError, ParameterError, ReadError
+from fftfilter.transfer import saved
+
+PART = {"kind": "lowpass", "radius": "8px"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        H.Transfer(()),
+        H.highpass(),
+        H.lowpass("2.5um", shape="cosine", width="20um").with_pixel_size("65nm"),
+        H.lowpass("8px", shape="butterworth", order=3) * H.highpass(1 / 3),
+        H.bandpass("20px", "4px") * H.bandstop(30, 34.5),
+        H.notch((0.123, -0.047), harmonics=3, shape="ideal") * H.notch((0.1, 0.2), channels=(0, 2)),
+        H.stripes(33.5, spare="20px") * H.stripes(0, width="1um").with_pixel_size("300dpi"),
+        H.imagej(40, 0, suppress="vertical", tolerance=7.5),
+        H.lowpass("1um").with_pixel_size("65nm") * H.stripes(0, width="2um").with_pixel_size("80nm"),
+    ],
+    ids=str,
+)
+def test_a_transfer_function_comes_back_from_its_file_and_from_its_text(tmp_path, made):
+    file = tmp_path / "recipe.json"
+    H.save(made, file)
+    assert H.load(file) == made
+    assert eval(repr(made)) == made  # noqa: S307  our own
+
+
+def test_a_mask_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("gains.npy", np.linspace(0, 1, 12).reshape(3, 4))
+    Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).save("gains.png")
+    (tmp_path / "kept").mkdir()
+    made = H.mask_file("gains.npy") * H.mask_file("gains.png")
+    H.save(made, "kept/recipe.json")
+    assert json.loads((tmp_path / "kept/recipe.json").read_text())["transfer"][0]["file"] == "../gains.npy"
+    assert H.load("kept/recipe.json") == made == eval(repr(made))  # noqa: S307  our own
+    monkeypatch.chdir(tmp_path / "kept")
+    assert H.load("recipe.json") == made  # names are relative to the recipe, not to the current folder
+
+
+def test_a_mask_that_has_changed_is_refused_and_one_of_an_array_cannot_be_kept(tmp_path):
+    file = tmp_path / "gains.npy"
+    np.save(file, np.eye(4))
+    H.save(H.mask_file(str(file)), tmp_path / "recipe.json")
+    np.save(file, np.ones((4, 4)))
+    with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
+        H.load(tmp_path / "recipe.json")
+    file.unlink()
+    with pytest.raises(ReadError, match="no such file"):
+        H.load(tmp_path / "recipe.json")
+    with pytest.raises(ParameterError, match="is in no file"):
+        H.save(H.mask(np.eye(4)), tmp_path / "recipe.json")
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (1, "is not an object such as"),
+        ({}, "the kind null is unknown: choose bandpass"),
+        ({"kind": "load", "file": "x"}, 'the kind "load" is unknown'),
+        ({"kind": ["lowpass"]}, "the kind a list is unknown"),
+        ({"kind": "lowpass", "radus": 3}, 'a lowpass has no key "radus": choose radius, shape, order, width'),
+        ({"kind": "lowpass", "shape": 3}, "transfer[0].shape: 3 is not a text"),
+        ({"kind": "lowpass", "radius": [1]}, "is not a number"),
+        ({"kind": "lowpass", "radius": -1}, "must be finite and greater than zero"),
+        ({"kind": "lowpass", "shape": "butterworth", "order": 1.5}, "order 1.5 is out of range"),
+        ({"kind": "notch"}, "a notch needs 'at'"),
+        ({"kind": "notch", "at": {}}, "is not a peak"),
+        ({"kind": "notch", "at": [0.1, 0.2], "channels": 3}, "an argument has the wrong type"),
+        ({"kind": "mask_file", "file": 3}, "an argument has the wrong type"),
+        (PART | {"pixel_size": [3]}, "pixel size '[3]' is not a number"),
+    ],
+)
+def test_a_part_with_a_fault_is_refused_in_a_line_that_says_where(part, said):
+    with pytest.raises(FftfilterError) as caught:
+        saved.from_json([part], "r.json: transfer")
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("r.json: transfer[0]")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"no", "is not a recipe in JSON"),
+        (b"\xff\xfe\x00", "is not a recipe in JSON"),
+        (b"[1]", "is not a recipe: one is written by --save-recipe"),
+        (b'{"transfer": []}', "is not a recipe"),
+        (b'{"fftfilter_recipe": 2, "transfer": []}', "is of version 2, and this program reads 1: update fftfilter"),
+        (b'{"fftfilter_recipe": true}', "the version true is invalid"),
+        (b'{"fftfilter_recipe": 1, "transfer": [], "transfer": []}', "a key stands twice"),
+        (b'{"fftfilter_recipe": 1, "transfer": NaN}', "is out of range"),
+        (b'{"fftfilter_recipe": 1, "transfer": [1e999]}', "is out of range"),
+        (b'{"fftfilter_recipe": 1, "transfer": [' + 5000 * b"9" + b"]}", "is not a recipe in JSON"),
+        (b'{"fftfilter_recipe": 1, "transfer": ' + 100_000 * b"[" + 100_000 * b"]" + b"}", "is nested too deep"),
+        (b'{"fftfilter_recipe": 1, "transfer": [' + (1 << 20) * b" " + b"]}", "has more than 1,048,576 bytes"),
+    ],
+    ids=lambda each: each[:50] if isinstance(each, str) else "",
+)
+def test_a_file_that_is_no_recipe_is_refused(tmp_path, text, said):
+    file = tmp_path / "recipe.json"
+    file.write_bytes(text)
+    with pytest.raises(FftfilterError) as caught:
+        H.load(file)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_recipe_reads_as_it_would_be_written_by_hand():
+    assert saved.text_of({"transfer": saved.to_json(H.lowpass("8px") * H.stripes(0)), "output": "keep"}) == (
+        '{\n  "fftfilter_recipe": 1,\n  "transfer": [\n'
+        '    {"kind": "lowpass", "radius": "8px"},\n'
+        '    {"kind": "stripes", "angle": 0.0, "width": "0.003cyc", "spare": "40px"}\n'
+        '  ],\n  "output": "keep"\n}\n'
+    )

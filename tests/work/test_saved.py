@@ -1,0 +1,279 @@
+"""Recipes as JSON: every field comes back, and so does what a command line or a filter says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import fields, replace
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import fftfilter
+from fftfilter import Filter
+from fftfilter import transfer as H
+from fftfilter.analysis.search import AutoNotches
+from fftfilter.cli import cli
+from fftfilter.commands.filters import context_of, options_of
+from fftfilter.commands.shared.words import words_of
+from fftfilter.errors import FftfilterError, ParameterError
+from fftfilter.files.sources import identity
+from fftfilter.filters import FilterOptions
+from fftfilter.imagej_filter import ImageJFilter
+from fftfilter.images import Asked, Coding
+from fftfilter.output.modes import Auto, Range
+from fftfilter.work import saved
+from fftfilter.work.recipe import METHODS, Recipe
+from tests.folders.helpers import pgm
+from tests.work.test_recipe import OTHERS
+
+DOCUMENT = (Path(__file__).parents[2] / "docs/recipes.md").read_text(encoding="utf-8")
+USUAL = METHODS["plain"].usual
+PLAIN = Recipe(H.lowpass("8px"), options=USUAL)
+
+
+def back(recipe):
+    """Return a recipe after its way through the text of JSON."""
+    return saved.from_json(json.loads(json.dumps(saved.to_json(recipe))), "recipe")
+
+
+@pytest.mark.parametrize("name", sorted({each.name for each in fields(Recipe)} - {"transfer", "options"}))
+def test_every_field_comes_back(name):
+    of_others = {
+        "method": {"output": "keep", "options": METHODS["imagej"].usual},
+        "region": {"output": "keep"},
+    }
+    recipe = replace(PLAIN, **{name: OTHERS[name]}, **of_others.get(name, {}))
+    assert back(recipe) == recipe != PLAIN
+    assert back(recipe).key == recipe.key
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        PLAIN,
+        replace(PLAIN, options={**USUAL, "edges": "mirror", "engine": "book", "work_group_size": 8}),
+        replace(PLAIN, options={**USUAL, "engine": "stockham", "engine_options": {"radix": 4}}),
+        replace(PLAIN, scale=Auto(1.5)),
+        replace(PLAIN, scale=Range(-1 / 3, 40.0)),
+        replace(PLAIN, pages=Asked(None, 3), coding=Coding(9, 50, "lzw"), auto=AutoNotches(20.5, "ideal", False)),
+    ],
+)
+def test_options_and_values_of_several_parts_come_back(recipe):
+    assert back(recipe) == recipe
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "a recipe needs 'transfer'"),
+        ({"transfer": {}}, "transfer: an object is not a list of parts"),
+        ({"transfer": [], "engin": 3}, 'a recipe has no key "engin": choose transfer, method, output'),
+        ({"transfer": [], "options": {}}, 'a recipe has no key "options"'),
+        ({"transfer": [], "output": "x"}, 'output: "x" is unknown: choose magnitude, keep, signed, real'),
+        ({"transfer": [], "output": ["keep"]}, "output: a list is unknown"),
+        ({"transfer": [], "scale": "auto"}, 'scale: "auto" is not an object'),
+        ({"transfer": [], "scale": {"low": 3}}, "scale: needs 'high'"),
+        ({"transfer": [], "scale": {"low": 3, "high": 1}}, "is not a range"),
+        ({"transfer": [], "scale": {"saturated": 100}}, "give percent of the samples below 100"),
+        ({"transfer": [], "scale": {"low": 0, "high": 10**500}}, "is not a range"),
+        ({"transfer": [], "output": "keep", "scale": {"saturated": 1}}, "has no scale"),
+        ({"transfer": [], "coding": {"quality": 500}}, "quality 500 is invalid"),
+        ({"transfer": [], "coding": {"quality": True}}, "coding.quality: true is not a whole number"),
+        ({"transfer": [], "coding": {"compression": "x"}}, "compression 'x' is unknown"),
+        ({"transfer": [], "pages": {"first": 3, "last": 1}}, "are an empty range"),
+        ({"transfer": [], "pages": {"first": 0}}, "are unknown"),
+        ({"transfer": [], "edges": "no"}, 'edges: "no" is unknown: choose wrap, mirror'),
+        ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
+        ({"transfer": [], "auto": {"strength": 3}}, "strength 3 is invalid"),
+        ({"transfer": [], "output": "keep", "region": {"region": [1, 2]}}, "is no part of a picture"),
+        ({"transfer": [], "output": "keep", "region": {"region": {"fil": "x"}}}, "is no part of a picture"),
+        ({"transfer": [], "output": "keep", "region": {"feather": 3}}, "give region or protect"),
+        ({"transfer": [], "region": {"region": [1, 2, 3, 4]}}, "need an output with the grey levels"),
+        ({"transfer": [], "format": "exe"}, "cannot be written as 'exe'"),
+        ({"transfer": [], "method": "imagej", "edges": "wrap"}, 'a recipe has no key "edges"'),
+        ({"transfer": [], "method": "imagej", "output": "real"}, "is not for ImageJ's filter"),
+        ({"transfer": [], "engine_options": {"radix": {}}}, "engine_options.radix: an object is not"),
+    ],
+)
+def test_a_fault_is_refused_in_a_line(given, said):
+    with pytest.raises(FftfilterError) as caught:
+        saved.from_json(given, "r.json")
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("r.json: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["--missing", "--region", "--protect"])
+def test_a_mask_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    pgm(tmp_path / "holes.pgm")
+    recipe = recipe_of_words(["lowpass", "--output=keep", f"{option}=holes.pgm", "--nodata=-inf"])
+    assert saved.files_of(recipe) == ("holes.pgm",)
+    (tmp_path / "kept").mkdir()
+    saved.save(recipe, "kept/recipe.json")
+    assert '"file": "../holes.pgm"' in (tmp_path / "kept/recipe.json").read_text()
+    assert saved.load("kept/recipe.json") == recipe
+    assert recipe_of_words(words_of(CONTEXT, recipe)) == recipe
+    pgm(tmp_path / "holes.pgm", seed=1)
+    with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
+        saved.load("kept/recipe.json")
+
+
+# A recipe, a command line and the text of a filter
+
+RADII = st.one_of(st.integers(1, 100).map(str), st.floats(0.01, 50).map(lambda each: f"{each!r}px"))
+PEAKS = st.tuples(st.floats(-0.5, 0.5), st.floats(0.01, 0.5)).map(lambda at: f"{at[0]!r},{at[1]!r}")
+CUTOFF = st.one_of(st.just([]), RADII.map(lambda each: [f"--radius={each}"]))
+SHAPE = st.sampled_from([[], ["--shape=gaussian"], ["--shape=butterworth", "--order=5"]])
+BAND = st.tuples(st.floats(1, 9), st.floats(10, 99)).map(lambda each: [f"--inner={each[0]!r}", f"--outer={each[1]!r}"])
+LENGTHS = st.tuples(st.floats(1, 9), st.floats(10, 99)).map(
+    lambda each: [f"--small={each[0]!r}um", f"--large={each[1]!r}", "--pixel-size=65.5nm"]
+)
+OWN = st.one_of(
+    st.tuples(st.sampled_from(["lowpass", "highpass"]), CUTOFF, SHAPE),
+    st.tuples(st.sampled_from(["bandpass", "bandstop"]), st.one_of(BAND, LENGTHS), SHAPE),
+    st.tuples(
+        st.just("notch"),
+        st.lists(PEAKS.map(lambda at: f"--at={at}"), min_size=1, max_size=3),
+        st.sampled_from([[], ["--harmonics=3", "--shape=ideal"]]),
+    ),
+    st.tuples(
+        st.just("stripes"),
+        st.lists(st.floats(-180, 180).map(lambda each: f"--angle={each!r}"), min_size=1, max_size=2),
+        RADII.map(lambda each: [f"--spare={each}"]),
+    ),
+)
+FACTORS = st.lists(st.one_of(PEAKS.map(lambda at: f"--notch={at},0.02cyc"), st.just("--stripes=33.5")), max_size=3)
+OUTPUT = st.sampled_from(
+    [[], ["--output=keep"], ["--output=signed", "--scale=auto:1.5"], ["--output=magnitude", "--scale=-0.1:40"]]
+)
+OTHER = st.sampled_from([[], ["--edges=mirror"], ["--engine=book", "--precision=double"]])
+FILES = st.sampled_from(
+    [
+        [],
+        ["--pages=2-5", "--png-level=9", "--strip"],
+        ["--format=tif", "--compression=lzw", "--embed-recipe"],
+        ["--quality=50", "--preserve-times", "--missing=none", "--nodata=-inf"],
+        ["--region=1,2,30,40", "--feather=2.5", "--format=png"],
+    ]
+)
+PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
+    lambda each: [each[0][0], *each[0][1], *each[0][2], *dict.fromkeys(each[1]), *each[2], *each[3], *each[4]]
+)
+IMAGEJ_COMMANDS = st.tuples(
+    RADII, st.sampled_from([[], ["--no-autoscale"], ["--no-saturate", "--suppress=vertical"]]), FILES
+).map(lambda each: ["imagej", f"--large={each[0]}", *each[1], *each[2]])
+CONTEXT = click.Context(cli, info_name="fftfilter")
+
+
+def recipe_of_words(words):
+    """Return the recipe of a command line without IN and OUT."""
+    return options_of(words[0], ["IN"], context_of(CONTEXT, words, "IN", "OUT").params).recipe
+
+
+@given(words=st.one_of(PLAIN_COMMANDS, IMAGEJ_COMMANDS))
+@settings(max_examples=60, deadline=None)
+def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
+    try:
+        recipe = recipe_of_words([each for each in words if not each.startswith(f"--{words[0]}=")])
+    except (click.ClickException, FftfilterError):
+        return  # such as cutoffs that are the same
+    assert back(recipe) == recipe
+    again = words_of(CONTEXT, recipe)
+    assert again is not None, shlex.join(words)
+    assert recipe_of_words(again) == recipe
+    # A filter has no files.
+    usual = Recipe(H.Transfer(()))
+    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe", "region")
+    bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
+    text = repr(saved.described(recipe))
+    made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "H": H})  # noqa: S307  our own
+    assert repr(made) == text
+    assert saved.recipe_of(made) == bare
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        replace(PLAIN, transfer=H.lowpass(4) * H.highpass(2)),
+        replace(PLAIN, transfer=H.notch((0.1, 0.2), channels=(0,))),
+        replace(PLAIN, transfer=H.lowpass(4) * H.notch((0.1, 0.2), harmonics=3)),
+        replace(PLAIN, transfer=H.Transfer(())),
+        replace(PLAIN, transfer=H.mask(np.eye(4))),
+    ],
+)
+def test_a_recipe_that_no_command_line_describes_has_none(recipe):
+    assert words_of(CONTEXT, recipe) is None
+
+
+def test_the_waves_that_are_to_be_found_are_in_the_command_line():
+    recipe = recipe_of_words(["notch", "--auto", "--strength=20.5", "--scale=stack", "--output=magnitude"])
+    assert recipe.auto == AutoNotches(20.5, by_channel=False)
+    words = ["notch", "--output=magnitude", "--scale=stack", "--auto=each", "--strength=20.5"]
+    assert words_of(CONTEXT, recipe) == words
+
+
+# Files
+
+
+def test_a_filter_is_saved_and_loaded(tmp_path):
+    image = np.random.default_rng(0).integers(0, 256, (12, 10), dtype=np.uint8)
+    with Filter(H.lowpass("4px"), output="signed", scale=("auto", 2), edges="mirror") as filter_:
+        fftfilter.save_filter(filter_, tmp_path / "recipe.json")
+        wanted = filter_(image)
+    with fftfilter.load_filter(tmp_path / "recipe.json") as loaded:
+        assert repr(loaded) == repr(filter_).replace("('auto', 2)", "Auto(saturated=2.0)")
+        np.testing.assert_array_equal(loaded(image), wanted)
+
+
+@pytest.mark.parametrize("changed", [{"auto": AutoNotches(20.0)}, {"span": "folder"}])
+def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, changed):
+    saved.save(replace(PLAIN, **changed), tmp_path / "recipe.json")
+    with pytest.raises(ParameterError, match="which takes files: use fftfilter apply"):
+        fftfilter.load_filter(tmp_path / "recipe.json")
+
+
+def test_the_files_of_a_recipe_are_known(tmp_path):
+    np.save(tmp_path / "gains.npy", np.eye(4))
+    name = str(tmp_path / "gains.npy")
+    recipe = replace(PLAIN, transfer=H.lowpass(3) * H.mask_file(name))
+    assert saved.files_of(recipe) == (name,)
+    assert saved.files_of(PLAIN) == ()
+
+
+def test_a_recipe_does_not_replace_an_input(tmp_path):
+    source = pgm(tmp_path / "recipe.json")
+    before = source.read_bytes()
+    with pytest.raises(ParameterError):
+        saved.save(PLAIN, source, spare=[identity(source)])
+    assert source.read_bytes() == before
+
+
+# The document
+
+
+def test_the_document_describes_every_key_and_every_kind():
+    tables = re.findall(r"^\| (`[^|]+) \|", DOCUMENT, re.MULTILINE)
+    named = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
+    of_recipe = {each.name for each in fields(Recipe)} - {"options"}
+    of_options = {*FilterOptions.__annotations__, *USUAL} - {"device", "pixel_size"}
+    kinds = set(H.__all__) - {"Transfer", "load", "mask", "save"}
+    assert named == of_recipe | of_options | kinds
+
+
+def test_the_recipe_of_the_document_is_one(tmp_path):
+    (text,) = re.findall(r"```json\n(.*?)```", DOCUMENT, re.DOTALL)
+    digest = re.search(r'"digest": "(\w+)"', text)[1]
+    Image.fromarray(np.full((4, 4), 255, np.uint8)).save(tmp_path / "gains.png")
+    own = H.mask_file(str(tmp_path / "gains.png")).parts[0].digest
+    (tmp_path / "recipe.json").write_text(text.replace(digest, own))
+    recipe = saved.load(tmp_path / "recipe.json")
+    assert [part.kind for part in recipe.transfer.parts] == ["bandpass", "notch", "mask"]
+    assert (recipe.output, recipe.scale, recipe.edges) == ("signed", Range(0, 40), "mirror")
