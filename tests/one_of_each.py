@@ -18,7 +18,7 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.transfer import reference
 
-IMAGE = np.random.default_rng(7).integers(0, 256, (12, 10), dtype=np.uint8)
+IMAGE = np.random.default_rng(7).integers(0, 256, (8, 64), dtype=np.uint8)
 
 
 def run(*words):

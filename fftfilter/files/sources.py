@@ -10,7 +10,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..errors import ReadError, TooLargeError
+from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
 from .messages import reason, shown
@@ -93,6 +93,13 @@ def digest_of(content: Content) -> str:
     for start in range(0, len(content), _START):
         digest.update(content[start : start + _START])
     return digest.hexdigest()
+
+
+def refuse_other(file: str | os.PathLike[str], wanted: str | None, found: str) -> None:
+    """Raise ParameterError for a file whose digest is not the one that a recipe has."""
+    if wanted not in (None, found):
+        name = shown(file, "standard input")
+        raise ParameterError(f"{name}: has changed since the recipe was saved: restore it, or save the recipe again")
 
 
 def as_file(data: Content) -> BinaryIO:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from .pixel_size import PixelSize as PixelSize
     from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import decode as decode
-    from .reading import mask_of as mask_of
     from .reading import measure as measure
     from .reading import opened as opened
     from .reading import pages_of as pages_of
     from .reading import raw as raw
     from .reading import read as read
+    from .reading import read_mask as read_mask
     from .writing import check_output as check_output
     from .writing import check_page as check_page
     from .writing import depth_as as depth_as

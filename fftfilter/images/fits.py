@@ -14,6 +14,7 @@ import io
 import math
 import os
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -42,6 +43,7 @@ _NOT_KEPT = re.compile(
     r"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
     r"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK)|TFIELDS|THEAP"
 )
+_OF_AXIS = re.compile(r"(NAXIS|CRPIX)(\d+)[A-Z]?")
 _ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT)")
 
 
@@ -93,11 +95,12 @@ class FitsPages(Pages):
             if self._is_compressed:
                 tables = fits.open(_File(data), memmap=False, disable_image_compression=True)
                 _check_tiles(tables[chosen], len(data) - self._start, name)
+            self._stored = np.dtype(_STORED[self._header["BITPIX"]])
+            self._scale = float(self._header.get("BSCALE", 1)), float(self._header.get("BZERO", 0))
+            blank = self._header.get("BLANK")
+        self._blank = blank if self._stored.kind in "iu" and isinstance(blank, int) else None
         self._lead: tuple[int, ...] = tuple(lead)
         self.count, self.is_cut = math.prod(self._lead), False
-        self._stored = np.dtype(_STORED[self._header["BITPIX"]])
-        self._scale = float(self._header.get("BSCALE", 1)), float(self._header.get("BZERO", 0))
-        self._blank = self._header.get("BLANK") if self._stored.kind in "iu" else None
         self._integers = _integers(self._stored, *self._scale)
         # Pages without a pixel that is BLANK have the type of the others, too.
         self._dtype = self._integers if self._integers in (U8, U16) and self._blank is None else F32
@@ -139,7 +142,7 @@ class FitsPages(Pages):
                 pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
                 if self._blank is not None:
                     pixels[stored == self._blank] = np.nan
-        metadata = Metadata(pixel_size=_pixel_size(self._header), fits=self._kept() if index == 0 else b"")
+        metadata = self._metadata(is_first=index == 0)
         integers = self._integers if pixels.dtype == F32 else None
         nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
@@ -162,28 +165,39 @@ class FitsPages(Pages):
         start = self._start + number * self._page_bytes
         return np.frombuffer(self._data[start : start + self._page_bytes], self._stored).reshape(self._height, -1)
 
+    def _metadata(self, *, is_first: bool) -> Metadata:
+        """Return the size of a pixel and, of the first page, the header; damaged cards are left out."""
+        with quiet():
+            size = None
+            with suppress(Exception):  # astropy raises almost anything on damaged cards
+                size = _pixel_size(self._header)
+            return Metadata(pixel_size=size, fits=self._kept() if is_first else b"")
+
     def _kept(self) -> bytes:
-        """Return the header for the chosen pages; raises ParameterError for pages that are no part of a cube."""
-        header = self._header.copy()
-        # Axes are counted from the last of NumPy's.
-        axes = {len(self._lead) + 2 - i: side for i, side in enumerate(self._lead)}
-        long = [axis for axis, side in axes.items() if side > 1]
-        place = np.unravel_index(self.chosen[0], self._lead) if self._lead else ()
-        first = dict(zip(axes, map(int, place), strict=True))
-        if len(self.chosen) < math.prod(self._lead):
-            if len(long) > 1 and len(self.chosen) > 1:
-                raise ParameterError(
-                    f"{self.name}: {' x '.join(map(str, self._lead))} pages, of which a part is no cube: "
-                    "leave --pages out, or choose one page"
-                )
-            for axis in long:
-                header[f"NAXIS{axis}"] = len(self.chosen)
-                for card in [name for name in header if re.fullmatch(rf"CRPIX{axis}[A-Z]?", name)]:
-                    header[card] -= first[axis]
-        for name in [name for name in dict.fromkeys(header) if name and _NOT_KEPT.fullmatch(name)]:
-            del header[name]
-        text: str = header.tostring(endcard=False, padding=False)
-        return text.encode("ascii", "replace")
+        """Return the cards for the chosen pages; raises ParameterError for pages that are no part of a cube."""
+        from astropy.io.fits import Card
+
+        # Axes are counted from the last of NumPy's. Along those of more than one page a part is chosen.
+        sides = {len(self._lead) + 2 - i: side for i, side in enumerate(self._lead)}
+        place = map(int, np.unravel_index(self.chosen[0], self._lead) if self._lead else ())
+        first = {axis: at for axis, at in zip(sides, place, strict=True) if sides[axis] > 1}
+        is_part = len(self.chosen) < math.prod(self._lead)
+        if is_part and len(first) > 1 and len(self.chosen) > 1:
+            raise ParameterError(
+                f"{self.name}: {' x '.join(map(str, self._lead))} pages, of which a part is no cube: "
+                "leave --pages out, or choose one page"
+            )
+        cards = []
+        for each in self._header.cards:
+            with suppress(Exception):
+                card, of_axis = each, _OF_AXIS.fullmatch(each.keyword)
+                if of_axis and is_part and int(of_axis[2]) in first:
+                    axis = int(of_axis[2])
+                    value = len(self.chosen) if of_axis[1] == "NAXIS" else each.value - first[axis]
+                    card = Card(each.keyword, value, each.comment)
+                if not _NOT_KEPT.fullmatch(each.keyword):
+                    cards.append(card.image.encode("ascii"))
+        return b"".join(cards)
 
 
 def _image(hdus: Any, name: str, number: int | None) -> tuple[int, bool]:

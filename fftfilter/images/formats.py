@@ -36,10 +36,10 @@ class Format(NamedTuple):
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
+    has_recipe: bool = False  # whether its metadata have a place for a recipe
     is_shown: bool = False  # whether pages are frames of an animation, each shown for some time
     has_tables: bool = False  # whether it can hold a palette
     has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
-    has_recipe: bool = False  # whether its metadata have a place for a recipe
 
 
 class Coding(NamedTuple):

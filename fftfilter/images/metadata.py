@@ -51,8 +51,8 @@ _FIELDS = {
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
     "gamma": ("gamma", ("PNG",)),
-    "fits": ("FITS header", ("FITS",)),
     "recipe": ("recipe", ("PNG", "TIFF")),
+    "fits": ("FITS header", ("FITS",)),
 }
 # Where a PNG has the recipe that made it, by keyword, and a TIFF: in its description, if that is free.
 _RECIPE, _DESCRIPTION_TAG, _RECIPE_START = "fftfilter", 270, '{"fftfilter_recipe"'

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
-    from .palette import PaletteRule
     from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
@@ -17,6 +16,10 @@ if TYPE_CHECKING:
 _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 # As many digits as any number of pages has: Python refuses numbers of thousands of digits.
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
+
+
+PaletteRule = Literal["auto", "table", "colors"]
+PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)
 
 
 class Asked(NamedTuple):
@@ -47,7 +50,6 @@ class Asked(NamedTuple):
 
 
 ALL = Asked()
-PALETTES = ("auto", "table", "colors")
 
 
 class Pages(ABC):

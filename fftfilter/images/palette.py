@@ -7,14 +7,15 @@ colors at an end for what is too dark or too bright. Colors chosen for a picture
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PaletteRule = Literal["auto", "table", "colors"]
+    from .pages import PaletteRule
+
 WHITE = 257
 """Tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color."""
 _ENTRIES, _STEP, _JUMPS = 256, 20, 2

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PIL import ImageFile
 
     from ..files.sources import Content
-    from .palette import PaletteRule
+    from .pages import PaletteRule
     from .picture import Working
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit

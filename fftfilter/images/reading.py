@@ -19,11 +19,8 @@ from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..files.messages import FileName
-    from .palette import PaletteRule
+    from .pages import PaletteRule
     from .picture import Working
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
@@ -46,6 +43,17 @@ def read(source: FileName, asked: Asked | None = None) -> Picture:
     return decode(raw(source), source, asked=asked)
 
 
+def read_mask(file: FileName, digest: str | None = None) -> tuple[Picture, str]:
+    """Return a picture that is a mask, its palette as colors, and the digest of the file's bytes.
+
+    Raises what :func:`read` raises, and ParameterError if the digest is not the one that is given.
+    """
+    data = raw(file)
+    found = sources.digest_of(data)
+    sources.refuse_other(file, digest, found)
+    return decode(data, file, asked=Asked(palette="colors")), found
+
+
 def _refuse_at_start(start: bytes, name: str) -> None:
     """Refuse a file that does not start like an image, of which no more is read then."""
     if plain_formats.is_plain(start):
@@ -54,21 +62,6 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
-
-
-def mask_of(source: FileName, digest: str | None = None) -> tuple[NDArray[np.bool_], str]:
-    """Return which pixels of a file's picture are not black, bool ``(height, width)``, and the digest of its bytes.
-
-    Raises ParameterError if a ``digest`` is given and another one is found, and what :func:`read` raises.
-    """
-    import numpy as np
-
-    data = raw(source)
-    found = sources.digest_of(data)
-    if digest not in (None, found):
-        raise ParameterError(f"{source}: has changed since the recipe was saved: restore it, or save the recipe again")
-    planes = decode(data, source, asked=Asked(palette="colors")).planes
-    return np.logical_or.reduce(planes != 0), found
 
 
 def decode(

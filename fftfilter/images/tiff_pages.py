@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Content
-    from .palette import PaletteRule
+    from .pages import PaletteRule
     from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Content
-    from .palette import PaletteRule
+    from .pages import PaletteRule
     from .picture import Working
 
     Changes = Callable[[Image.Exif], None]

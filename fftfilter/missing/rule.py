@@ -45,9 +45,12 @@ class Missing:
         """
         if file is None:
             return cls(nodata, by)
+        import numpy as np
+
         from .. import images
 
-        return cls(nodata, file, *images.mask_of(file, digest))
+        picture, found = images.read_mask(file, digest)
+        return cls(nodata, file, np.any(picture.planes != 0, axis=0), found)
 
     def to_json(self) -> dict[str, Any]:
         """Return the arguments of :meth:`from_json`."""

@@ -159,18 +159,16 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
     from .. import images
     from ..files import sources
 
-    is_array = file.lower().endswith(".npy")
-    data = sources.content(file) if is_array else images.raw(file)
-    found = sources.digest_of(data)
-    if digest not in (None, found):
-        raise ParameterError(f"{file}: has changed since the recipe was saved: restore it, or save the recipe again")
-    if is_array:
+    if file.lower().endswith(".npy"):
+        data = sources.content(file)
+        found = sources.digest_of(data)
+        sources.refuse_other(file, digest, found)
         try:
-            array = np.lib.format.read_array(BytesIO(data[:]), allow_pickle=False)
+            array = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
         except Exception as error:  # of damaged headers NumPy raises almost anything
             raise ReadError(f"{file}: is not an array: save one with numpy.save") from error
     else:
-        picture = images.decode(data, file, asked=images.Asked(palette="colors"))
+        picture, found = images.read_mask(file, digest)
         if (picture.planes != picture.planes[:1]).any():
             raise ParameterError(f"{file}: has colors, and a mask has one gain for each frequency: make it gray")
         array = picture.planes[0].astype(np.float64) / picture.maxval

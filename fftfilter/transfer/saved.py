@@ -22,8 +22,8 @@ from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
 from ..images.formats import FORMATS
+from ..text import Angle
 from .product import Transfer
-from .units import Angle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,9 +57,9 @@ def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
     """Return a transfer function as JSON has it; names of files are relative to ``folder``."""
     parts = []
     for part in made.parts:
-        pixel = Transfer((part,)).pixel_size
-        size = repr(pixel) if isinstance(pixel, Angle) else pixel
-        described = {"kind": part.maker, **part.arguments()} | ({} if size is None else {"pixel_size": size})
+        size = Transfer((part,)).pixel_size
+        pixel = repr(size) if isinstance(size, Angle) else size
+        described = {"kind": part.maker, **part.arguments()} | ({} if pixel is None else {"pixel_size": pixel})
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
     return parts if made.depth is None else [*parts, {"kind": "depth", "decibels": made.depth}]
 

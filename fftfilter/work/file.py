@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS, suffix_of
+from ..images.formats import FORMATS
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
-    from ..images.pages import Sink
-    from ..images.palette import PaletteRule
+    from ..images.pages import PaletteRule, Sink
     from ..output.difference import Difference
     from ..transfer import Transfer
     from .frames import Frame, Made
@@ -126,10 +125,10 @@ def filter_stack(
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
     check_transfer(transfer)
-    if palette not in PALETTES or not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
-        raise ParameterError(
-            f"palette {palette!r} or HDU {hdu!r} is unknown: give {', '.join(PALETTES)}; a number from 0"
-        )
+    if palette not in PALETTES:
+        raise ParameterError(f"palette {palette!r} is unknown: choose {', '.join(PALETTES)}")
+    if not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
+        raise ParameterError(f"HDU {hdu!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
@@ -195,12 +194,7 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
-    suffix = suffix_of(target, recipe.format, frame.picture)
-    opened.tell(frame.picture, suffix)
-    if recipe.embed_recipe:
-        from .saved import embed
-
-        embed(recipe, frame.picture, target, suffix)
+    opened.tell(frame.picture, target, images.suffix_of(target, recipe.format, frame.picture))
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -246,11 +240,7 @@ def _filter_pages(
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if number == 1:
-                        opened.tell(picture, suffix)
-                    if recipe.embed_recipe and number == 1:
-                        from .saved import embed
-
-                        embed(opened.recipe, picture, target, suffix)
+                        opened.tell(picture, target, suffix)
                     done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))

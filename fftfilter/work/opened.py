@@ -77,9 +77,16 @@ class Opened:
         keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
         return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
 
-    def tell(self, picture: Picture, suffix: str) -> None:
-        """Put what is done into the metadata of a picture, or first page, that goes into a FITS."""
+    def tell(self, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
+        """Put what is done into the metadata of a picture, or first page, for a target of this extension.
+
+        A FITS gets it always, others if the recipe is to be embedded.
+        """
         recipe = self.recipe
+        if recipe.embed_recipe:
+            from .saved import embed
+
+            embed(recipe, picture, target, suffix)
         if FORMATS[suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 

@@ -52,6 +52,8 @@ class Plain:
         **dict.fromkeys(("engine", "work_group_size", "transpose")),
         "precision": "single",
         "edges": "wrap",
+        "depth": None,
+        "channels": None,
     }
     """The defaults of a recipe's options."""
     takes_missing = True
@@ -97,7 +99,7 @@ class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
 
     usual: ClassVar[Mapping[str, Any]] = {
-        **{name: each for name, each in Plain.usual.items() if name != "edges"},
+        **{name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")},
         "autoscale": True,
         "saturate": True,
     }

@@ -227,10 +227,12 @@ def _rectangle(numbers: list[int], what: str, text: str) -> Area:
 
 
 def _of_file(file: str | os.PathLike[str], what: str, digest: str | None = None) -> Area:
+    import numpy as np
+
     from .. import images
 
-    pixels, found = images.mask_of(file, digest)
-    made = _mask(pixels, what, shown(file, "standard input"))
+    picture, found = images.read_mask(file, digest)
+    made = _mask(np.any(picture.planes, axis=0), what, shown(file, "standard input"))
     return replace(made, file={"file": os.fspath(file), "digest": found})
 
 

@@ -24,13 +24,13 @@ from ..errors import ParameterError
 from ..files.messages import shown
 from ..images import COMPRESSIONS, Asked, refuse_coding
 from ..images.formats import suffix_of
-from ..output.modes import AUTO, EACH, Range, parse_scale, scale_of
+from ..output.modes import AUTO, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
 from .recipe import METHODS, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from ..files.sources import Identity
     from ..filters import Filter
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no numbers for these
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
-_NOT_KEPT = {"device", "pixel_size"}
+_NOT_KEPT = {"device", "pixel_size", "profile"}
+# Fields of a recipe for files, without which arrays are filtered.
+_OF_FILES = {"pages", "coding", "format", "strip", "preserve_times", "embed_recipe"}
 
 
 def load(file: str | os.PathLike[str]) -> Recipe:
@@ -113,16 +115,19 @@ def described(recipe: Recipe) -> Filter:
 def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
     """Return the filter that the file of a recipe describes, on a device.
 
-    Raises ReadError, and ParameterError also for a recipe that a filter of arrays cannot follow: one that finds the
-    waves of each picture, or has one range for several; DeviceError without a usable device.
+    Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter of arrays
+    cannot follow, as it finds the waves of each picture, has one range for several, a region, or missing pixels.
 
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
     recipe = load(file)
-    if recipe.auto or recipe.span != EACH:
-        what = "finds the waves of each picture" if recipe.auto else f"has one range for each {recipe.span}"
-        raise ParameterError(f"{shown(file, 'standard input')}: {what}, which takes files: use fftfilter apply")
+    of_array = replace(recipe, **{name: getattr(Recipe(Transfer(())), name) for name in _OF_FILES})
+    if of_array != recipe_of(described(recipe)):
+        further = [name for name in to_json(of_array) if name not in to_json(recipe_of(described(recipe)))]
+        raise ParameterError(
+            f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
+        )
     return recipe.open(recipe.transfer, device)
 
 
@@ -135,15 +140,10 @@ def save_filter(filter_: Filter, file: str | os.PathLike[str]) -> None:
 
 
 def files_of(recipe: Recipe) -> tuple[str, ...]:
-    """Return the names of the files that a recipe needs."""
-
-    def found(value: Any) -> Iterator[str]:
-        if isinstance(value, dict):
-            yield from (each for name, each in value.items() if name == "file" and isinstance(each, str))
-        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from found(each)
-
-    return tuple(found(to_json(recipe)))
+    """Return the names of the files that a recipe needs, those of masks."""
+    found: list[str | None] = []
+    json.loads(json.dumps(to_json(recipe)), object_hook=lambda each: found.append(each.get("file")))
+    return tuple(filter(None, found))
 
 
 def embed(recipe: Recipe, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
@@ -180,8 +180,10 @@ def _checked(recipe: Recipe) -> Recipe:
         from ..analysis.search import check_strength
 
         check_strength(recipe.auto.strength)
-    if recipe.pages:
-        Asked.parse(f"{'' if recipe.pages.first is None else recipe.pages.first}-{recipe.pages.last or ''}")
+    if recipe.pages and recipe.pages[:2] != (None, None):
+        Asked.parse("-".join("" if each is None else str(each) for each in recipe.pages[:2]))
+    if recipe.pages and (recipe.pages.hdu or 0) < 0:
+        raise ParameterError(f"HDU {recipe.pages.hdu} is unknown: give a number from 0")
     refuse_coding("-", recipe.coding)
     if recipe.coding.compression not in (None, *COMPRESSIONS):
         raise ParameterError(f"compression {recipe.coding.compression!r} is unknown: choose {', '.join(COMPRESSIONS)}")

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
+# Of integers that are rounded floats: values of single precision are off by no more than this part of the largest.
+EDGE = 1e-5
 # Outputs have a palette only where the indices were filtered.
 WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's.
@@ -201,9 +203,12 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
         if integers is None:
             made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
         else:
-            got, pixels_ = (frame.depth.rounded(each, nodata) for each in (found.planes, pixels_))
-            most = max(1, round(float(np.nanmax(np.abs(values_)))))
-            made.append(Difference.of(got, pixels_, most, values=values_))
+            most = max(1.0, float(np.nanmax(np.abs(values_))))
+            # Either neighbor of a value next to the edge between two is right.
+            is_right = np.abs(found.planes - pixels_.astype(np.float64)) <= 0.5 + EDGE * most
+            got = frame.depth.rounded(found.planes, nodata)
+            whole = np.where(is_right, got, frame.depth.rounded(pixels_, nodata))
+            made.append(Difference.of(got, whole, round(most), values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]

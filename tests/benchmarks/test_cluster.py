@@ -6,10 +6,10 @@ import pytest
 
 from benchmarks.cluster import cluster
 from fftfilter.bench.benchmark import Setting
+from tests.helpers import needs_distributed
 
-pytest.importorskip("distributed")
 
-
+@needs_distributed
 def test_what_a_cluster_costs_is_measured():
     benchmark = cluster(Setting(runs=1), formats=["pgm"], sides=[64], tasks=10, pixels=1)
     assert list(benchmark.steps) == ["trivial tasks", "chunks of 64 files, nothing done", "pgm of 64 x 64"]

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from click.testing import CliRunner
 
+from fftfilter.cli import cli
 from fftfilter.folders.journal import NAME as JOURNAL
 
 
 def pgm(path, seed=0, height=8, width=12):
     """Write a small picture of noise; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pixels = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
-    path.write_bytes(b"P5\n%d %d\n255\n" % (width, height) + pixels.tobytes())
+    path.write_bytes(_noise(seed, height, width))
     return path
+
+
+@lru_cache(64)
+def _noise(seed, height, width):
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
+    return b"P5\n%d %d\n255\n" % (width, height) + pixels.tobytes()
 
 
 def names(folder):
@@ -40,6 +48,11 @@ def command(*arguments):
 def process(*arguments, **options):
     """Run a high-pass as a process of its own; return what it said and its exit code."""
     return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def here(*arguments):
+    """Run a high-pass in this process; return its exit code."""
+    return CliRunner().invoke(cli, ["highpass", *map(str, arguments)]).exit_code
 
 
 def children(pid):

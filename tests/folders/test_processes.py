@@ -27,7 +27,7 @@ from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_o
 from fftfilter.folders.run import Survey
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import environment
-from tests.folders.helpers import command, names, pgm, process, same, workers
+from tests.folders.helpers import command, here, names, pgm, process, same, workers
 from tests.helpers import Started, needs_pocl_wheel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
@@ -103,8 +103,8 @@ def test_processes_write_what_this_process_does(tmp_path, given, options):
     (given / "bad.pgm").write_bytes(b"")
     report = tmp_path / "report.jsonl"
     shared = process("--processes", "2", "--report", report, *options, given, tmp_path / "shared")
-    alone = process("-q", "--processes", "1", *options, given, tmp_path / "alone")
-    assert (shared.returncode, alone.returncode) == (1, 1), shared.stderr
+    alone = here("-q", "--processes", "1", *options, given, tmp_path / "alone")
+    assert (shared.returncode, alone) == (1, 1), shared.stderr
     assert "100 of 101 files filtered" in shared.stderr
     assert "by 2 processes on " in shared.stderr
     assert shared.stderr.count("\n") == 2
@@ -147,7 +147,7 @@ def test_devices_share_a_folder(tmp_path, given, devices, variables):
     assert done.returncode == 0, done.stderr
     assert "100 of 100 files filtered" in done.stderr
     assert "by 2 processes on " in done.stderr
-    assert process("-q", "--processes", "1", given, tmp_path / "alone").returncode == 0
+    assert here("-q", "--processes", "1", given, tmp_path / "alone") == 0
     same(tmp_path / "out", tmp_path / "alone")
 
 
@@ -159,8 +159,8 @@ def test_settings_that_a_device_cannot_have_are_refused_as_with_one_process(tmp_
 
 
 def test_processes_are_for_folders_of_this_machine(tmp_path, given):
-    assert process("--processes", "2", given / "0.pgm", tmp_path / "out.pgm").returncode == 2
-    assert process("--processes", "2", "--cluster", "tcp://127.0.0.1:1", given, tmp_path / "out").returncode == 2
+    assert here("--processes", "2", given / "0.pgm", tmp_path / "out.pgm") == 2
+    assert here("--processes", "2", "--cluster", "tcp://127.0.0.1:1", given, tmp_path / "out") == 2
 
 
 def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):

@@ -33,7 +33,7 @@ from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings
 from fftfilter.folders.tree import is_inside, natural
 from fftfilter.work.recipe import Recipe
-from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
+from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
 
@@ -480,7 +480,7 @@ def test_files_by_processes(tmp_path):
     done = process("--processes", "2", *files, f"{tmp_path}/out/")
     # On a busy machine one may be done before the other has begun.
     assert re.search("50 of 50 files filtered .* by (1 process|2 processes) on", done.stderr)
-    assert process("--processes", "1", tmp_path / "in", tmp_path / "alone").returncode == 0
+    assert here("--processes", "1", tmp_path / "in", tmp_path / "alone") == 0
     same(tmp_path / "out", tmp_path / "alone")
 
 

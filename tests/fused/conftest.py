@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.device.choice import choose
+from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError
 
@@ -21,3 +21,9 @@ def cpu():
         return Launcher(choose("cpu"))
     except DeviceError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def unused(cpu):
+    """The same device, for which nothing was built yet: the first size gets a program of its own."""
+    return Launcher(Device(cpu.device.index, cpu.device.cl_device))

@@ -7,6 +7,7 @@ Every result is held to the reference. Oclgrind writes its reports to stderr.
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 
@@ -87,9 +88,9 @@ def cpu():
     check(make, high, (1, 4, 67))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
     check(make, H.lowpass(2), (1, 80, 9))
-    check(make, H.lowpass(2), (1, 8, 9), "uint16")
+    check(make, H.lowpass(2), (1, 4, 16), "uint16")
     check(make, H.highpass(2, shape="butterworth"), (1, 7, 80))
-    check(make, H.highpass(2, shape="butterworth"), (1, 8, 16), "float32")
+    check(make, H.highpass(2, shape="butterworth"), (1, 4, 16), "float32")
     check(make, H.highpass(2, shape="gaussian"), (2, 6, 9), real=True)
     check(make, H.mask(high.gain(6, 9)), (1, 6, 9))
 
@@ -120,8 +121,9 @@ def cpu_workers():
     def make(launcher, transfer, stack):
         return FusedCpuPipeline(launcher, transfer, stack, lanes=4, workers=2)
 
-    check(make, H.highpass(2), (2, 9, 13), histogram=True)
-    check(make, H.lowpass(2), (1, 16, 40))
+    # Each has a side with a large prime factor: one program serves them.
+    check(make, H.highpass(2), (2, 9, 67), histogram=True)
+    check(make, H.lowpass(2), (1, 67, 40))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
 
 
@@ -179,6 +181,8 @@ def one_launch():
     check(partial(make, edges="mirror"), H.highpass(), (3, 10, 6), one_scale=True, edges="mirror")
     # Levels beside an edge are counted where values become pixels, of the larger one some; white is beside none.
     for shape in ((1, 10, 10), (1, 9, 10), (1, 128, 128)):
+        if shape[1] == 128:
+            os.environ.pop("OCLGRIND_BUILD_OPTIONS")  # so many pixels take seconds where nothing is optimized
         pixels = ((rng.integers(1, 99, shape) - 1 / 2048) / 255).astype(np.float32)
         pixels[:, ::2, ::2] = 1
         pipeline = make(launcher, H.lowpass("3cyc"), Stack(*shape, pixels.dtype, np.dtype("u1"), 255))

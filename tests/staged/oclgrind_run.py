@@ -2,9 +2,9 @@
 
     python oclgrind_run.py JOB
 
-JOB is "pictures", for every pass, shape, pixel type and transpose; "engines", for every algorithm; or one of DAMAGES,
-which breaks all kernels before a single filter. Every result is held to the reference. Ends by printing which
-kernels were launched, as JSON; Oclgrind writes its reports to stderr.
+JOB is "pictures", for every pass, shape, pixel type and transpose; "engines", for every algorithm; or "damages": for
+each of DAMAGES all kernels are broken before a single filter, and stderr names it first. Every other result is held to
+the reference. Ends by printing which kernels were launched, as JSON; Oclgrind writes its reports to stderr.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ import numpy as np
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device import programs
+from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
+from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
+from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
@@ -37,9 +40,18 @@ rng = np.random.default_rng(20261121)
 launched = set()
 
 
-def break_kernels(pattern, replacement):
+def check_damages():
+    """Filter by broken kernels: whatever comes of it, on a device that has built no others."""
     whole = programs.source
-    programs.source = lambda name: re.sub(pattern, replacement, whole(name))
+    for damage, (pattern, replacement) in DAMAGES.items():
+        programs.source = lambda name: re.sub(pattern, replacement, whole(name))  # noqa: B023  called at once
+        known = choose("oclgrind")
+        device = Device(known.index, known.cl_device)
+        sys.stderr.write(f"damage: {damage}\n")
+        sys.stderr.flush()
+        image = random_image("uint8", 1, 8, 8)
+        stack = Stack(*image.shape, image.dtype, image.dtype, 255)
+        StagedPipeline(Launcher(device), H.highpass(2), stack, algorithm=algorithms.load("book")).run(image)
 
 
 def watch_launches():
@@ -120,9 +132,8 @@ def check_rows(name, options):
 
 def main(job):
     watch_launches()
-    if job in DAMAGES:
-        break_kernels(*DAMAGES[job])
-        check_filter(random_image("uint8", 8, 8), H.highpass(2), engine="book")
+    if job == "damages":
+        check_damages()
     elif job == "pictures":
         check_pictures()
         check_precisions()

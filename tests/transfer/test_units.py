@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
+from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.text import length_text
+from fftfilter.text import Angle, length_text
+from fftfilter.transfer import saved
 from fftfilter.transfer.units import LARGEST, Radius, parse_pixel_size
 
 
@@ -115,3 +119,39 @@ def test_a_radius_below_all_numbers_is_refused(text, pixel):
 )
 def test_a_length_is_said_in_the_unit_that_suits_it(meters, text):
     assert length_text(meters) == text
+
+
+# Angles
+
+
+def test_a_radius_in_arcsec_is_a_period_on_the_sky():
+    radius = Radius.parse("5arcsec").with_pixel(parse_pixel_size("0.5arcsec"))
+    assert radius.bins(100, 200) == 10
+    assert Radius.parse("1deg").with_pixel(parse_pixel_size("6arcmin")).bins(100, 200) == 10
+    assert Radius.parse("50mas").with_pixel(parse_pixel_size("0.005arcsec")).bins(100, 200) == 10
+
+
+@pytest.mark.parametrize(
+    ("radius", "size", "message"),
+    [
+        ("5arcsec", "65nm", "5arcsec is an angle, and the pixel size, 65 nm, is a length: give another --pixel-size"),
+        ("5um", "1arcmin", "5um is a length, and the pixel size, 1 arcmin, is an angle"),
+    ],
+)
+def test_a_length_beside_an_angle_is_refused(radius, size, message):
+    with pytest.raises(ParameterError, match=message):
+        H.lowpass(radius).with_pixel_size(size)
+
+
+def test_an_angle_needs_the_size_of_a_pixel():
+    with pytest.raises(ParameterError, match=r"^5arcsec needs the size of a pixel: .* such as 0.2arcsec"):
+        Radius.parse("5arcsec").bins(10, 12)
+
+
+def test_a_function_of_angles_is_written_and_read():
+    made = H.lowpass("5arcsec").with_pixel_size("0.2arcsec")
+    assert eval(repr(made), {"H": H}) == made  # noqa: S307
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301
+    assert (again, type(again.pixel_size), length_text(again.pixel_size)) == (made, Angle, "0.2 arcsec")
+    assert saved.from_json(saved.to_json(made), "x").pixel_size == made.pixel_size
+    assert H.lowpass(made.given()["radius"]).with_pixel_size(made.given()["pixel_size"]) == made

@@ -89,6 +89,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "coding": {"compression": "x"}}, "compression 'x' is unknown"),
         ({"transfer": [], "pages": {"first": 3, "last": 1}}, "are an empty range"),
         ({"transfer": [], "pages": {"first": 0}}, "are unknown"),
+        ({"transfer": [], "pages": {"hdu": -1}}, "HDU -1 is unknown"),
         ({"transfer": [], "edges": "no"}, 'edges: "no" is unknown: choose wrap, mirror'),
         ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
         ({"transfer": [], "auto": {"strength": 3}}, "strength 3 is invalid"),
@@ -161,7 +162,7 @@ FILES = st.sampled_from(
         ["--pages=2-5", "--png-level=9", "--strip"],
         ["--format=tif", "--compression=lzw", "--embed-recipe"],
         ["--quality=50", "--preserve-times", "--missing=none", "--nodata=-inf"],
-        ["--region=1,2,30,40", "--feather=2.5", "--format=png"],
+        ["--region=1,2,30,40", "--feather=2.5", "--format=png", "--hdu=2", "--palette=table"],
     ]
 )
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
@@ -233,10 +234,13 @@ def test_a_filter_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(loaded(image), wanted)
 
 
-@pytest.mark.parametrize("changed", [{"auto": AutoNotches(20.0)}, {"span": "folder"}])
-def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, changed):
-    saved.save(replace(PLAIN, **changed), tmp_path / "recipe.json")
-    with pytest.raises(ParameterError, match="which takes files: use fftfilter apply"):
+@pytest.mark.parametrize("name", ["auto", "span", "region", "missing"])
+def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, name):
+    saved.save(
+        replace(PLAIN, output="keep" if name == "region" else "signed", **{name: OTHERS[name]}),
+        tmp_path / "recipe.json",
+    )
+    with pytest.raises(ParameterError, match=f"has '{name}', which is for files: use fftfilter apply"):
         fftfilter.load_filter(tmp_path / "recipe.json")
 
 

@@ -86,11 +86,9 @@ def _settings(kind: Kind, recipe: Recipe) -> list[str]:
     elif span != EACH:
         given["scale"] = span
     if asked := given.pop("pages"):
-        first, last, hdu, palette = asked
-        given |= {} if hdu is None else {"hdu": hdu}
-        given |= {} if palette == "auto" else {"palette": palette}
-        if first or last:
-            given["pages"] = "-".join("" if each is None else str(each) for each in (first, last))
+        given |= {"hdu": asked.hdu, "palette": None if asked.palette == "auto" else asked.palette}
+        if asked[:2] != (None, None):
+            given["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
     return [_word(name, each) for name, each in given.items() if each != usual.get(name)]
 
 

@@ -108,7 +108,11 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether every prime factor of a length has a butterfly."""
-    return max(factors(n)) <= LARGEST_PRIME
+    # The radices of a long prime would take long to find.
+    for p in range(2, LARGEST_PRIME + 1):
+        while n % p == 0:
+            n //= p
+    return n == 1
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:

@@ -28,9 +28,12 @@ from fftfilter.folders.pool import Pool
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
+from tests.helpers import needs_distributed
 
-pytest.importorskip("distributed")
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
+pytestmark = [
+    needs_distributed,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups"),
+]
 
 
 @contextmanager
@@ -68,9 +71,12 @@ def worker(address, folder, *options, preload="", **environment):
         file = folder / "preload.py"
         file.write_text(preload)
         options += ("--preload", file)
+    from distributed import Client
+
     before = len(workers(address))
     with process(*command, "--local-directory", folder, *options, environment=environment) as started:
-        wait_for(lambda: len(workers(address)) > before)
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(before + 1, timeout=120)
         yield started
 
 
@@ -340,13 +346,18 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     assert not out.exists()
 
 
-def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
+def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_goes(run, tmp_path, given, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with scheduler(tmp_path) as address:
-        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
-        assert (code, "no worker came" in said) == (3, True)
-        code, said = run("-n", "--cluster", address, given, tmp_path / "out")
-    assert (code, "no worker is there" in said) == (3, True)
+    with ExitStack() as stack:
+        with scheduler(tmp_path) as address:
+            code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+            assert (code, "no worker came" in said) == (3, True)
+            code, said = run("-n", "--cluster", address, given, tmp_path / "out")
+            assert (code, "no worker is there" in said) == (3, True)
+            client = stack.enter_context(cluster.connect(address, [None]))
+        workers = ClusterWorkers(client, None, patience=0.5)
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
 
 
 def fake_client(*looks):
@@ -380,13 +391,3 @@ def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
     with pytest.raises(CancelledError):
         future.result(0)
     assert workers._folders == {str(tmp_path)}
-
-
-def test_a_scheduler_that_goes_ends_the_run(tmp_path):
-    settings = Settings(Recipe(transfer.highpass()))
-    with ExitStack() as stack:
-        with scheduler(tmp_path) as address:
-            client = stack.enter_context(cluster.connect(address, [None]))
-        workers = ClusterWorkers(client, None, patience=0.5)
-        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(Pool(workers, 0).run(iter(()), settings))

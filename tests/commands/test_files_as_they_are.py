@@ -1,0 +1,143 @@
+"""Files that stay as they are: FITS, palettes, tiles and integers, from the command line and from Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+
+fits = pytest.importorskip("astropy.io.fits")
+RAMP = np.arange(120).reshape(10, 12)
+LOWPASS = ("lowpass", "--radius", "4px", "--output", "keep", "--verify")
+ON_THE_SKY = {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CDELT1": -0.5 / 3600, "CDELT2": 0.5 / 3600, "BUNIT": "adu"}
+
+
+def a_fits(path, array, **cards):
+    hdu = fits.PrimaryHDU(array)
+    hdu.header.update(cards)
+    hdu.writeto(path)
+
+
+def a_palette(path, indices):
+    colors = np.stack([np.arange(256), np.arange(256), 255 - np.arange(256)], axis=-1)
+    image = Image.fromarray(indices.astype(np.uint8))
+    image.putpalette(colors.ravel().tolist())
+    image.save(path)
+
+
+def test_a_fits_says_what_was_done(run, tmp_path):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.int16), **ON_THE_SKY)
+    code, out, said = run(*LOWPASS, "--radius", "2arcsec", "-v", tmp_path / "in.fits", tmp_path / "out.fits")
+    assert (code, b"off by at most 0 of" in out) == (0, True)
+    assert "pixel size 0.5 arcsec from the file's WCS" in said
+    header = fits.getheader(tmp_path / "out.fits")
+    assert list(header["HISTORY"]) == [
+        f"fftfilter {fftfilter.__version__}: lowpass, ideal, radius 2arcsec; output keep"
+    ]
+    given = fits.getheader(tmp_path / "in.fits")
+    assert [header[name] for name in ("BITPIX", *ON_THE_SKY)] == [given[name] for name in ("BITPIX", *ON_THE_SKY)]
+
+
+def test_2arcsec_of_half_an_arcsec_are_4_pixels(run, tmp_path):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.float32), **ON_THE_SKY)
+    for name, radius in ("a.fits", "4px"), ("b.fits", "2arcsec"):
+        assert run("lowpass", "--radius", radius, tmp_path / "in.fits", tmp_path / name)[0] == 0
+    a, b = (fits.getdata(tmp_path / name) for name in ("a.fits", "b.fits"))
+    np.testing.assert_array_equal(a, b)
+    assert "BUNIT" not in fits.getheader(tmp_path / "a.fits")  # magnitudes are parts of white
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--radius", "2um"], "2um is a length, and the pixel size, 0.5 arcsec, is an angle"),
+        (
+            ["--radius", "2arcsec", "--pixel-size", "65nm"],
+            "2arcsec is an angle, and the pixel size, 65 nm, is a length",
+        ),
+        (["--radius", "2px", "--hdu", "1"], "no HDU 1; --hdu may be 0, counted from 0"),
+    ],
+)
+def test_what_does_not_fit_a_fits_is_one_line(run, tmp_path, options, message):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.float32), **ON_THE_SKY)
+    code, _, said = run("lowpass", *options, tmp_path / "in.fits", tmp_path / "out.fits")
+    assert (code, said.count("\n"), message in said) == (2, 1, True)
+    assert not (tmp_path / "out.fits").exists()
+
+
+@pytest.mark.parametrize("name", ["out.fits", "out.fz", "out.tif"])
+def test_the_pages_of_a_cube_are_filtered(run, tmp_path, name):
+    a_fits(tmp_path / "in.fits", np.stack([RAMP, RAMP + 50]).astype(np.int16))
+    code, out, said = run(*LOWPASS, tmp_path / "in.fits", tmp_path / name)
+    assert (code, said) == (0, "")
+    assert b"in 0 of 240 samples" in out
+    got = tifffile.imread(tmp_path / name) if name == "out.tif" else fits.getdata(tmp_path / name)
+    assert (got.shape, got.dtype.newbyteorder("=")) == ((2, 10, 12), np.int16)
+
+
+def test_a_folder_has_fits(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    a_fits(tmp_path / "in" / "a.fits", RAMP.astype(np.int16))
+    a_palette(tmp_path / "in" / "b.png", RAMP)
+    tifffile.imwrite(tmp_path / "in" / "c.tif", RAMP.astype(np.int32), tile=(16, 16))
+    code, out, _ = run(*LOWPASS, "9", tmp_path / "in", tmp_path / "out")
+    assert (code, out.count(b"off by at most 0 of")) == (0, 3)
+    assert fits.getheader(tmp_path / "out" / "a.fits")["BITPIX"] == 16
+    assert Image.open(tmp_path / "out" / "b.png").mode == "P"
+    with tifffile.TiffFile(tmp_path / "out" / "c.tif") as file:
+        assert (file.pages[0].is_tiled, file.pages[0].dtype) == (True, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("options", "mode"), [([], "P"), (["--palette", "colors"], "RGB"), (["--palette", "table"], "P")]
+)
+def test_a_palette_is_what_it_is_said_to_be(run, tmp_path, options, mode):
+    a_palette(tmp_path / "in.png", RAMP)
+    code, out, said = run(*LOWPASS, "-v", *options, tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, b"off by at most 0 of 255" in out) == (0, True)
+    assert ("look-up table: its indices are filtered" in said) == (mode == "P")
+    assert Image.open(tmp_path / "out.png").mode == mode
+
+
+def test_the_palette_of_a_mask_has_colors(run, tmp_path):
+    a_palette(tmp_path / "mask.png", RAMP)
+    Image.fromarray(RAMP.astype(np.uint8)).save(tmp_path / "in.png")
+    code, _, said = run("mask", "--mask", tmp_path / "mask.png", tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, "has colors, and a mask has one gain for each frequency" in said) == (2, True)
+
+
+@pytest.mark.parametrize(("output", "dtype"), [("keep", np.int16), ("real", np.float32), ("magnitude", np.float32)])
+def test_integers_stay_where_levels_are_kept(run, tmp_path, output, dtype):
+    tifffile.imwrite(tmp_path / "in.tif", (RAMP - 60).astype(np.int16))
+    code, out, _ = run(*LOWPASS, "--output", output, tmp_path / "in.tif", tmp_path / "out.tif")
+    assert (code, out.count(b"off by at most")) == (0, 1)
+    assert tifffile.imread(tmp_path / "out.tif").dtype == dtype
+
+
+def test_integers_are_clipped_to_their_type(run, tmp_path):
+    steps = np.where(RAMP % 12 < 6, -32768, 32767).astype(np.int16)
+    tifffile.imwrite(tmp_path / "in.tif", steps)
+    assert run(*LOWPASS, tmp_path / "in.tif", tmp_path / "out.tif")[0] == 0
+    got = tifffile.imread(tmp_path / "out.tif")
+    assert (got.min(), got.max()) == (-32768, 32767)  # an ideal filter overshoots
+
+
+def test_python_takes_the_same_options(tmp_path):
+    hdus = fits.HDUList(
+        [fits.PrimaryHDU(), fits.ImageHDU(RAMP.astype(np.int16)), fits.ImageHDU(-RAMP.astype(np.int16))]
+    )
+    hdus.writeto(tmp_path / "in.fits")
+    for hdu, sign in (None, 1), (2, -1):
+        fftfilter.filter_stack(tmp_path / "in.fits", tmp_path / "out.fits", H.lowpass("4px"), output="keep", hdu=hdu)
+        assert np.sign(fits.getdata(tmp_path / "out.fits").mean()) == sign
+    a_palette(tmp_path / "in.png", RAMP)
+    fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), palette="colors")
+    assert Image.open(tmp_path / "out.png").mode == "RGB"
+    for wrong in {"palette": "x"}, {"hdu": -1}:
+        with pytest.raises(ParameterError, match=r"palette 'x' is unknown|HDU -1 is invalid"):
+            fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), **wrong)
