@@ -36,7 +36,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
   const submit = h("button", { class: "pri sp", type: "submit" });
   const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
   const buttons = div("row buttons", submit, download);
-  const form = h("form", { class: "save" }, h("label", { class: "row nophone" }, span("lab", "Save as"), out), path, ask, buttons);
+  const form = h("form", { class: "save" }, h("label", { class: "row named" }, span("lab", "Save as"), out), path, ask, buttons);
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
   const files = () => store.got.files?.value?.files.length ?? 0;
   let controller = new AbortController();
@@ -64,7 +64,11 @@ export function saveOf(store, { facts, commands, again, reload }) {
   };
   form.onsubmit = (event) => {
     event.preventDefault();
-    save();
+    // On a phone the name is asked for first.
+    const isAsked = out.offsetParent === null;
+    put(root, { "data-naming": isAsked });
+    if (isAsked) out.focus();
+    else save();
   };
 
   async function save(how = {}) {
