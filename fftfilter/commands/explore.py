@@ -91,12 +91,13 @@ def explore(
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
     redirect = Redirect()
-    folders: list[str] = []
+    servers: list[Server] = []
 
     def clean() -> None:
         redirect.remove()
-        for folder in folders:
-            remove_leftovers(folder, own=True)
+        for server in servers:
+            server.end()
+            remove_leftovers(server.folder, own=True)
 
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
@@ -112,10 +113,10 @@ def explore(
         always = ("--device", device) if device and _is_typed(context, "device") else ()
         commands = Commands(context, source, always)
         start = commands.start(filter_) if filter_ else {}
-        session = Session(source, target, device)
-        folders.append(session.folder)
+        server = Server(Session(source, target, device), commands, start, redirect.remove)
+        servers.append(server)
         try:
-            asyncio.run(Server(session, commands, start, redirect.remove).run(port, opened))
+            asyncio.run(server.run(port, opened))
         finally:
             redirect.remove()
 

@@ -65,6 +65,8 @@ class Progress:
 
     done: int = 0
     total: int = 0
+    process: subprocess.Popen[str] | None = None
+    """That filters a folder."""
 
     def advance(self, total: int) -> None:
         """Count one more page; raises StoppedError if nobody waits any more."""
@@ -120,7 +122,7 @@ def applied(
         raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
     command = [sys.executable, "-P", "-m", "fftfilter", *words, "--report", "-", "--", source, target]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        said = []
+        said, progress.process = [], process
         try:
             for line in process.stdout or ():
                 if line.startswith("{"):

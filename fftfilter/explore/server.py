@@ -100,6 +100,7 @@ class Server:
     ) -> None:
         self._first, self._folder = session, Folder(session)
         self._commands, self._start, self._visited = commands, start, visited
+        self.folder = session.folder
         self.token = secrets.token_urlsafe(16)
         # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
         self._filtering, self._small = Filtering("filtering"), Filtering("small")
@@ -195,7 +196,13 @@ class Server:
     async def _end(self, _: web.Application) -> None:
         for worker in (self._filtering, self._small, self._drawing, self._long, self._saving):
             worker.end()
+        self.end()
+
+    def end(self) -> None:
+        """Remove files that were dropped, and end the filtering of a folder."""
         self._folder.end()
+        if self._progress.process:
+            self._progress.process.terminate()
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         self._visited()
