@@ -42,7 +42,8 @@ def load(file: str | os.PathLike[str]) -> Transfer:
     Raises ReadError for a file that cannot be read, and ParameterError for one that is not a recipe.
     """
     name, data = shown(file, "standard input"), read(file)
-    return from_json(data.get("transfer", []), f"{name}: transfer", folder_of(file))
+    made = from_json(data.get("transfer", []), f"{name}: transfer", folder_of(file))
+    return made if data.get("depth") is None else made.with_depth(data["depth"])
 
 
 def save(made: Transfer, file: str | os.PathLike[str]) -> None:
@@ -50,7 +51,7 @@ def save(made: Transfer, file: str | os.PathLike[str]) -> None:
 
     Raises ParameterError for a mask that was read from no file, and WriteError.
     """
-    write(file, {"transfer": to_json(made, folder_of(file))})
+    write(file, {"transfer": to_json(made, folder_of(file))} | ({} if made.depth is None else {"depth": made.depth}))
 
 
 def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:

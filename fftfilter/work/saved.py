@@ -7,17 +7,15 @@ NamedTuple or dataclass of these, or has ``to_json`` and ``from_json``. ``docs/r
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import math
 import os
-import sys
 import types
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError
@@ -27,7 +25,7 @@ from ..images.formats import suffix_of
 from ..output.modes import AUTO, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
-from .recipe import METHODS, Recipe
+from .recipe import METHODS, Plain, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,6 +37,22 @@ if TYPE_CHECKING:
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no numbers for these
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+# The types that annotations name and their modules import for type checkers alone; by the module that has each.
+_TYPES = {
+    "AutoNotches": "analysis.search",
+    "Channels": "output.modes",
+    "Coding": "images.formats",
+    "Edges": "transfer.edges",
+    "Option": "staged.algorithms",
+    "Output": "output.modes",
+    "Part": "transfer.part",
+    "Precision": "device.launcher",
+    "Region": "work.region",
+    "Scale": "output.modes",
+    "ShapeName": "transfer.shapes",
+    "Span": "output.modes",
+    "Transpose": "staged.steps",
+}
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
 _NOT_KEPT = {"device", "pixel_size", "profile"}
 # Fields of a recipe for files, without which arrays are filtered.
@@ -92,7 +106,9 @@ def recipe_of(filter_: Filter) -> Recipe:
         method, given["output"] = "imagej", "keep"
     of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
     of_recipe["scale"] = scale_of(of_recipe.get("scale"))
-    return Recipe(filter_.transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
+    given["depth"] = filter_.transfer.depth  # which the option is, too
+    transfer = replace(filter_.transfer, depth=None)
+    return Recipe(transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
 
 
 def described(recipe: Recipe) -> Filter:
@@ -159,12 +175,9 @@ def _options(method: MethodName) -> dict[str, Any]:
     """Return the types of the options that a method's filter has beside a recipe's fields."""
     from ..filters import FilterOptions
 
-    of_recipe = {each.name for each in fields(Recipe)} | _NOT_KEPT
-    found = {name: kind for name, kind in _types_of(FilterOptions).items() if name not in of_recipe}
-    if method == "imagej":
-        del found["edges"]
-        found |= {"autoscale": bool, "saturate": bool}
-    return found
+    others = {each.name for each in fields(Recipe)} | _NOT_KEPT | (Plain.usual.keys() - METHODS[method].usual.keys())
+    own = {name: type(each) for name, each in METHODS[method].usual.items() if each is not None}
+    return own | {name: kind for name, kind in _types_of(FilterOptions).items() if name not in others}
 
 
 def _checked(recipe: Recipe) -> Recipe:
@@ -275,12 +288,7 @@ def _keys(kind: Any) -> set[str]:
 
 @cache
 def _types_of(kind: Any) -> dict[str, Any]:
-    """Return the types of a class's fields; names that only type checkers import are imported for it."""
-    module = sys.modules[kind.__module__]
-    names = dict(vars(module))
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for statement in node.body:
-                with suppress(ImportError):  # a name that its module has for type checkers alone
-                    exec(ast.unparse(statement), names)  # noqa: S102  our own import
-    return {name: each for name, each in get_type_hints(kind, localns=names).items() if name != "return"}
+    """Return the types of a class's fields, or of a function's arguments."""
+    names = {name: getattr(import_module(f"..{module}", __package__), name) for name, module in _TYPES.items()}
+    found = get_type_hints(kind, localns={**globals(), **names, "ScaleLike": Any})  # a recipe's scale is its own field
+    return {name: each for name, each in found.items() if name != "return"}

@@ -20,6 +20,7 @@ PART = {"kind": "lowpass", "radius": "8px"}
     [
         H.Transfer(()),
         H.highpass(),
+        (H.highpass(3) * H.stripes(0)).with_depth(6.5),
         H.lowpass("2.5um", shape="cosine", width="20um").with_pixel_size("65nm"),
         H.lowpass("8px", shape="butterworth", order=3) * H.highpass(1 / 3),
         H.bandpass("20px", "4px") * H.bandstop(30, 34.5),
