@@ -1,9 +1,13 @@
-"""Make the pictures of gallery.md: ``python docs/make_gallery.py`` runs its commands, and notes how near they come."""
+"""Make the pictures of gallery.md and first-steps.md: ``python docs/make_gallery.py`` runs the commands of both.
+
+It writes into gallery.md how near the results come to the true pictures.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +19,7 @@ import tifffile
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 DOCS = Path(__file__).parent
-SAMPLES, PAGE = DOCS.parent / "samples", DOCS / "gallery.md"
+SAMPLES, PAGE, LESSON = DOCS.parent / "samples", DOCS / "gallery.md", DOCS / "first-steps.md"
 RANDOM = np.random.default_rng(7)
 Y, X = np.mgrid[:512, :512].astype(float)
 QUALITY = 60  # of JPEGs: at most 60 KB each
@@ -29,6 +33,17 @@ STRIPS = {
     "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
     "noise": ([("noisy.png", "before"), ("soft.png", "after"), ("soft.png", "removed")], (80, 30, 200)),
     "ringing": ([("camera.png", "before"), ("ideal.png", "ideal"), ("gaussian.png", "gaussian")], (110, 20, 280)),
+}
+CAMERA = ("samples/camera.pgm", "before")
+LESSONS = {
+    "wave": ([("samples/brick.png", "before"), ("wall.png", "after"), ("wall.png", "removed")], (0, 0, 512)),
+    "spectrum": ([CAMERA, ("spectrum.png", "spectrum")], (0, 0, 512)),
+    "mean": ([CAMERA, ("mean.png", "DC alone")], (0, 0, 512)),
+    "lowpass": ([CAMERA, ("coarse.png", "lowpass")], (0, 0, 512)),
+    "highpass": ([CAMERA, ("fine.png", "highpass")], (0, 0, 512)),
+    "rings": ([CAMERA, ("rings.png", "ideal"), ("coarse.png", "gaussian")], (110, 20, 280)),
+    "edges": ([CAMERA, ("mirror.png", "--edges mirror"), ("wrap.png", "--edges wrap")], (0, 0, 512)),
+    "output": ([("magnitude.png", "magnitude"), ("fine.png", "signed"), ("keep.png", "keep")], (0, 0, 512)),
 }
 
 
@@ -116,24 +131,46 @@ def psnr(picture, truth):
     return 10 * np.log10(255**2 / np.mean((picture - truth) ** 2))
 
 
-def main():
-    """Write the faulty pictures, run the commands of the page on them, and put strips and figures into it."""
+def run_commands(page, folder):
+    """Run the commands of a page in a folder."""
+    for command in re.findall(r"^ {4}(fftfilter .*)$", page, re.MULTILINE):
+        click.echo(f"$ {command}")
+        subprocess.run([sys.executable, "-m", *shlex.split(command)], cwd=folder, check=True)
+
+
+def make_gallery(folder):
+    """Write the faulty pictures, run the commands of the gallery on them, and put strips and figures into it."""
     page = PAGE.read_text()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        truth = write_inputs(folder)
-        for command in re.findall(r"^ {4}(fftfilter .*)$", page, re.MULTILINE):
-            click.echo(f"$ {command}")
-            subprocess.run([sys.executable, "-m", *shlex.split(command)], cwd=folder, check=True)
-        Image.open(folder / "sheet.png").convert("RGB").save(DOCS / "gallery" / "sheet.jpg", quality=QUALITY)
-        for name, (panels, box) in STRIPS.items():
-            strip(folder, panels, box).save(DOCS / "gallery" / f"{name}.jpg", quality=QUALITY)
-            if name in truth:
-                results = [(file, label) for file, label in panels if label != "removed"]
-                found = ", ".join(f"{psnr(read(folder / file), truth[name]):.1f} dB {label}" for file, label in results)
-                click.echo(f"{name}: {found}")
-                page = re.sub(rf"(?<=\(gallery/{name}\.jpg\)\n\nPSNR: ).*", found, page)
+    truth = write_inputs(folder)
+    run_commands(page, folder)
+    Image.open(folder / "sheet.png").convert("RGB").save(DOCS / "gallery" / "sheet.jpg", quality=QUALITY)
+    for name, (panels, box) in STRIPS.items():
+        strip(folder, panels, box).save(DOCS / "gallery" / f"{name}.jpg", quality=QUALITY)
+        if name in truth:
+            results = [(file, label) for file, label in panels if label != "removed"]
+            found = ", ".join(f"{psnr(read(folder / file), truth[name]):.1f} dB {label}" for file, label in results)
+            click.echo(f"{name}: {found}")
+            page = re.sub(rf"(?<=\(gallery/{name}\.jpg\)\n\nPSNR: ).*", found, page)
     PAGE.write_text(page)
+
+
+def make_lesson(folder):
+    """Run the commands of the first steps on the samples, and draw their strips."""
+    shutil.copytree(SAMPLES, folder / "samples")
+    run_commands(LESSON.read_text(), folder)
+    look = Image.open(folder / "look.jpg")
+    look.thumbnail((1200, 1200))
+    look.save(DOCS / "first-steps" / "look.jpg", quality=QUALITY)
+    for name, (panels, box) in LESSONS.items():
+        strip(folder, panels, box).save(DOCS / "first-steps" / f"{name}.jpg", quality=QUALITY)
+
+
+def main():
+    """Make the pictures of both pages."""
+    with tempfile.TemporaryDirectory() as temporary:
+        make_gallery(Path(temporary))
+    with tempfile.TemporaryDirectory() as temporary:
+        make_lesson(Path(temporary))
 
 
 if __name__ == "__main__":

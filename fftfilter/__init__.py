@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .calls import highpass as highpass
     from .calls import imagej as imagej
     from .calls import lowpass as lowpass
+    from .calls import notch as notch
+    from .calls import stripes as stripes
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
     from .transforms import fft as fft

@@ -99,6 +99,47 @@ def bandstop(
     return _filtered(image, made, channel_axis, options)
 
 
+def notch(
+    image: ArrayLike,
+    at: tuple[float, float],
+    *,
+    width: RadiusLike | None = None,
+    shape: ShapeName = "gaussian",
+    harmonics: int = 1,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return an image without the wave at ``(fx, fy)`` cycles per pixel; shape and type of the image.
+
+    ``at`` to ``harmonics`` are those of :func:`fftfilter.transfer.notch`. As for the command, the default of ``output``
+    is "keep". :func:`fftfilter.find_peaks` finds the waves of an image.
+
+        clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
+    """
+    made = transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
+    return _filtered(image, made, channel_axis, {"output": "keep", **options})
+
+
+def stripes(
+    image: ArrayLike,
+    angle: float,
+    *,
+    width: RadiusLike | None = None,
+    spare: RadiusLike | None = None,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return an image without the stripes at an angle, of all periods; shape and type of the image.
+
+    ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`. As for the command,
+    the default of ``output`` is "keep".
+
+        even = fftfilter.stripes(scan, 12, spare="60px", edges="mirror")
+    """
+    made = transfer.stripes(angle, width=width, spare=spare)
+    return _filtered(image, made, channel_axis, {"output": "keep", **options})
+
+
 def imagej(
     image: ArrayLike,
     large: RadiusLike = 40,

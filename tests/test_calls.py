@@ -8,6 +8,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from fftfilter.transfer import reference
 from tests.helpers import assert_grey_levels, by_reference
 
 CALLS = {
@@ -26,10 +27,43 @@ def test_a_call_filters_by_its_transfer_function(name, rng):
     assert_grey_levels(got, by_reference(image, transfer))
 
 
-@pytest.mark.parametrize("name", [*CALLS, "apply_mask"])
+def assert_kept(got, image, transfer):
+    """Hold a repaired picture to its values by the float64 reference, of which pixels are the nearest levels."""
+    values = np.clip(reference.filtered(image, transfer.gain(*image.shape)), 0, 255)
+    assert np.abs(got - values).max() < 0.51
+
+
+REPAIRS = {"notch": (((0.1, -0.2),), H.notch((0.1, -0.2))), "stripes": ((30,), H.stripes(30))}
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_repair_keeps_the_grey_levels_unless_told_otherwise(name, rng):
+    given, transfer = REPAIRS[name]
+    image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
+    call = getattr(fftfilter, name)
+    assert_kept(call(image, *given, engine="book"), image, transfer)
+    got = call(image, *given, output="magnitude", engine="book")
+    assert_grey_levels(got, by_reference(image, transfer))
+
+
+def test_repairs_pass_their_parameters_on(rng):
+    image = rng.integers(0, 256, (12, 10, 2), dtype=np.uint8)
+    wave = {"width": "0.02cyc", "shape": "ideal", "harmonics": 2}
+    got = fftfilter.notch(image, (0.2, 0.1), **wave, channel_axis=-1, engine="book")
+    assert_kept(got[..., 1], image[..., 1], H.notch((0.2, 0.1), **wave))
+    lines = {"width": "0.1cyc", "spare": "5px"}
+    got = fftfilter.stripes(image[..., 0], 45, **lines, engine="book")
+    assert_kept(got, image[..., 0], H.stripes(45, **lines))
+    with pytest.raises(ParameterError, match="is not a peak"):
+        fftfilter.notch(image, (0, 0))
+    with pytest.raises(ParameterError, match="number of degrees"):
+        fftfilter.stripes(image, "flat")
+
+
+@pytest.mark.parametrize("name", [*CALLS, *REPAIRS, "apply_mask"])
 def test_calls_take_channels_and_options(name, rng):
     image = rng.integers(0, 256, (8, 64, 3), dtype=np.uint8)
-    given = {"apply_mask": (H.lowpass(3).gain(8, 64),)}.get(name) or CALLS[name][0]
+    given = {"apply_mask": (H.lowpass(3).gain(8, 64),)}.get(name) or (CALLS | REPAIRS)[name][0]
     planes = image.transpose(2, 0, 1)
     call = getattr(fftfilter, name)
     first = call(planes, *given, channel_axis=0, output="real", engine="book")

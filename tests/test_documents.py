@@ -11,11 +11,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
 import pytest
 
+from fftfilter import __version__
 from fftfilter.cli import cli
 from fftfilter.staged import algorithms
 from fftfilter.transfer.shapes import SHAPES
@@ -23,7 +25,8 @@ from tests.helpers import SAMPLES
 
 ROOT = Path(__file__).parent.parent
 README, ALGORITHMS = ROOT / "README.md", ROOT / "docs" / "algorithms.md"
-DOCUMENTS = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+BESIDE = [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "SECURITY")]
+DOCUMENTS = [README, *BESIDE, *sorted((ROOT / "docs").glob("*.md"))]
 NAMES = [document.relative_to(ROOT).as_posix() for document in DOCUMENTS]
 # Not in a source distribution.
 CI, WORKFLOW = ROOT / ".ci" / "run", ROOT / ".github" / "workflows" / "tests.yml"
@@ -80,9 +83,25 @@ def without_chance(text):
     return re.sub(r"(fused on) .*", r"\1 ...", text)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/benchmarks.md"])
-def test_a_document_is_read_to_its_end(name):
-    assert len((ROOT / name).read_text().splitlines()) <= 150
+@pytest.mark.parametrize(("name", "most"), [("README.md", 110), ("docs/benchmarks.md", 150)])
+def test_a_document_is_read_to_its_end(name, most):
+    assert len((ROOT / name).read_text().splitlines()) <= most
+
+
+def test_the_citation_and_the_recipe_have_the_version():
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'  version: "{__version__}"\n' in (ROOT / "recipe" / "recipe.yaml").read_text()
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for():
+    """By conda-forge's names; its PyOpenCL comes without PoCL, which stands beside it."""
+    names = {"isal": "python-isal", "xxhash": "python-xxhash"}
+    wanted = set()
+    for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+        name, bounds = re.fullmatch(r"(\w+)(?:\[\w+\])?([^;]*)(?:;.*)?", line).groups()
+        wanted.add(f"{names.get(name, name)} {bounds.strip()}")
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text().partition("  run:\n")[2]
+    assert wanted <= {line.strip(" -") for line in recipe.splitlines()}
 
 
 def test_the_table_of_the_algorithms_is_what_their_docstrings_say():

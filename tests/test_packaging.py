@@ -20,10 +20,14 @@ from packaging.requirements import Requirement
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.cli import cli
 from tests.helpers import assert_grey_levels, by_reference
 
 ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
+
+# Extras that the package does not import.
+DEVELOPERS = re.compile(r'extra == "(docs|test)"')
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "pyproject.toml").exists(), reason="needs the sources, not an installed copy"
@@ -109,8 +113,35 @@ def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
     kernels = {f"fftfilter/kernels/{file}" for file in kernel_files(tree)}
     assert len(kernels) >= 12
     assert len(names) == len(set(names))
-    assert {name for name in names if ".dist-info/" not in name} == code | kernels
+    assert {name for name in names if ".dist-info/" not in name and ".data/" not in name} == code | kernels
     assert [name for name in names if name.endswith("/licenses/LICENSE")] != []
+
+
+def test_the_wheel_has_a_man_page_for_each_command_and_completions(wheel):
+    files = zipfile.ZipFile(wheel)
+    share = f"fftfilter-{fftfilter.__version__}.data/data/share/"
+    found = {name.removeprefix(share): files.read(name).decode() for name in files.namelist() if ".data/" in name}
+    bench = cli.get_command(None, "bench")
+    commands = [*cli.list_commands(None), *(f"bench-{name}" for name in bench.list_commands(None))]
+    pages = {f"man/man1/{'-'.join(('fftfilter', *command))}.1" for command in [(), *((name,) for name in commands)]}
+    shells = {
+        "bash-completion/completions/fftfilter",
+        "fish/vendor_completions.d/fftfilter.fish",
+        "zsh/site-functions/_fftfilter",
+    }
+    assert set(found) == pages | shells
+    page = found["man/man1/fftfilter-highpass.1"]
+    missing = [
+        option
+        for each in cli.get_command(None, "highpass").params
+        for option in each.opts
+        if "-" in option and option.replace("-", r"\-") not in page
+    ]
+    assert missing == []
+    assert all("_FFTFILTER_COMPLETE" in found[name] for name in shells)
+    # A line that begins with a dot is a macro: each is one of these.
+    macros = {line.split()[0] for name in pages for line in found[name].splitlines() if line.startswith(".")}
+    assert macros <= {".TH", ".SH", ".PP", ".TP", ".B", ".nf", ".fi"}
 
 
 def test_the_wheel_says_what_it_is(wheel):
@@ -148,7 +179,7 @@ def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree
                 names += [each.value for each in node.args if isinstance(each, ast.Constant)]
             imported |= {name.partition(".")[0] for name in names}
     imported -= {*sys.stdlib_module_names, *by_hand}
-    asked = {each.name.replace("-", "_") for each in requirements(wheel) if 'extra == "test"' not in str(each.marker)}
+    asked = {each.name.replace("-", "_") for each in requirements(wheel) if not DEVELOPERS.search(str(each.marker))}
     # tifffile imports it.
     assert asked == {distributions.get(name, name) for name in imported} | {"imagecodecs"}
 

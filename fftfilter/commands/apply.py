@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, **given: Any) -> int:
-    """Filter as a recipe says, which --save-recipe of a filter has written.
+    """Filter as a recipe says, a file that --save-recipe wrote.
 
     IN and OUT are as for filters: files, folders, URLs, or - for standard input and output. Options that are given go
     before the recipe's.

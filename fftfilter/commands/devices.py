@@ -25,7 +25,7 @@ BYTES = ("local memory", "global memory", "largest allocation")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @verbose_option
 def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
-    """List the OpenCL devices and their limits, and which one is taken.
+    """List the OpenCL devices, their limits, and which one is taken.
 
     Tries a small filter on each device, and prints each problem with the command that repairs it. --check prints a
     report to send to the developers. The exit code is 3 if no device can be used, and 1 if a result is wrong.

@@ -31,9 +31,10 @@ FUSED: dict[str, Any] = {
 @click.option("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
 @verbose_option
 def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
-    """List the FFT algorithms with their idea, radix, trips through global memory, limits and source.
+    """List the FFT algorithms: idea, radix, trips, limits and source.
 
-    Filters take each as --engine, and fftfilter.fft in Python as algorithm=, with its options.
+    Trips are those through global memory. Filters take each as --engine, and fftfilter.fft in Python as algorithm=,
+    with its options.
 
     \b
     Example: fftfilter engines

@@ -65,7 +65,7 @@ def explore(
     device: str | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> None:
-    """Choose a filter by eye: drag it over the picture's spectrum, on a page in the browser.
+    """Choose a filter by eye: drag it over a spectrum in the browser.
 
     This program serves the page, to this machine's browser alone, until Ctrl-C. The page shows the command line for the
     picture on the screen, and saves the output of that command: to OUT, or beside IN. It asks before it overwrites.

@@ -23,6 +23,7 @@ from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
+    check_option,
     choice_of_device,
     combined,
     engine_option,
@@ -35,6 +36,7 @@ from .shared.options import (
     precision_option,
     reading_options,
     refuse,
+    result_option,
 )
 from .shared.preview import preview_option
 
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from ..work.region import Region
     from .kinds import Kind
 
+# The heading of the options that leave a part of a picture alone.
+PART = "Part of the picture"
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 # Those of a recipe's filter.
@@ -66,6 +70,7 @@ pixel_size_option = filter_option(
 
 depth_option = filter_option(
     "--depth",
+    group="Further filters",
     type=float,
     metavar="DB",
     help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
@@ -73,11 +78,12 @@ depth_option = filter_option(
 )
 channels_option = filter_option(
     "--channels",
+    group=PART,
     type=click.Choice(CHANNELS),
     help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
     "for --output keep and real.  [default: all]",
 )
-edges_option = filter_option(
+edges_option = result_option(
     "--edges",
     type=click.Choice(EDGES),
     default="wrap",
@@ -85,7 +91,7 @@ edges_option = filter_option(
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
     "showing on the opposite one.",
 )
-scale_option = filter_option(
+scale_option = result_option(
     "--scale",
     default="each",
     metavar="RANGE",
@@ -94,7 +100,7 @@ scale_option = filter_option(
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
     "levels of IN, such as 0:40.",
 )
-verify_option = output_option(
+verify_option = check_option(
     VERIFY,
     type=click.IntRange(min=1),
     metavar="[N]",
@@ -109,7 +115,7 @@ recipe_options = combined(
     ),
     output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
 )
-region_option = partial(option, group="Region")
+region_option = partial(option, group=PART)
 region_options = combined(
     region_option(
         "--region",
@@ -131,7 +137,7 @@ other_options = combined(
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
-    output_option(
+    check_option(
         "--save-stages",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
@@ -183,7 +189,7 @@ class FilterCommand(GroupedCommand):
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    what = filter_option(
+    what = result_option(
         "--output",
         type=click.Choice(list(MODES)),
         default=default,

@@ -70,7 +70,7 @@ class Kind:
 
 def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
     """Return the option of the other filters that multiplies a kind in."""
-    return filter_option(name, metavar=metavar, multiple=True, help=text, **attributes)
+    return filter_option(name, group="Further filters", metavar=metavar, multiple=True, help=text, **attributes)
 
 
 RADIUS = (
@@ -102,14 +102,18 @@ two_cutoffs = combined(
 shape_options = combined(
     filter_option(
         "--shape",
+        group="Shape",
         type=click.Choice(list(SHAPES)),
         default="ideal",
         short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
-    filter_option("--order", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    filter_option(
+        "--order", group="Shape", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"
+    ),
     filter_option(
         "--width",
+        group="Shape",
         metavar="W",
         help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
     ),
@@ -297,7 +301,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "notch",
-            "Remove waves, such as a printer's screen: those given with --at, or those that --auto finds.",
+            "Remove waves, such as a printer's screen. Give them with --at, or let --auto find them.",
             (
                 "--at 0.123,0.047 --harmonics 3 in.png out.png",
                 "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
@@ -333,7 +337,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "imagej",
-            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults: keep structures from small to large, and "
+            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults. Structures from small to large stay, and "
             "the mean. Color pictures are filtered by their brightness.",
             ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
             transfer.imagej,

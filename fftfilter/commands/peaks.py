@@ -68,7 +68,7 @@ def peaks(
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
-    """Find waves in a picture: screens of prints, moire, hum, patterns of a sensor.
+    """Find the waves in a picture: screens of prints, moire, hum.
 
     Prints a line for each wave, the strongest first, and the command that removes them all.
 

@@ -65,7 +65,7 @@ def spectrum(
     verbose: int,
     **coding: Any,
 ) -> None:
-    """Write the log-magnitude spectrum of an image, with DC in the middle.
+    """Write the log-magnitude spectrum of an image, DC in the middle.
 
     Brightness is log(1 + |F|) in 8 bits, with the largest value as white. Each channel of a color image has its own
     spectrum, and all share one scale.

@@ -62,22 +62,15 @@ def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
         pixel = repr(size) if isinstance(size, Angle) else size
         described = {"kind": part.maker, **part.arguments()} | ({} if pixel is None else {"pixel_size": pixel})
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
-    return parts if made.depth is None else [*parts, {"kind": "depth", "decibels": made.depth}]
+    return parts
 
 
 def from_json(given: object, where: str, folder: str = "") -> Transfer:
     """Return the transfer function that :func:`to_json` gave; raises ParameterError, which begins with ``where``."""
     if not isinstance(given, list):
         raise wrong_type(where, given, "a list of parts")
-    *others, last = given or [None]
-    has_depth = isinstance(last, dict) and last.get("kind") == "depth"
-    of = others if has_depth else given
-    parts = [each for i, part in enumerate(of) for each in _part(part, f"{where}[{i}]", folder).parts]
-    made = Transfer(()) * Transfer(tuple(parts))
-    if not has_depth:
-        return made
-    refuse_unknown(last, {"kind": None, "decibels": None}, f"{where}: a depth")
-    return made.with_depth(last.get("decibels"))
+    parts = [each for i, part in enumerate(given) for each in _part(part, f"{where}[{i}]", folder).parts]
+    return Transfer(()) * Transfer(tuple(parts))
 
 
 def _part(given: object, where: str, folder: str) -> Transfer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -28,6 +29,21 @@ def test_h_of_the_others_is_one_screen_too(run, command):
     code, everyday, _ = run(command, "-h")
     assert (code, len(everyday.splitlines()) <= 24, b"Example: " in everyday) == (0, True, True)
     assert len(run(command, "--help")[1]) >= len(everyday)
+
+
+@pytest.mark.parametrize("command", ["apply", *FILTERS])
+def test_each_group_of_options_fits_a_screen(run, command):
+    _, everything, _ = run(command, "--help")
+    groups = re.split(rb"\n(?=[A-Z][a-z ]+:\n)", everything)
+    assert [group.decode() for group in groups if len(group.splitlines()) > 24] == []
+    # What only a student needs stands last.
+    assert groups[-1].startswith(b"Study:\n")
+    assert {b"--work-group-size", b"--transpose"} <= set(groups[-1].split())
+
+
+def test_no_line_of_the_command_list_is_cut(run):
+    _, listed, _ = run("--help")
+    assert b"..." not in listed.partition(b"Commands:")[2]
 
 
 def test_options_before_h_do_not_matter(run):

@@ -247,7 +247,7 @@ def test_pillow_opens_nothing_without_the_list():
     assert all("formats=" in line for _, line in calls)
 
 
-def test_the_readme_names_what_is_read():
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Files")[2].partition("##")[0]
+def test_the_documents_name_what_is_read():
+    text = (ROOT / "docs" / "files.md").read_text(encoding="utf-8").partition("## Formats")[2].partition("##")[0]
     words = set(re.findall(r"[A-Z0-9]+", text.replace("JPEG 2000", "JPEG2000").upper()))
     assert set(RASTERS) - {"PPM"} <= words, set(RASTERS) - words

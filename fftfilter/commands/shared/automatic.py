@@ -28,6 +28,7 @@ auto_options = combined(
     filter_option(
         AUTO,
         type=click.Choice([EACH, FOLDER]),
+        group="Automatic",
         metavar="[each|folder]",
         short="Find the waves and remove them: each picture's own, or those of a folder.",
         help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
@@ -37,6 +38,7 @@ auto_options = combined(
     filter_option(
         "--strength",
         type=float,
+        group="Automatic",
         metavar="DB",
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",

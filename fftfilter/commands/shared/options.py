@@ -125,12 +125,14 @@ def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
     return decorate
 
 
-def filter_option(*names: str, **attributes: Any) -> Callable[[F], F]:
+def filter_option(*names: str, group: str = "Filter", **attributes: Any) -> Callable[[F], F]:
     """Return an option of a filter, whose default the help shows."""
-    return option(*names, group="Filter", show_default="default" in attributes, **attributes)
+    return option(*names, group=group, show_default="default" in attributes, **attributes)
 
 
-output_option = partial(option, group="Output")
+result_option = partial(filter_option, group="Result")
+output_option = partial(option, group="Output file")
+check_option = partial(option, group="Checks")
 folder_option = partial(option, group="Folders")
 
 
@@ -143,8 +145,8 @@ def choice_of_device(further: str = "") -> Callable[[F], F]:
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
         help="auto, gpu, cpu, or an index or a part of a name from 'fftfilter devices'"
-        f"{further}. auto, the default, is a GPU, else the best CPU runtime; small work goes to the CPU, which is done "
-        "before a GPU's driver has loaded (-v says so).",
+        f"{further}. auto, the default, is a GPU, else the best CPU runtime; small work goes to the CPU, so that no "
+        "GPU's driver has to load (-v says so).",
     )
 
 
@@ -230,7 +232,7 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
     if recipe.needs_staged or not is_cpu_sooner(device, file_bytes):
         return device
     if verbose:
-        click.echo("on the CPU, which is done before a GPU's driver has loaded; --device gpu takes a GPU", err=True)
+        click.echo("on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU", err=True)
     return "cpu"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import WriteError
-from .options import output_option
+from .options import check_option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,7 +33,7 @@ TOLD = 3
 # Formats that hold colors and that every browser shows.
 KINDS = (".png", ".jpg", ".webp")
 
-preview_option = output_option(
+preview_option = check_option(
     "--preview",
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
