@@ -169,8 +169,7 @@ async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: f
             page = await window.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
             await page.add_init_script(WATCH)
             await page.goto(url)
-            await page.locator("#peaks[aria-busy=false]").wait_for()
-            await page.locator("#command").filter(has_text="fftfilter").wait_for()
+            await page.locator(".state").filter(has_text="full quality").wait_for()
             await drag(page, seconds)  # to warm up
             found = []
             for _ in range(runs):
@@ -206,8 +205,8 @@ async def served(picture: Path, device: str) -> AsyncIterator[str]:
 
 async def drag(page: Page, seconds: float) -> None:
     """Drag the outer ring by its grip, in and out along its radius."""
-    grip = await page.locator("#handles .ring .grip").last.bounding_box()
-    stage = await page.locator("#spectrum-viewer .stage").bounding_box()
+    grip = await page.locator(".spc .ring .grip").last.bounding_box()
+    stage = await page.locator(".spc .stage").bounding_box()
     if not grip or not stage:
         raise RefusedError("the page shows no ring")
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2

@@ -195,6 +195,8 @@ class AutoNotches(NamedTuple):
     """Whether a wave is removed only from the channels that have it, not from all."""
     insists: bool = False
     """Whether waves that look like content are removed, too."""
+    keep: tuple[tuple[float, float], ...] = ()
+    """Waves that stay, with their harmonics."""
 
     @property
     def nothing(self) -> str:
@@ -213,7 +215,11 @@ class AutoNotches(NamedTuple):
         """
         from .guard import without_content
 
-        found = peaks_of(spectrum, self.strength)
+        found = [
+            peak
+            for peak in peaks_of(spectrum, self.strength)
+            if all(bins_apart(np.array(wave), peak, spectrum) >= APART for wave in self.keep)
+        ]
         kept = found if self.insists else without_content(found, spectrum)
         return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)
 

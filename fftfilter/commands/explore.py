@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,17 @@ import click
 
 from .. import signals
 from ..errors import ParameterError
+from .shared.file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..explore.request import Described
 
 REDIRECT = "open.html"
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
-START = "lowpass --radius 8px --shape gaussian --output keep"
 
 
 @click.command(cls=GroupedCommand)
@@ -36,9 +36,8 @@ START = "lowpass --radius 8px --shape gaussian --output keep"
         "filter_",
         group="Page",
         metavar='"FILTER OPTIONS"',
-        default=START,
         short="The filter to start with.",
-        help=f"The filter to start with, as on a command line.  [default: {START}]",
+        help="The filter to start with, as on a command line.  [default: none]",
     ),
     option(
         "--no-browser", group="Page", is_flag=True, short=True, help="Print the address instead of opening a browser."
@@ -60,7 +59,7 @@ def explore(
     *,
     source: str,
     target: str | None,
-    filter_: str,
+    filter_: str | None,
     no_browser: bool,
     port: int,
     device: str | None,
@@ -92,12 +91,13 @@ def explore(
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
     redirect = Redirect()
-    folders: list[str] = []
+    servers: list[Server] = []
 
     def clean() -> None:
         redirect.remove()
-        for folder in folders:
-            remove_leftovers(folder, own=True)
+        for server in servers:
+            server.end()
+            remove_leftovers(server.folder, own=True)
 
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
@@ -112,11 +112,11 @@ def explore(
             load_ahead(device)
         always = ("--device", device) if device and _is_typed(context, "device") else ()
         commands = Commands(context, source, always)
-        start = commands.start(filter_)
-        session = Session(source, target, device)
-        folders.append(session.folder)
+        start = commands.start(filter_) if filter_ else {}
+        server = Server(Session(source, target, device), commands, start, redirect.remove)
+        servers.append(server)
         try:
-            asyncio.run(Server(session, commands, start, redirect.remove).run(port, opened))
+            asyncio.run(server.run(port, opened))
         finally:
             redirect.remove()
 
@@ -177,12 +177,20 @@ class Commands:
             made = command.make_context(name, [*options, "--", self.source, NOWHERE], parent=self.context.find_root())
             return self._described(name, {**others, **made.params})
 
-    def run(self, words: Sequence[str], target: str) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError."""
+    def of(self, source: str) -> Commands:
+        """Return the commands for another file."""
+        return replace(self, source=source)
+
+    def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
+        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does.
+
+        ``advance`` is called after each page with the number of all pages.
+        """
         from .filters import context_of
 
         with _own_errors():
             made = context_of(self.context, words, self.source, target)
+            made.meta[ADVANCE] = advance
             made.command.invoke(made)
 
     def start(self, text: str) -> dict[str, Any]:
@@ -202,8 +210,10 @@ class Commands:
             if len(given[name]) > 1:
                 raise click.UsageError(f"--with: a page has one angle of stripes: give --{name} once.")
             given[name] = given[name][0]
+        if "auto" in given:
+            given["auto"] = True
         options = {
-            name: list(value) if isinstance(value, tuple) else str(value)
+            name: list(value) if isinstance(value, tuple) else True if value is True else str(value)
             for name, value in given.items()
             if name in self.options[command]
         }
@@ -217,7 +227,7 @@ class Commands:
         options.check_for_file(self.source, NOWHERE)
         recipe = options.recipe
         filter_ = {**recipe.options, "device": options.device, "profile": options.profile}
-        return Described(recipe.transfer, recipe.output, given["scale"], filter_)
+        return Described(recipe.transfer, recipe.output, given["scale"], filter_, recipe.auto)
 
 
 @cache
@@ -230,7 +240,9 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
     options = {}
     for kind in kinds:
         defaults = {each.name: each.default for each in COMMANDS[kind.name].params}
-        options[kind.name] = {name: defaults[name] for name in (*kind.parameters, *of_all) if name != kind.name}
+        options[kind.name] = {
+            name: defaults[name] for name in (*kind.parameters, *kind.searches, *of_all) if name != kind.name
+        }
     return options
 
 
@@ -240,13 +252,13 @@ def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping
 
     click needs as much time for an option that is missing as for a given one: for all of them a third of a request's.
     """
-    from .filters import COMMANDS
+    from .filters import COMMANDS, FilterCommand
 
     params = COMMANDS[name].params
     asked = [each for each in params if each.name in (*_options()[name], "device", "sources", "target")]
     others = click.Command(name, params=[each for each in params if each not in asked])
     values = others.make_context(name, [], parent=context.find_root()).params
-    return click.Command(name, params=asked, add_help_option=False), values
+    return FilterCommand(name, params=asked, add_help_option=False), values
 
 
 def _is_typed(context: click.Context, name: str) -> bool:

@@ -57,6 +57,8 @@ class Kind:
     """Whether other kinds can be multiplied in."""
     is_on_page: bool = True
     """Whether the page of ``explore`` may set its options: none of them names a file."""
+    searches: tuple[str, ...] = ()
+    """The names of the options that have waves searched for."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -351,6 +353,7 @@ KINDS: dict[str, Kind] = {
             factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
             value_of=at_of,
             output="keep",
+            searches=("auto", "strength", "keep"),
         ),
         Kind(
             "stripes",

@@ -1,6 +1,9 @@
 """A page in the browser: the user drags a filter over the spectrum of a picture, and the result follows.
 
     server.py      routes below a secret path, for this machine's pages alone
+    questions.py   what a page asks besides results: pictures, spectra, peaks, the meaning of a number
+    folder.py      the pictures of the folder, and those that are open
+    workers.py     threads, one for each kind of work; what nobody waits for stops
     live.py        the WebSocket, which answers the newest request
     request.py     a request: a command with its options, as on a command line
     answers.py     the filtered picture of a request, by filters that are kept ready, and the words beside it:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.search import notches
 from ..filters import Filter
 from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
 from ..output.modes import AUTO, MODES, STACK, Auto, check_scale, parse_scale
 from ..transfer import Transfer
-from .session import MAP
-from .shown import Kind, around_gray, frame, joined, reduced
+from .session import MAP, at, histogram
+from .shown import Kind, around_gray, eight_bits, frame, joined, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 READY = 4
 # Points of the curve up to 1 cycle per pixel, of which those up to a corner of the spectrum are sent.
 CURVE, CORNER = 512, 0.5**0.5
-# Number of samples that a histogram counts.
-COUNTED = 1 << 16
+# The largest level of pixels that stand for floats.
+FINE = 65535
 
 
 @dataclass(eq=False)
@@ -53,8 +54,10 @@ class Answer:
     described: Described
     transfer: Transfer
     """For the picture itself; radii in physical units are resolved by its pixel size."""
-    planes: Pixels
-    """Pixels to show, ``(channels, height, width)``, reduced by :attr:`level`."""
+    planes: Array
+    """Grey levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
+    unit: float
+    """The file's grey levels to one of :attr:`planes`."""
     level: int
     clipped: float | None
     """The part of the samples that became black or white, None if unknown."""
@@ -62,46 +65,72 @@ class Answer:
 
     def frame(self) -> bytes:
         """Return the requested view as a frame."""
+        request, kind = self.request, Kind.REMOVED if self.request.removed else Kind.RESULT
+        place = request.view[:2] if request.view else (0, 0)
+        return frame(kind, self.pixels(), number=request.id, level=request.level, place=place)
+
+    def pixels(self) -> Pixels:
+        """Return the requested view."""
         request, (height, width) = self.request, self.planes.shape[1:]
         x0, y0, x1, y1 = request.view or (0, 0, self.level * width, self.level * height)
         # A view beyond the borders shows the last pixels.
         left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
-        pixels = joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
-        kind = Kind.REMOVED if request.removed else Kind.RESULT
-        return frame(kind, pixels, number=request.id, level=request.level, place=(x0, y0))
+        if not request.removed:
+            black, white, gamma = self.shown
+            part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
+        return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
+
+    @property
+    def shown(self) -> tuple[float, float, float]:
+        """The grey levels to show as black and as white, and gamma: as the input's, if the output keeps its levels."""
+        page = self.page
+        if MODES[_looked_at(self.described.output, self.transfer)].keeps_levels:
+            return self.request.levels or page.shown
+        return 0.0, float(page.picture.maxval), 1.0
+
+    def values(self, points: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the number of the request and the output's grey levels at points ``(count, 2)``, x and y."""
+        if self.level > 1 or self.request.removed:
+            return {}
+        return {"id": self.request.id, "after": (at(self.planes, points) * self.unit).round(6).tolist()}
 
 
 class Answers:
     """Answers requests on one device, which is opened for the first one; for one thread."""
 
-    def __init__(self, session: Session, commands: CommandLine) -> None:
-        self._session, self._commands = session, commands
+    def __init__(self) -> None:
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request, session: Session, commands: CommandLine) -> Answer:
         """Filter the page of a request; raises FftfilterError, in the words of the command."""
         started = perf_counter()
-        described = self._commands.describe(request.words)
-        transfer = self._session.for_pixels(described.transfer)
+        described = commands.describe(request.words)
         given_range = parse_scale(described.scale)
         check_scale(described.output, STACK if described.scale == STACK else given_range)
-        page = self._session.page(request.page)
+        transfer = session.for_pixels(described.transfer)
+        if described.auto:
+            transfer *= notches(session.waves(described.auto), described.auto.shape)
+        page = session.page(request.page)
         page.check_level(request.level)
         # While something is dragged, the picture is filtered at the resolution of the view.
         level = 1 if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
-        clipped = None
+        clipped, unit, picture = None, 1.0, page.picture
         if request.removed:
             made = self._removed(page.planes(level), described, tuned)
         else:
             output = _looked_at(described.output, tuned)
             filter_ = self._filter(page.planes(level).shape, described, tuned, output, given_range)
-            white = page.white if MODES[output].keeps_levels else page.picture.maxval
-            made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
-            if white == page.picture.maxval and not MODES[described.output].is_values:
-                clipped = filter_.clipped()[0]
-        return Answer(request, page, described, transfer, made, level, clipped, perf_counter() - started)
+            if picture.planes.dtype.kind == "f":
+                white = page.range[1] if MODES[output].keeps_levels else picture.maxval
+                made = filter_(page.planes(level), channel_axis=0, dtype=np.uint16, levels=FINE, white=white)
+                unit = white / FINE
+            else:
+                holes, white = page.holes if level == 1 else None, picture.maxval
+                made = filter_(page.planes(level), channel_axis=0, levels=white, white=white, missing=holes)
+                clipped = None if MODES[described.output].is_values else filter_.clipped()[0]
+        return Answer(request, page, described, transfer, made, unit, level, clipped, perf_counter() - started)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
         """Return the picture minus the filtered values, with 0 as mid-grey; DC is left out."""
@@ -149,7 +178,7 @@ def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
         "python": python_call(answer, session),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *answer.page.size),
-        "histogram": histogram(answer.planes),
+        "histogram": None if answer.request.removed else _histogram(answer),
         "clipped": answer.clipped,
         "share": share(answer.page, gains),
         "note": "; ".join(notes(answer)) or None,
@@ -175,6 +204,7 @@ def python_call(answer: Answer, session: Session) -> str:
     has_colors = len(picture.planes) > 1
     image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
     image += ", channel_axis=-1" if has_colors else ""
+    image += ", missing=image[..., -1] == 0" if picture.alpha is not None and answer.page.holes is not None else ""
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"
@@ -213,17 +243,16 @@ def gain_map(answer: Answer, gains: Gains) -> bytes:
 
 def share(page: FilePage, gains: Gains) -> float | None:
     """Return the part of the power that is removed, about; None until the spectrum is computed."""
-    if "spectrum" not in vars(page):
+    if not page.has_spectrum:
         return None
     lost = float((page.power_map * np.square(1 - gains)).sum())
     return round(lost / (float(page.power_map.sum()) or 1.0), 6)
 
 
-def histogram(planes: Pixels) -> dict[str, list[int]]:
-    """Return the number of samples at each of the 256 levels, counted on an even subset."""
-    step = max(1, int((planes.size / COUNTED) ** 0.5))
-    counts = np.bincount(planes[:, ::step, ::step].ravel(), minlength=256)
-    return {"edges": [0, 255], "counts": counts.tolist()}
+def _histogram(answer: Answer) -> list[int]:
+    """Return the histogram of the output, as that of the input."""
+    low, high = answer.page.range
+    return histogram(answer.planes, (low / answer.unit, high / answer.unit))
 
 
 def notes(answer: Answer) -> list[str]:

@@ -6,19 +6,21 @@ import asyncio
 import json
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .answers import gain_map, gains_of, words
+from .answers import Answers, gain_map, gains_of, words
 from .request import Request, field_of, number_of, read
+from .workers import Worker
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from collections.abc import Callable, Coroutine
 
     from ..transfer import Transfer
-    from .answers import Answer, Answers
+    from .answers import Answer
     from .request import CommandLine
     from .session import Session
 
@@ -30,67 +32,119 @@ LARGEST = 1 << 17
 APART = 0.2
 # Seconds between two pings to a page.
 HEARTBEAT = 30
+# The begin of a message that asks for grey levels at points, and the most points.
+VALUES, MOST_POINTS = '{"values"', 2048
+# The option that has waves searched for.
+AUTO = "--auto"
+
+
+class Filtering(Worker):
+    """The thread that filters what is shown, with its filters."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.answers = Answers()
 
 
 class Live:
-    """Answers the requests of one page. ``thread`` filters for all pages."""
+    """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves.
 
-    def __init__(self, session: Session, commands: CommandLine, answers: Answers, thread: Executor) -> None:
-        self._session, self._commands, self._answers, self._thread = session, commands, answers, thread
+    ``opened`` returns the session of a file's name.
+    """
+
+    def __init__(
+        self, opened: Callable[[object], Session], commands: CommandLine, filtering: Filtering, long: Worker
+    ) -> None:
+        self._opened, self._commands, self._filtering, self._long = opened, commands, filtering, long
         self._said_at = 0.0
         self._mapped: Transfer | None = None
+        self._last: Answer | None = None
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Answer until the page closes its socket."""
-        socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
+        self._socket = socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
-        newest = asyncio.Queue[str](1)
-        answering = asyncio.create_task(self._answer_all(socket, newest))
+        self._newest = asyncio.Queue[str](1)
+        self._newer = asyncio.Event()
+        answering = asyncio.create_task(self._answer_all())
         try:
             async for message in socket:
-                if message.type is WSMsgType.TEXT:
-                    if newest.full():
-                        newest.get_nowait()
-                    newest.put_nowait(message.data)
+                if message.type is not WSMsgType.TEXT:
+                    continue
+                if message.data.startswith(VALUES):
+                    await self._send(await self._filtering.do(self._values, message.data))
+                    continue
+                if self._newest.full():
+                    self._newest.get_nowait()
+                self._newest.put_nowait(message.data)
+                self._newer.set()
         finally:
             answering.cancel()
             with suppress(asyncio.CancelledError, ConnectionError):
                 await answering
         return socket
 
-    async def _answer_all(self, socket: web.WebSocketResponse, newest: asyncio.Queue[str]) -> None:
-        run = asyncio.get_running_loop().run_in_executor
+    async def _answer_all(self) -> None:
         unsaid: Answer | None = None
         while True:
             text = None
             with suppress(TimeoutError):
                 async with asyncio.timeout(APART if unsaid else None):
-                    text = await newest.get()
+                    text = await self._newest.get()
             if text is not None:
-                message, unsaid = await run(self._thread, self._answer, text)
-                await _send(socket, message)
+                self._newer.clear()
+                unsaid = await self._answer(text)
             # The picture first: while the browser draws it, there is time for words.
             if unsaid and (text is None or monotonic() - self._said_at >= APART):
-                for message in await run(self._thread, self._words, unsaid):
-                    await _send(socket, message)
+                for message in await self._filtering.do(self._words, unsaid):
+                    await self._send(message)
                 unsaid = None
 
-    def _answer(self, text: str) -> tuple[Message, Answer | None]:
-        """Return the frame that answers a request and the answer that words are due for; or an error's message."""
-        number = None
+    async def _answer(self, text: str) -> Answer | None:
+        """Send the frame that answers a request, or an error's message; return the answer that words are due for."""
+        number, source = None, ""
         try:
             given = read(text)
             number = number_of(given)
-            answer = self._answers.answer(Request.of(given, self._commands))
-            return answer.frame(), answer
+            session = await self._filtering.do(self._opened, given.get("file"))
+            commands, source = self._commands.of(session.source), session.source
+            request = Request.of(given, commands)
+            auto = commands.describe(request.words).auto if AUTO in request.words else None
+            if auto and not session.has_waves(auto):
+                await self._send(json.dumps({"id": number, "doing": "Looking for patterns"}))
+                if not await self._before_newer(self._long.do(session.waves, auto)):
+                    return None
+            answer: Answer = await self._filtering.do(self._filtering.answers.answer, request, session, commands)
+            await self._send(await self._filtering.do(answer.frame))
+        except ConnectionError:
+            raise
         except Exception as error:  # noqa: BLE001  the page must not wait forever
-            return self._refusal(number, error), None
+            await self._send(self._refusal(number, error, source))
+            return None
+        self._last = answer
+        self._session = session
+        return answer
 
-    def _refusal(self, number: int | None, error: Exception) -> str:
-        line = line_of(error)
-        # The path of the file may contain the name of an option.
-        field = field_of(line.replace(self._session.source, ""), self._commands)
-        return json.dumps({"id": number, "error": line, "field": field})
+    async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
+        """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""
+        newer, done = asyncio.create_task(self._newer.wait()), asyncio.create_task(work)
+        try:
+            await asyncio.wait({newer, done}, return_when=asyncio.FIRST_COMPLETED)
+            return done.done() and (done.result(), True)[1]
+        finally:
+            newer.cancel()
+            done.cancel()
+
+    def _values(self, text: str) -> str:
+        """Return the grey levels at the points of a message: of a page, and of its last result."""
+        told: dict[str, Any] = {}
+        with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
+            given = read(text)
+            points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
+            page = self._opened(given.get("file")).page(given["page"])
+            after = self._last.values(points) if self._last and self._last.page is page else {}
+            told = {"tag": given["tag"], "before": page.values(points), **after}
+        return json.dumps({"values": told})
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
@@ -99,16 +153,21 @@ class Live:
             gains, is_new = gains_of(answer), answer.transfer != self._mapped
             about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
         except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.request.id, error)]
+            return [self._refusal(answer.request.id, error, self._session.source)]
         self._mapped = answer.transfer
         return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
 
+    def _refusal(self, number: int | None, error: Exception, source: str) -> str:
+        line = line_of(error)
+        # The path of the file may contain the name of an option.
+        field = field_of(line.replace(source, "") if source else line, self._commands)
+        return json.dumps({"id": number, "error": line, "field": field})
 
-async def _send(socket: web.WebSocketResponse, message: Message) -> None:
-    if isinstance(message, str):
-        await socket.send_str(message)
-    else:
-        await socket.send_bytes(message)
+    async def _send(self, message: Message) -> None:
+        if isinstance(message, str):
+            await self._socket.send_str(message)
+        else:
+            await self._socket.send_bytes(message)
 
 
 def line_of(error: Exception) -> str:

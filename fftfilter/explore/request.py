@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..errors import ParameterError, check_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ..analysis.search import AutoNotches
     from ..output.modes import Output
     from ..transfer import Transfer
 
@@ -31,6 +32,8 @@ class Described(NamedTuple):
     scale: str
     filter: dict[str, Any]
     """The other options of :class:`Filter`."""
+    auto: AutoNotches | None = None
+    """How waves are searched for that are removed as well."""
 
 
 class CommandLine(Protocol):
@@ -47,8 +50,11 @@ class CommandLine(Protocol):
     def describe(self, words: Sequence[str]) -> Described:
         """Return the filter that a command and its options describe; raises FftfilterError."""
 
-    def run(self, words: Sequence[str], target: str) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError."""
+    def of(self, source: str) -> CommandLine:
+        """Return the commands for another file."""
+
+    def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
+        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class Request:
     """Whether to show what the filter removes, not the result."""
     view: tuple[int, int, int, int] | None = None
     """The part of the picture to send: from x, y to x, y, in pixels of the picture."""
+    levels: tuple[float, float, float] | None = None
+    """The grey levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Request:
@@ -88,7 +96,18 @@ class Request:
             given.get("rest", True) is not False,
             show == "removed",
             view,
+            levels_of(given.get("levels")),
         )
+
+
+def levels_of(given: object) -> tuple[float, float, float] | None:
+    """Return black, white and gamma as a page gives them; raises ParameterError."""
+    if given is None:
+        return None
+    numbers = [float(each) for each in given if isinstance(each, int | float)] if isinstance(given, list) else []
+    if len(numbers) != 3 or not (-1e30 < numbers[0] < numbers[1] < 1e30 and 0.01 <= numbers[2] <= 100):
+        raise ParameterError("levels are black, white and gamma, such as [0, 255, 1]: give black below white")
+    return numbers[0], numbers[1], numbers[2]
 
 
 def read(text: str | bytes) -> dict[str, Any]:
@@ -120,6 +139,9 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
     for name, usual in commands.options[command].items():
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
+            if value is True:
+                words.append(f"--{name.replace('_', '-')}")
+                continue
             if not isinstance(value, str | int | float | None):
                 raise ParameterError(f"{name} {_brief(value)} is not a value")
             text = "" if value is None else str(value).strip()

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
+from . import workers
 from .answers import command_line
 
 if TYPE_CHECKING:
@@ -40,30 +45,57 @@ class ElsewhereError(ParameterError):
 
 
 class ExistsError(FftfilterError):
-    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since."""
+    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since.
 
-    def __init__(self, message: str, answer: str) -> None:
+    ``free`` is a name like it that no file has.
+    """
+
+    def __init__(self, message: str, answer: str, free: str) -> None:
         super().__init__(message)
-        self.answer = answer
+        self.answer, self.free = answer, free
+
+
+class ChangedError(FftfilterError):
+    """The input is not the file that was opened: what would be saved is not what is shown."""
+
+
+@dataclass
+class Progress:
+    """How far saving has come, in pages."""
+
+    done: int = 0
+    total: int = 0
+    process: subprocess.Popen[str] | None = None
+    """That filters a folder."""
+
+    def advance(self, total: int) -> None:
+        """Count one more page; raises StoppedError if nobody waits any more."""
+        workers.check()
+        self.done, self.total = self.done + 1, total
 
 
 def save(
-    words: Sequence[str], given: object, answer: object, session: Session, commands: CommandLine
+    words: Sequence[str], asked: tuple[object, object], session: Session, commands: CommandLine, progress: Progress
 ) -> dict[str, str]:
     """Run the command into a file that a page names; raises FftfilterError.
 
-    ``answer`` is that of an :class:`ExistsError`, after which the page asked whether the file may be replaced.
+    ``asked`` is the name, and the answer of an :class:`ExistsError`, after which the page asked whether the file may be
+    replaced.
     """
+    given, answer = asked
     name = name_of(given, session)
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
     try:
         with _Place(session, name) as place:
+            if session.has_changed:
+                raise ChangedError(f"{quoted_if_odd(session.source)} is not the file that was opened: open it again")
             place.refuse()
             images.check_output(session.source, place.path)
             place.refuse(answer, is_asked=True)
             try:
-                commands.run((*words, "--quiet"), os.path.join(session.folder, part))
+                commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
+                workers.check()
                 place.give(part, answer)
             finally:
                 place.remove(part)
@@ -73,6 +105,48 @@ def save(
         error.args = (str(error).replace(part, name),)
         raise
     return {"written": target, "command": command_line(words, session.source, target)}
+
+
+def applied(
+    words: Sequence[str], given: object, session: Session, progress: Progress, total: int
+) -> dict[str, str | list[str]]:
+    """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
+
+    Return the folder, the last line of the report, and a line for each file that failed.
+    """
+    name = name_of(given, session)
+    source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
+    try:
+        os.mkdir(target)  # noqa: PTH102  likewise
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
+    command = [sys.executable, "-P", "-m", "fftfilter", *words, "--report", "-", "--", source, target]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        said, progress.process = [], process
+        try:
+            for line in process.stdout or ():
+                if line.startswith("{"):
+                    progress.advance(total)
+                else:
+                    said.append(line.strip())
+        except BaseException:
+            process.terminate()
+            raise
+    if not progress.done:
+        with suppress(OSError):
+            os.rmdir(target)  # noqa: PTH106  likewise
+        raise WriteError(" ".join(said) or f"{quoted_if_odd(target)}: nothing was written")
+    return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
+
+
+def downloaded(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> bytes:
+    """Return the bytes that the command writes to a name; raises FftfilterError."""
+    with TemporaryDirectory(prefix="fftfilter-") as folder:
+        target = os.path.join(folder, name_of(given, session))
+        images.check_output(session.source, target)
+        commands.run((*words, "--quiet"), target, Progress().advance)
+        with open(target, "rb") as file:  # noqa: PTH123  likewise
+            return file.read()
 
 
 def name_of(given: object, session: Session) -> str:
@@ -142,8 +216,13 @@ class _Place:
         )
         if is_asked and answer != seen:
             date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
-            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen)
+            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen, self._free())
         return found
+
+    def _free(self) -> str:
+        stem, dot, suffix = self._name.rpartition(".")
+        names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
+        return next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
 
     def give(self, part: str, answer: object) -> None:
         """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""

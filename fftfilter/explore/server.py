@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -19,19 +18,21 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from ..errors import FftfilterError, ParameterError
-from .answers import Answers
-from .live import Live, line_of
+from ..errors import FftfilterError, ParameterError, TooLargeError
+from .folder import Folder
+from .live import Filtering, Live, line_of
+from .questions import DRAWN, LONG, page_of, whole
 from .request import Request, read
-from .saving import ElsewhereError, ExistsError, save
-from .shown import Kind, frame
+from .saving import ChangedError, ElsewhereError, ExistsError, Progress, applied, downloaded, save
+from .shown import Kind, frame, levels, reduced
 from .steps import steps
+from .workers import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from .request import CommandLine
-    from .session import FilePage, Session
+    from .session import Session
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -49,16 +50,20 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# A request that opens the device; it filters a reduced picture.
+WARM = {"command": "lowpass", "rest": False}
 # Most bytes of a request.
 LARGEST = 1 << 20
-# Most digits of a number in a request: Python refuses thousands.
-MOST_DIGITS = 18
 # Seconds in which a page may close its connection at the end, and in which Ctrl-C is noticed.
 PATIENCE = 0.5
 # Most connections at a time: a browser opens six for all pages of a server, and one for each page's requests.
 MOST = 32
 # Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
+# Most bytes of a file that is dropped.
+MOST_BYTES = 1 << 31
+# Pixels of a side of the small pictures.
+SMALL = 128
 # Errors in requests of strangers are not logged.
 SILENT = logging.getLogger(f"{__name__}.silent")
 SILENT.propagate = False
@@ -68,7 +73,9 @@ SILENT.addHandler(logging.NullHandler())
 def _refusal(error: Exception) -> web.Response:
     """Return the response for an error."""
     if isinstance(error, ExistsError):
-        return web.json_response({"error": line_of(error), "overwrite": error.answer}, status=409)
+        return web.json_response({"error": line_of(error), "overwrite": error.answer, "free": error.free}, status=409)
+    if isinstance(error, ChangedError):
+        return web.json_response({"error": line_of(error), "changed": True}, status=409)
     is_known = isinstance(error, FftfilterError | MemoryError)
     status = 403 if isinstance(error, ElsewhereError) else 400 if is_known else 500
     return web.json_response({"error": line_of(error)}, status=status)
@@ -91,14 +98,17 @@ class Server:
         start: dict[str, Any],
         visited: Callable[[], None] = lambda: None,
     ) -> None:
-        self._session, self._commands, self._start, self._visited = session, commands, start, visited
+        self._first, self._folder = session, Folder(session)
+        self._commands, self._start, self._visited = commands, start, visited
+        self.folder = session.folder
         self.token = secrets.token_urlsafe(16)
-        # One thread filters; another computes spectra and peaks, which takes long.
-        self._live = ThreadPoolExecutor(1, "filtering")
-        self._aside = ThreadPoolExecutor(1, "aside")
-        self._answers = Answers(session, commands)
+        # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
+        self._filtering, self._small = Filtering("filtering"), Filtering("small")
+        self._drawing, self._long, self._saving = Worker("drawing"), Worker("long"), Worker("saving")
+        self._progress = Progress()
         # Pictures of the last run of the steps.
         self._pictures: list[bytes] = []
+        self._run = 0
         # Connections that sent a request with the token.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
@@ -106,18 +116,18 @@ class Server:
         """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
+        drawn, long = DRAWN | {"picture": self._picture, "files": self._files}, LONG | {"steps": self._go_through}
         app.add_routes(
             [
                 web.get(f"{path}/", self._index),
                 web.get(f"{path}/page/{{name}}", self._file),
-                web.get(f"{path}/picture", self._picture),
-                web.get(f"{path}/input", self._of_page(_input)),
-                web.get(f"{path}/spectrum", self._of_page(_spectrum)),
-                web.get(f"{path}/peaks", self._of_page(lambda page, _: {"peaks": page.peaks()})),
-                web.get(f"{path}/radial", self._of_page(lambda page, _: page.radial())),
-                web.get(f"{path}/steps", self._go_through),
+                *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
+                *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
+                web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
+                web.post(f"{path}/drop", self._drop),
+                web.get(f"{path}/saving", self._saved),
                 web.get(f"{path}/live", self._follow),
             ]
         )
@@ -154,7 +164,12 @@ class Server:
     async def run(self, port: int, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
         runner = web.AppRunner(
-            self.app(), access_log=None, logger=SILENT, shutdown_timeout=PATIENCE, keepalive_timeout=IDLE
+            self.app(),
+            access_log=None,
+            logger=SILENT,
+            shutdown_timeout=PATIENCE,
+            keepalive_timeout=IDLE,
+            handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
@@ -167,7 +182,11 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
-                self._live.submit(self._answers.answer, Request.of(self._start, self._commands))
+                coarsest = levels(*self._first.page(0).size)[-1]
+                start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
+                warm = self._filtering.do(self._filtering.answers.answer, start, self._first, self._commands)
+                warming = loop.create_task(warm)
+                warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
@@ -175,8 +194,15 @@ class Server:
             await runner.cleanup()
 
     async def _end(self, _: web.Application) -> None:
-        for thread in (self._live, self._aside):
-            thread.shutdown(wait=False, cancel_futures=True)
+        for worker in (self._filtering, self._small, self._drawing, self._long, self._saving):
+            worker.end()
+        self.end()
+
+    def end(self) -> None:
+        """Remove files that were dropped, and end the filtering of a folder."""
+        self._folder.end()
+        if self._progress.process:
+            self._progress.process.terminate()
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         self._visited()
@@ -185,18 +211,48 @@ class Server:
     async def _file(self, request: web.Request) -> web.StreamResponse:
         return _of_page_file(request.match_info["name"])
 
-    async def _picture(self, _: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._beside(self._session.described, self._start, self._commands.options))
+    def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any], *, keep: bool = True) -> Handler:
+        """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""
 
-    async def _go_through(self, request: web.Request) -> web.StreamResponse:
-        wanted = Request.of(read(request.query.get("request", "")), self._commands)
-        made = await self._beside(steps, wanted, self._session, self._commands)
-        self._pictures = made.pictures
-        return web.json_response(made.told)
+        async def handler(request: web.Request) -> web.StreamResponse:
+            name, query = request.query.get("file"), request.query
+            made = await worker.do(lambda: make(self._folder.session(name, keep=keep), query))
+            if isinstance(made, bytes):
+                return web.Response(body=made, content_type="application/octet-stream")
+            return web.json_response(made)
+
+        return handler
+
+    def _files(self, _: Session, __: Mapping[str, str]) -> dict[str, Any]:
+        return {"files": self._folder.names()}
+
+    def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
+        return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
+
+    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, CommandLine]:
+        """Return a request, its file and the commands for this; raises FftfilterError."""
+        session = self._folder.session(given.get("file"))
+        commands = self._commands.of(session.source)
+        return Request.of(given, commands), session, commands
+
+    def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
+        """Return a small picture of a file, or of the result of a request."""
+        if "request" in query:
+            pixels = self._small.answers.answer(*self._asked(read(query["request"]))).pixels()
+        else:
+            page = page_of(session, query)
+            pixels = page.pixels(levels(*page.size)[-1])
+        return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
+
+    def _go_through(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
+        made = steps(*self._asked(read(query.get("request", ""))))
+        self._pictures, self._run = made.pictures, self._run + 1
+        return made.told | {"run": self._run}
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         number = int(request.match_info["number"])
-        if number >= len(self._pictures):
+        is_last = request.query.get("run", str(self._run)) == str(self._run)
+        if not is_last or number >= len(self._pictures):
             raise web.HTTPNotFound
         return web.Response(body=self._pictures[number], content_type="image/png")
 
@@ -206,30 +262,35 @@ class Server:
                 given = read(await request.read())
         except (web.RequestPayloadError, TimeoutError):
             raise ParameterError("the request's body is damaged, or does not come") from None
-        wanted = given.get("request")
+        wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        words = Request.of(wanted, self._commands).words
-        asked = given.get("out"), given.get("overwrite")
-        return web.json_response(await self._beside(save, words, *asked, self._session, self._commands))
+        asked, session, commands = await self._drawing.do(self._asked, wanted)
+        words = asked.words
+        if given.get("download") is True:
+            made = await self._saving.do(downloaded, words, out, session, commands)
+            return web.Response(body=made, content_type="application/octet-stream")
+        self._progress = Progress()
+        if given.get("folder") is True:
+            total = len(self._folder.names())
+            return web.json_response(await self._saving.do(applied, words, out, session, self._progress, total))
+        place = out, given.get("overwrite")
+        return web.json_response(await self._saving.do(save, words, place, session, commands, self._progress))
+
+    async def _drop(self, request: web.Request) -> web.StreamResponse:
+        data = bytearray()
+        async for part in request.content.iter_any():
+            data += part
+            if len(data) > MOST_BYTES:
+                raise TooLargeError("a file that is dropped has at most 2 GB: give larger ones to the command")
+        name = await self._drawing.do(self._folder.add, request.query.get("name", ""), bytes(data))
+        return web.json_response({"name": name})
+
+    async def _saved(self, _: web.Request) -> web.StreamResponse:
+        return web.json_response({"done": self._progress.done, "total": self._progress.total})
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
-        return await Live(self._session, self._commands, self._answers, self._live).serve(request)
-
-    def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
-        """Return the handler that sends the result of ``make`` for a page; it is computed beside the filtering."""
-
-        async def handler(request: web.Request) -> web.StreamResponse:
-            number = _number(request, "page", 0)
-            made = await self._beside(lambda: make(self._session.page(number), request))
-            if isinstance(made, bytes):
-                return web.Response(body=made, content_type="application/octet-stream")
-            return web.json_response(made)
-
-        return handler
-
-    async def _beside(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
+        return await Live(self._folder.session, self._commands, self._filtering, self._long).serve(request)
 
 
 def _of_page_file(name: str) -> web.Response:
@@ -238,19 +299,3 @@ def _of_page_file(name: str) -> web.Response:
     if found is None:
         raise web.HTTPNotFound
     return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
-
-
-def _spectrum(page: FilePage, _: web.Request) -> bytes:
-    return frame(Kind.SPECTRUM, page.spectrum_pixels())
-
-
-def _input(page: FilePage, request: web.Request) -> bytes:
-    level = _number(request, "level", 1)
-    return frame(Kind.INPUT, page.pixels(level), level=level)
-
-
-def _number(request: web.Request, name: str, usual: int) -> int:
-    text = request.query.get(name, str(usual))
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ParameterError(f"{name} {text!r} is not a whole number")
-    return int(text)

@@ -45,32 +45,29 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
-    """Return planes as gray ``(height, width)`` or opaque RGBA ``(height, width, 4)``.
+    """Return planes as gray ``(height, width)`` or RGB ``(height, width, 3)``.
 
     Of one or two planes, the first is shown; of more, the first three.
     """
-    if len(planes) < 3:
-        return np.asarray(planes[0])
-    rgba = np.empty((*planes[0].shape, 4), np.uint8)
-    for i, plane in enumerate(planes[:3]):
-        rgba[..., i] = plane
-    rgba[..., 3] = 255
-    return rgba
+    return np.asarray(planes[0]) if len(planes) < 3 else np.stack(tuple(planes[:3]), axis=-1)
 
 
-def eight_bits(planes: Array, white: float) -> Pixels:
-    """Return grey levels from 0 to white as 8 bits."""
-    if planes.dtype == np.uint8 and white == 255:
+def eight_bits(planes: Array, shown: tuple[float, float, float]) -> Pixels:
+    """Return grey levels from black to white as 8 bits; ``shown`` are black, white and gamma."""
+    black, white, gamma = shown
+    if planes.dtype == np.uint8 and shown == (0, 255, 1):
         return planes
-    return np.asarray(np.rint(np.clip(planes * np.float32(255 / white), 0, 255))).astype(np.uint8)
+    is_table = planes.dtype.kind == "u" and planes.size > np.iinfo(planes.dtype).max
+    values = np.arange(np.iinfo(planes.dtype).max + 1) if is_table else planes
+    parts = np.clip((values.astype(np.float32) - np.float32(black)) / np.float32(white - black), 0, 1)
+    found = np.rint(255 * (parts if gamma == 1 else parts ** np.float32(1 / gamma))).astype(np.uint8)
+    return np.asarray(found[planes] if is_table else found)
 
 
-def white_of(planes: Array, maxval: int) -> float:
-    """Return the grey level to show as white: of 8 bits the file's maxval, else about the largest in the picture."""
-    if planes.dtype == np.uint8:
-        return float(maxval)
-    step = max(1, planes.size // ENOUGH)
-    return float(np.quantile(planes.reshape(-1)[::step], 1 - CUT)) if planes.max() > 0 else float(maxval)
+def extremes(planes: Array, cut: float = CUT) -> tuple[float, float]:
+    """Return the levels of about the darkest and the brightest sample; some are left out at each end."""
+    low, high = np.quantile(planes.reshape(-1)[:: max(1, planes.size // ENOUGH)], (cut, 1 - cut))
+    return float(low), float(high if high > low else low + 1)
 
 
 def around_gray(values: Array) -> Pixels:

@@ -24,7 +24,7 @@ class Progress:
     """A progress bar on standard error, if that is a terminal and not ``quiet``."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
-        self._total = total
+        self.total = total
         self._done = 0
         self._began = time.monotonic()
         self._shown = 0.0
@@ -42,7 +42,7 @@ class Progress:
         if self._on and now - self._shown >= _SECONDS_BETWEEN:
             self._shown = now
             columns = shutil.get_terminal_size().columns - 1
-            _write(_CLEAR + line(self._done, self._total, now - self._began)[:columns])
+            _write(_CLEAR + line(self._done, self.total, now - self._began)[:columns])
 
     def clear(self) -> None:
         """Erase the bar, to make room for other lines or for good."""

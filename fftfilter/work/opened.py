@@ -204,11 +204,12 @@ def spectrum_of(
     size: tuple[int, int] | None = None,
     device: str | int | None = None,
     holes: Callable[[Picture], Holes | None] = USUAL.holes,
+    check: Callable[[], None] = lambda: None,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
     ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
-    returns which samples are missing.
+    returns which samples are missing. ``check`` is called before each page, and may raise.
     """
     from ..analysis.power import middle, spectrum
 
@@ -221,6 +222,7 @@ def spectrum_of(
     mean = of(first)
     if isinstance(found, images.Pages):
         for page in (found.read(i, spectrum_bytes) for i in range(1, len(found))):
+            check()
             if page.planes.shape[1:] == shape:
                 mean.add(of(page))
     return mean

@@ -84,7 +84,7 @@ def test_a_device_that_was_chosen_stands_in_the_command(tmp_path):
 ENDLESS = """
 import sys, threading
 from fftfilter.explore import answers, session
-answers.Answers.answer = session.FilePage.peaks = lambda *_: threading.Event().wait()
+answers.Answers.answer = session.Session.waves = lambda *_: threading.Event().wait()
 from fftfilter.__main__ import main
 sys.argv = ["fftfilter", "explore", "--no-browser", "in.png"]
 main()

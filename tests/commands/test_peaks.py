@@ -149,6 +149,10 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
             "--strength is for the waves that --auto",
         ),
         (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
+        (["notch", "--keep", "0.1,0.1", "--at", "0.1,0.1", "a.png", "b.png"], "--keep is for the waves that --auto"),
+        (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "--keep '0.1' is not a wave: give FX,FY"),
+        (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "--keep 'nan,0' is not a wave: give FX,FY"),
+        (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "--keep '0.1,9' is not a wave: give FX,FY"),
     ],
 )
 def test_what_means_nothing_is_refused(run, arguments, message):

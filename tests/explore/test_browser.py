@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 import tifffile
 from click.testing import CliRunner
+from PIL import Image
 
 from fftfilter.cli import cli
-from fftfilter.transfer.units import Radius
 from tests.helpers import Started
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright, which drives browsers, is not installed")
@@ -30,25 +32,40 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 SIDE = 96
 WAVE = (0.15625, 0.0625)  # 15 and 6 cycles
-START = "lowpass --radius 8px --shape gaussian --output keep"
+SIZES = [(390, 844), (768, 1024), (960, 600), (1024, 768), (1280, 720), (1440, 900), (2560, 1440)]
 CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "tab", "textbox"}
+SMOOTH = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}, "shape": "gaussian", "output": "keep"}
+# Holds back what the server says, while `held` is true.
+HOLDING = """
+window.held = false;
+window.WebSocket = class extends WebSocket {
+  waiting = [];
+  set onmessage(handler) {
+    super.onmessage = (event) => { held ? this.waiting.push(event) : handler(event); };
+    window.release = () => { held = false; this.waiting.splice(0).forEach(handler); };
+  }
+};
+"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A stack of two pages: a wave over smooth noise, and noise alone."""
+    """A stack of two pages: a wave over smooth noise, and noise alone. And a picture of one page, with the wave."""
     folder = tmp_path_factory.mktemp("explore")
     y, x = np.mgrid[:SIDE, :SIDE]
     noise = np.random.default_rng(5).normal(0, 12, (2, SIDE, SIDE))
     pages = 128 + noise + np.array([40, 0])[:, None, None] * np.cos(2 * np.pi * (WAVE[0] * x + WAVE[1] * y))
-    tifffile.imwrite(folder / "in.tif", np.clip(pages, 0, 255).astype(np.uint8), photometric="minisblack")
+    levels = np.clip(pages, 0, 255).astype(np.uint8)
+    size = {"resolution": (10_000, 10_000), "resolutionunit": "CENTIMETER"}  # of 1 um
+    tifffile.imwrite(folder / "in.tif", levels, photometric="minisblack", **size)
+    Image.fromarray(levels[0]).save(folder / "one.png")
     return folder
 
 
 @pytest.fixture(scope="module")
 def url(folder):
     """The address of the page, served by the program."""
-    command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", "--with", START, "in.tif", "out.tif"]
+    command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", "in.tif"]
     with Started(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         yield process.stdout.readline().strip()
 
@@ -58,10 +75,11 @@ def tab(url):
     """A tab of the browser, which collects what goes wrong in it."""
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1280, "height": 720})
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab = context.new_page()
         tab.set_default_timeout(1000 * PATIENCE)
+        tab.add_init_script(HOLDING)
         tab.wrong = []
 
         def note(message):
@@ -78,23 +96,41 @@ def tab(url):
 
 @pytest.fixture
 def page(tab, url):
-    """The page as it is opened; nothing may go wrong in it."""
+    """The page as it is opened; nothing may go wrong in it, except what a test expects (``tab.expected``)."""
     tab.wrong.clear()
+    tab.expected = ()
+    tab.goto("about:blank")
     tab.goto(url)
-    tab.locator("#peaks[aria-busy=false]").wait_for()
-    said(tab, START)
+    state(tab, "Nothing is filtered yet")
     yield tab
-    assert tab.wrong == []
+    assert [each for each in tab.wrong if not any(part in each for part in tab.expected)] == []
 
 
-def said(page, text):
-    """Wait until the command line has a text."""
-    expect(page.locator("#command")).to_contain_text(text)
+def opened(page, url, settings=SMOOTH, *, goal="hand", file="in.tif", number=0, **view):
+    """Open the page with settings, as a link does, and wait for the result."""
+    asked = {"file": file, "page": number, "goal": goal, "settings": settings, "view": {"show": "after"} | view}
+    page.goto("about:blank")
+    page.goto(f"{url}#{quote(json.dumps(asked))}")
+    state(page, "Shown: your choice, full quality")
+    return page
+
+
+def state(page, text):
+    """Wait until the line of the state has a text."""
+    expect(page.locator(".state p")).to_contain_text(text)
+
+
+def command(page, text=""):
+    """Return the command line when it is that of the state and has a text."""
+    expect(page.locator("pre.command")).not_to_have_attribute("data-old", "")
+    expect(page.locator("pre.command")).to_contain_text(text)
+    state(page, "full quality")
+    return page.locator("pre.command").text_content()
 
 
 def middle(page):
     """Return where frequency 0 is, and how many pixels of the screen a cycle per pixel has."""
-    box = page.locator("#spectrum-viewer .stage").bounding_box()
+    box = page.locator(".spc .stage").bounding_box()
     scale = min(box["width"], box["height"])
     half = 0.5 / SIDE * scale
     return box["x"] + box["width"] / 2 + half, box["y"] + box["height"] / 2 + half, scale
@@ -104,7 +140,7 @@ def shown(page):
     """Return the gray levels that the picture's canvas shows, at the middle of each pixel of the picture."""
     levels = page.evaluate(
         """(side) => {
-            const canvas = document.querySelector("#result-viewer canvas");
+            const canvas = document.querySelector(".pic canvas");
             const {width, height} = canvas;
             const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
             const scale = Math.min(width, height) / side;
@@ -122,96 +158,28 @@ def shown(page):
 def assert_shown(page, wanted):
     """Hold the canvas to a picture; words come before their frame."""
     for _ in range(10 * PATIENCE):
-        difference = np.abs(shown(page) - wanted)
+        difference = np.abs(shown(page) - wanted.astype(int))
         if difference.max() <= 1:
             return
         page.wait_for_timeout(100)
     pytest.fail(f"{np.count_nonzero(difference > 1)} pixels differ, by up to {difference.max()} levels")
 
 
-def filtered(folder, command, page=0):
-    """Return the pixels that a command line writes, and its file's bytes."""
-    program, *arguments, source, target = shlex.split(command)
+def written(folder, line):
+    """Return the bytes that a command line writes."""
+    program, *arguments, source, target = shlex.split(line)
     assert program == "fftfilter"
-    assert (source, target) == ("in.tif", "out.tif")
-    wanted = folder / "wanted.tif"
+    wanted = folder / f"wanted{target[-4:]}"
     assert CliRunner().invoke(cli, [*arguments, str(folder / source), str(wanted)]).exit_code == 0
-    return tifffile.imread(wanted)[page].astype(int), wanted.read_bytes()
+    found = wanted.read_bytes()
+    wanted.unlink()
+    return found
 
 
-def test_it_opens_with_the_filtered_picture(page, folder):
-    assert page.title() == "in.tif - fftfilter"
-    expect(page.locator("[name=radius]")).to_have_value("8px")
-    wanted, _ = filtered(folder, page.locator("#command").inner_text())
-    assert_shown(page, wanted)
-
-
-def test_a_ring_is_dragged_and_a_drag_is_undone(page, folder):
-    x, y, scale = middle(page)
-    r = 0.125 * scale
-    page.mouse.move(x - r, y)
-    page.mouse.down()
-    for step in range(1, 9):
-        page.mouse.move(x - r * (1 + step / 8), y)
-    page.mouse.up()
-    radius = page.locator("[name=radius]")
-    assert math.isclose(float(radius.input_value().removesuffix("px")), 4, rel_tol=0.02)
-    said(page, f"--radius {radius.input_value()}")
-    wanted, _ = filtered(folder, page.locator("#command").inner_text())
-    assert_shown(page, wanted)
-    page.locator("#undo").click()
-    said(page, "--radius 8px")
-    expect(page.locator("#undo")).to_be_disabled()
-    page.keyboard.press("Control+Shift+Z")
-    said(page, f"--radius {radius.input_value()}")
-
-
-def test_notches_are_added_by_clicks_sized_by_the_wheel_and_removed_by_a_key(page):
-    x, y, scale = middle(page)
-    page.locator(".peak-row").click()
-    notch = page.locator("#notches input")
-    fx, fy, width = notch.input_value().split(",")
-    assert (abs(float(fx)), abs(float(fy))) == pytest.approx(WAVE, abs=0.1 / SIDE)
-    said(page, f"--notch {fx},{fy},{width}")
-    page.locator("#undo").click()
-    # Near a peak a click means the peak; here its conjugate.
-    page.mouse.click(x - WAVE[0] * scale + 4, y - WAVE[1] * scale)
-    expect(notch).to_have_value(f"{fx},{fy},{width}")
-    page.mouse.click(x + 0.25 * scale, y - 0.375 * scale)
-    fx, fy = map(float, notch.nth(1).input_value().split(","))
-    assert (fx, fy) == pytest.approx((0.25, -0.375), abs=0.005)
-    page.mouse.wheel(0, -100)
-    said(page, ",0.0066cyc")
-    page.keyboard.press("Shift+ArrowLeft")
-    assert float(notch.nth(1).input_value().split(",")[0]) == pytest.approx(fx - 10 / SIDE, abs=1e-4)
-    page.keyboard.press("Delete")
-    expect(notch).to_have_count(1)
-
-
-def test_a_notch_is_dragged_and_moved_by_keys_both_ways(page):
-    def at():
-        return tuple(map(float, page.locator("#notches input").input_value().split(",")[:2]))
-
-    x, y, scale = middle(page)
-    page.mouse.click(x + 0.25 * scale, y - 0.375 * scale)
-    expect(page.locator("#notches input")).to_have_count(1)
-    fx, fy = at()
-    page.mouse.move(x + fx * scale, y + fy * scale)
-    page.mouse.down()
-    for part in (0.5, 1):
-        page.mouse.move(x + (fx - 0.1 * part) * scale, y + (fy + 0.3 * part) * scale)
-    page.mouse.up()
-    dragged = at()
-    assert dragged == pytest.approx((fx - 0.1, fy + 0.3), abs=0.003)
-    said(page, f"--notch {dragged[0]:g},{dragged[1]:g}")
-    for key, moved in {"ArrowUp": (0, -1), "ArrowRight": (1, 0), "ArrowDown": (0, 1), "ArrowLeft": (-1, 0)}.items():
-        before = at()
-        page.keyboard.press(key)
-        expected = [each + step / SIDE for each, step in zip(before, moved, strict=True)]
-        assert at() == pytest.approx(expected, abs=1e-4), key
-    for key, width in {"+": ",0.0066cyc", "=": ",0.00726cyc", "-": ",0.0066cyc"}.items():
-        page.keyboard.press(key)
-        assert page.locator("#notches input").input_value().endswith(width), key
+def filtered(folder, line, number=0):
+    """Return the pixels of a page that a command line writes."""
+    (folder / "pixels.tif").write_bytes(written(folder, line))
+    return tifffile.imread(folder / "pixels.tif")[number]
 
 
 def drag(page, start, *ends):
@@ -222,281 +190,436 @@ def drag(page, start, *ends):
     page.mouse.up()
 
 
-def test_stripes_are_turned_and_spared_by_drags(page):
-    page.locator("[name=command]").select_option("stripes")
+def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, folder):
+    assert page.title() == "in.tif - fftfilter"
+    assert_shown(page, tifffile.imread(folder / "in.tif")[0])
+    expect(page.locator(".goals button")).to_have_count(5)
+    expect(page.locator(".ring, .notch, .save:visible, .rail:visible")).to_have_count(0)
+    expect(page.locator(".spc .wait")).to_be_hidden()
+    page.keyboard.press("4")
+    line = command(page, "lowpass --radius")
+    page.keyboard.press("a")
+    assert_shown(page, filtered(folder, line))
+    page.locator("[aria-label=Undo]").click()
+    state(page, "Nothing is filtered yet")
+
+
+def test_a_ring_is_dragged_and_a_drag_is_undone(page, url, folder):
+    opened(page, url)
+    x, y, scale = middle(page)
+    r = 0.125 * scale
+    drag(page, (x - r, y), *((x - r * (1 + step / 8), y) for step in range(1, 9)))
+    radius = page.locator("[name=radius]")
+    value = float(radius.input_value())
+    assert math.isclose(value, 4, rel_tol=0.02)
+    assert_shown(page, filtered(folder, command(page, f"--radius {value:g}px")))
+    page.locator("[aria-label=Undo]").click()
+    command(page, "--radius 8px")
+    expect(page.locator("[aria-label=Undo]")).to_be_disabled()
+    page.keyboard.press("Control+Shift+Z")
+    command(page, f"--radius {value:g}px")
+
+
+def test_a_cutoff_is_dragged_in_the_plot_of_gains(page, url):
+    opened(page, url)
+    box = page.locator(".plot .hand path").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    drag(page, (x, y), (x - 20, y), (x - 40, y))
+    assert float(page.locator("[name=radius]").input_value()) > 9
+    command(page, f"--radius {page.locator('[name=radius]').input_value()}px")
+
+
+def test_notches_are_added_by_clicks_sized_by_the_wheel_and_removed_by_a_key(page, url):
+    opened(page, url, {"command": "notch"} | {"at": [{"fx": 0.3, "fy": 0.2}]}, file="one.png")
+    x, y, scale = middle(page)
+    page.mouse.click(x + 0.25 * scale, y - 0.375 * scale)
+    rows = page.locator(".grp .one")
+    expect(rows).to_have_count(2)
+    page.mouse.wheel(0, -100)
+    found = re.search(r"--at (0\.2\d*),(-0\.37\d*),0\.0066cyc", command(page, "0.0066cyc"))
+    assert (float(found[1]), float(found[2])) == pytest.approx((0.25, -0.375), abs=0.005)
+    page.keyboard.press("Shift+ArrowLeft")
+    expect(page.locator("pre.command")).not_to_contain_text(found[1])
+    moved = re.findall(r"--at ([-\d.]+),", command(page))
+    assert float(moved[1]) == pytest.approx(float(found[1]) - 10 / SIDE, abs=1e-4)
+    page.keyboard.press("Delete")
+    expect(rows).to_have_count(1)
+    # Near a peak a click means the peak; here its conjugate.
+    page.mouse.click(x - WAVE[0] * scale + 4, y - WAVE[1] * scale)
+    expect(rows).to_have_count(2)
+    found = re.findall(r"--at ([-\d.]+),([-\d.]+),", command(page, "cyc"))[-1]
+    assert tuple(map(abs, map(float, found))) == pytest.approx(WAVE, abs=0.1 / SIDE)
+    page.get_by_role("button", name="Clear all").click()
+    state(page, "Click a bright spot")
+
+
+def test_what_has_no_result_yet_is_shown_as_such(page, url):
+    opened(page, url)
+    page.locator("[name=command]").select_option("notch")
+    state(page, "Click a bright spot in the spectrum")
+    expect(page.locator("pre.command")).to_have_attribute("data-old", "")
+    expect(page.locator(".save .pri[type=submit]")).to_be_disabled()
+    expect(page.get_by_text("Copy waits")).to_have_count(1)
+
+
+def test_stripes_are_turned_by_a_drag(page, url):
+    settings = {"command": "stripes", "angle": 0, "spare": {"value": 40, "unit": "px"}}
+    opened(page, url, settings, goal="stripes")
     x, y, scale = middle(page)
     drag(page, (x, y + 0.3 * scale), (x + 0.1 * scale, y + 0.3 * scale), (x + 0.2 * scale, y + 0.1 * scale))
     angle = float(page.locator("[name=angle]").input_value())
     assert angle == pytest.approx(math.degrees(math.atan2(0.2, 0.1)), abs=0.5)
-    # Across the line, where nothing else lies.
-    start = (x - 0.025 * scale * math.cos(math.radians(angle)), y + 0.025 * scale * math.sin(math.radians(angle)))
-    drag(page, start, (x + 0.06 * scale, y + 0.08 * scale))
-    spare = page.locator("[name=spare]").input_value()
-    assert float(spare.removesuffix("px")) == pytest.approx(10, rel=0.03)
-    said(page, f"fftfilter stripes --angle {angle:g} --spare {spare}")
+    command(page, f"stripes --angle {angle:g} --spare 40px")
 
 
-def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page):
-    page.locator("[name=command]").select_option("bandpass")
-    inner, outer = (page.locator(f"[name={name}]") for name in ("inner", "outer"))
-    assert (inner.input_value(), outer.input_value()) == ("25px", "8px")
+def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page, url):
+    band = {"command": "bandpass", "inner": {"value": 25, "unit": "px"}, "outer": {"value": 8, "unit": "px"}}
+    opened(page, url, band | {"output": "keep"})
     x, y, scale = middle(page)
     drag(page, (x - 0.04 * scale, y), (x - 0.2 * scale, y), (x - 0.25 * scale, y))
-    expect(inner).to_have_value("8px")
-    assert float(outer.input_value().removesuffix("px")) == pytest.approx(4, rel=0.02)
+    inner, outer = (page.locator(f"[name={name}]") for name in ("inner", "outer"))
+    expect(inner).to_have_value("8")
+    assert float(outer.input_value()) == pytest.approx(4, rel=0.03)
+    command(page, "bandpass --inner 8px --outer 4")
 
 
-def test_cutoffs_are_written_in_the_unit_that_is_chosen(page):
-    for unit, text in {"cyc": "0.125cyc", "%": "25%", "px": "8px"}.items():
-        page.locator("#unit").select_option(unit)
-        expect(page.locator("[name=radius]")).to_have_value(text)
-        said(page, f"--radius {text} ")
-
-
-def test_the_views_are_zoomed_together_and_a_double_click_fits(page):
-    def grip():
-        return page.locator(".rings .line").bounding_box()["width"]
-
-    x, y, scale = middle(page)
-    fitting = grip()
-    box = page.locator("#result-viewer .stage").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.wheel(0, -600)
-    page.wait_for_function(
-        "(width) => document.querySelector('.rings .line').getBoundingClientRect().width > 2 * width", arg=fitting
-    )
-    page.mouse.dblclick(x - 0.3 * scale, y + 0.2 * scale)
-    assert grip() == pytest.approx(fitting)
-    # Its first click had added a notch.
-    expect(page.locator("#notches input")).to_have_count(0)
-
-
-def test_before_and_after_are_wiped(page, folder):
-    page.locator("#show").get_by_text("Before | after").click()
-    wipe = page.locator("#wipe")
-    expect(wipe).to_have_attribute("aria-valuetext", "50 % before")
-    box = page.locator("#result-viewer .stage").bounding_box()
-    x, quarter = box["x"] + box["width"] / 2, min(box["width"], box["height"]) / 4
-    page.mouse.move(x, box["y"] + 50)
-    page.mouse.down()
-    page.mouse.move(x + quarter, box["y"] + 50)
-    page.mouse.up()
+def test_the_wipe_has_the_picture_on_its_left_and_never_the_result(page, url, folder):
+    opened(page, url, show="wipe")
+    wipe = page.get_by_role("slider", name="Border between before and after")
     before = tifffile.imread(folder / "in.tif")[0]
-    after, _ = filtered(folder, page.locator("#command").inner_text())
-    border = SIDE * 3 // 4
-    assert_shown(page, np.hstack([before[:, :border], after[:, border:]]))
-    wipe.press("ArrowLeft")
-    now = 50 + 100 * quarter / box["width"] - 1
-    expect(wipe).to_have_attribute("aria-valuenow", f"{now:.0f}")
+    after = filtered(folder, command(page))
+    assert_shown(page, np.hstack([before[:, : SIDE // 2], after[:, SIDE // 2 :]]))
+    wipe.press("End")
+    assert_shown(page, before)
+    wipe.press("Home")
+    assert_shown(page, after)
+    page.keyboard.down("b")
+    assert_shown(page, before)
+    page.keyboard.up("b")
+    assert_shown(page, after)
 
 
-def test_the_command_is_copied_and_the_file_saved_is_the_one_it_writes(page, folder):
-    page.locator(".peak-row").click()
-    page.locator("[name=command]").select_option("bandpass")
-    page.locator("[name=edges]").select_option("mirror")
-    said(page, "--edges mirror")
-    page.locator("[data-copy=command]").click()
-    expect(page.locator("#status")).to_have_text("Copied.")
+def test_a_late_answer_is_not_shown_as_that_of_the_state(page, url):
+    opened(page, url)
+    page.locator("details.code summary").click()
+    page.evaluate("held = true")
+    page.keyboard.press("]")
+    # What is shown is older than what is chosen: it is dimmed, and nothing can be done with it.
+    expect(page.locator("pre.command")).to_have_attribute("data-old", "")
+    expect(page.locator("svg.over[data-old]")).to_have_count(1)
+    expect(page.locator(".tag[data-old]:visible")).to_have_count(1)
+    state(page, "Filtering")
+    save, copy = page.locator(".save .pri[type=submit]"), page.get_by_role("button", name="Copy waits")
+    expect(save).to_be_disabled()
+    expect(copy).to_be_disabled()
+    dark = shown(page).mean()
+    page.keyboard.press("Control+s")
+    page.evaluate("release()")
+    assert "--radius 8.24px" in command(page, "--radius 8.24px")
+    expect(save).to_be_enabled()
+    expect(page.get_by_role("button", name="Copy", exact=True)).to_be_enabled()
+    assert shown(page).mean() > 1.3 * dark
+
+
+def test_the_command_is_copied_and_the_file_saved_is_the_one_it_writes(page, url, folder):
+    opened(page, url, SMOOTH | {"edges": "mirror"})
+    page.locator("details.code summary").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    state(page, "Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == page.locator("#command").inner_text()
-    page.locator("[data-copy=python]").click()
-    assert "filter_stack" in page.evaluate("navigator.clipboard.readText()")
-    (folder / "out.tif").unlink(missing_ok=True)
-    page.locator("#save button").click()
-    expect(page.locator("#status")).to_contain_text("Written: out.tif")
-    assert (folder / "out.tif").read_bytes() == filtered(folder, copied)[1]
+    assert "--edges mirror" in copied
+    page.locator(".save input").fill("out.tif")
+    expect(page.locator(".path")).to_have_text(str(folder / "out.tif"))
+    page.get_by_role("button", name="Save 2 pages").click()
+    state(page, "Written: out.tif")
+    assert (folder / "out.tif").read_bytes() == written(folder, copied)
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download").click()
+    assert downloading.value.suggested_filename == "out.tif"
+    assert open(downloading.value.path(), "rb").read() == (folder / "out.tif").read_bytes()  # noqa: PTH123, SIM115
+    page.get_by_role("radio", name="Python").click()
+    expect(page.locator("pre.python")).to_contain_text("filter_stack")
+    (folder / "out.tif").unlink()
 
 
-def test_a_file_that_is_there_is_asked_about(page, folder):
-    asked, answers = [], [False, True]
+def test_a_file_that_is_there_is_asked_about(page, url, folder):
+    page.expected = ("409",)
+    opened(page, url)
+    precious = folder / "precious.tif"
+    precious.write_bytes(b"precious")
+    page.locator(".save input").fill("precious.tif")
+    page.keyboard.press("Control+s")
+    expect(page.locator(".ask")).to_contain_text("precious.tif exists (8 bytes")
+    page.keyboard.press("Escape")
+    state(page, "Not saved")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Keep both").click()
+    state(page, "Written: precious-2.tif")
+    assert precious.read_bytes() == b"precious"
+    page.locator(".save input").fill("precious.tif")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Replace it").click()
+    state(page, "Written: precious.tif")
+    assert precious.read_bytes() == (folder / "precious-2.tif").read_bytes() == written(folder, command_now(page))
+    for name in ("precious.tif", "precious-2.tif"):
+        (folder / name).unlink()
 
-    def answer(dialog):
-        asked.append(dialog.message)
-        dialog.accept() if answers.pop(0) else dialog.dismiss()
 
-    page.on("dialog", answer)
-    (folder / "precious.tif").write_bytes(b"precious")
-    page.locator("#out").fill("precious.tif")
-    page.locator("#save button").click()
-    expect(page.locator("#status")).to_have_text("Not saved.")
-    assert (folder / "precious.tif").read_bytes() == b"precious"
-    page.locator("#save button").click()
-    expect(page.locator("#status")).to_contain_text("Written: precious.tif")
-    assert (folder / "precious.tif").read_bytes() == filtered(folder, page.locator("#command").inner_text())[1]
-    assert [each.partition(" (8 bytes")[0] for each in asked] == ["precious.tif exists"] * 2
-    page.remove_listener("dialog", answer)
-    # The browser reports the refused requests.
-    page.wrong[:] = [each for each in page.wrong if "409" not in each]
+def command_now(page):
+    return page.locator("pre.command").text_content()
 
 
-def test_a_name_elsewhere_is_not_written(page, folder):
-    page.locator("#out").fill("../out.tif")
-    page.locator("#save button").click()
-    expect(page.locator("#status.error")).to_contain_text("another folder")
+def test_a_name_elsewhere_is_not_written(page, url, folder):
+    page.expected = ("403",)
+    opened(page, url)
+    page.locator(".save input").fill("../out.tif")
+    page.keyboard.press("Control+s")
+    state(page, "another folder")
     assert not (folder.parent / "out.tif").exists()
-    # The browser reports the refused request.
-    page.wrong[:] = [each for each in page.wrong if "403" not in each]
 
 
-def test_what_is_wrong_stands_beside_its_field(page):
-    radius = page.locator("[name=radius]")
+def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, url):
+    page.expected = ("400",)
+    opened(page, url)
+    radius, unit = page.locator("[name=radius]"), page.get_by_role("combobox", name="Unit of Cutoff")
+    unit.select_option("um")
+    expect(radius).to_have_value("8")  # of pixels of 1 um
+    command(page, "--radius 8um")
+    radius.fill("5")
+    radius.press("Enter")
+    command(page, "--radius 5um")
+    radius.fill("0.25 cyc")
+    radius.press("Enter")
+    expect(unit).to_have_value("cyc")
+    expect(radius).to_have_value("0.25")
+    command(page, "--radius 0.25cyc")
+    radius.fill("12")
+    radius.press("Enter")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    command(page, "--radius 12cyc")
     radius.fill("8parsec")
+    radius.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("unknown unit 'parsec'")
     expect(radius).to_have_attribute("aria-invalid", "true")
-    radius.fill("6px")
-    said(page, "--radius 6px")
+    state(page, "The number in red is not understood")
+    expect(page.locator(".save .pri[type=submit]")).to_be_disabled()
+    radius.fill("6\u00b5m")
+    radius.press("Enter")
     expect(page.get_by_role("alert")).to_have_count(0)
+    command(page, "--radius 6um")
+
+
+def test_what_is_wrong_with_other_fields_stands_beside_them(page, url):
+    opened(page, url, SMOOTH | {"shape": "butterworth"})
+    order = page.locator("[name=order]")
+    order.fill("1000")
+    order.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("order")
+    expect(order).to_have_attribute("aria-invalid", "true")
+    order.fill("3")
+    order.press("Enter")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    command(page, "--order 3")
+
+
+def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, folder):
+    opened(page, url, {"command": "notch", "auto": True, "strength": 20}, goal="dots", file="one.png")
+    assert "notch --auto --strength 20 one.png" in command(page)
+    after = np.asarray(Image.open(save_as(page, folder, "auto.png")))
+    assert_shown(page, after)
+    before = np.asarray(Image.open(folder / "one.png"))
+    assert np.abs(after.astype(int) - before).mean() > 20
+    box = page.locator(".grp input[type=checkbox]")
+    expect(box).to_have_count(1)
+    box.uncheck()
+    line = command(page, "--keep")
+    kept = re.search(r"--keep ([-\d.]+),([-\d.]+)", line)
+    assert (abs(float(kept[1])), abs(float(kept[2]))) == pytest.approx(WAVE, abs=0.1 / SIDE)
+    expect(page.locator("circle.keep")).to_have_count(2)
+    assert save_as(page, folder, "kept.png").read_bytes() == written(folder, line)
+    assert (np.asarray(Image.open(folder / "kept.png")) == before).all()
+    for name in ("auto.png", "kept.png"):
+        (folder / name).unlink()
+
+
+def save_as(page, folder, name):
+    page.locator(".save input").fill(name)
+    page.keyboard.press("Control+s")
+    state(page, f"Written: {name}")
+    return folder / name
 
 
 def test_all_of_it_by_keys(page):
     def tabbed(to):
-        for _ in range(60):
+        for _ in range(80):
             page.keyboard.press("Tab")
             if page.evaluate("(to) => document.activeElement.matches(to)", to):
                 return
         pytest.fail(f"Tab never comes to {to}")
 
-    tabbed("[name=show]")
-    page.keyboard.press("ArrowRight")
-    tabbed("#wipe")
+    page.keyboard.press("4")
+    command(page, "lowpass")
+    tabbed(".wipe")
     page.keyboard.press("ArrowRight")
     tabbed(".ring")
-    page.keyboard.press("ArrowUp")
-    said(page, "--radius 7.921px")
-    tabbed("[name=command]")
-    page.keyboard.type("stripes")
-    tabbed(".peak-row")
-    page.keyboard.press("Enter")
-    said(page, "fftfilter stripes --angle 0 --notch")
+    page.keyboard.press("End")
+    command(page, "--radius 2um")  # of 1 um a pixel
+    tabbed("[name=radius]")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("7px\n")
+    command(page, "--radius 7px")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("Control+z")
-    page.keyboard.press("Control+z")
-    said(page, "fftfilter lowpass --radius 7.921px")
+    command(page, "--radius 2um")
 
 
-def test_cutoffs_mean_on_the_page_what_they_mean_to_the_program(page):
-    texts = [
-        "40",
-        "8px",
-        ".125cyc",
-        "25%",
-        "2.6um",
-        "1 mm",
-        "150lpi",
-        "12lp/mm",
-        "1e3nm",
-        "0.5\u00b5m",
-        "parsec",
-        "0",
-        "-3px",
-    ]
-    found = page.evaluate(
-        """async (texts) => {
-            const {Units} = await import("./page/units.js");
-            const units = new Units(96, 65e-9);
-            const frequencies = texts.map((text) => units.frequency(text));
-            const again = Object.keys(units.choices).map((unit) => units.frequency(units.text(0.0987, unit)));
-            return {frequencies, again};
-        }""",
-        texts,
-    )
-    for text, frequency in zip(texts[:-3], found["frequencies"], strict=False):
-        assert frequency == pytest.approx(Radius.parse(text).with_pixel(65e-9).bins(SIDE, SIDE) / SIDE, rel=1e-9), text
-    assert found["frequencies"][-3:] == [None] * 3
-    assert found["again"] == pytest.approx([0.0987] * len(found["again"]), rel=1e-3)
+def test_what_is_chosen_is_kept_over_a_reload(page, url):
+    opened(page, url, number=1)
+    line = command(page)
+    page.reload()
+    assert command(page) == line
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    expect(page.locator("[name=command]")).to_have_value("lowpass")
 
 
-def test_lengths_are_told_in_the_unit_that_fits(page):
-    found = page.evaluate(
-        """async () => {
-            const {Units} = await import("./page/units.js");
-            const units = new Units(96, 1e-5);
-            return [...[0.001, 2, 200, 2e5].map((pixels) => units.length(pixels)), new Units(96, null).length(2)];
-        }"""
-    )
-    assert found == ["10 nm", "20 \u00b5m", "2 mm", "2 m", ""]
+def test_levels_are_for_the_eye_alone(page, url, folder):
+    opened(page, url, tray="levels")
+    line, plain = command(page), filtered(folder, command(page)).astype(float)
+    white = page.get_by_role("slider", name="White")
+    for _ in range(3):
+        white.press("Shift+ArrowLeft")
+    assert_shown(page, np.rint(np.clip(plain * 255 / (255 - 30 * 255 / 256), 0, 255)))
+    assert command(page) == line
+    page.get_by_role("button", name="Reset").click()
+    assert_shown(page, plain)
 
 
-def test_a_start_by_the_sizes_of_structures_has_their_cutoffs(page):
-    found = page.evaluate(
-        """async (options) => {
-            const {filterOf, optionsOf} = await import("./page/filter.js");
-            return optionsOf(filterOf({command: "bandpass", options}), null);
-        }""",
-        {"large": "40", "small": "2.6um", "notch": ["0.1,0.2"], "output": "keep"},
-    )
-    given = {name: value for name, value in found.items() if value is not None}
-    assert given == {"inner": "40px", "outer": "2.6um", "notch": ["0.1,0.2"], "output": "keep"}
+def test_values_under_the_pointer_are_those_of_the_files(page, url, folder):
+    opened(page, url)
+    box = page.locator(".pic .stage").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2 + 3)
+    before = tifffile.imread(folder / "in.tif")[0, SIDE // 2, SIDE // 2]
+    after = filtered(folder, command(page))[SIDE // 2, SIDE // 2]
+    expect(page.locator(".pic .read")).to_contain_text(f"before {before}   after {after}")
 
 
-def test_a_start_comes_back_as_it_was_given(page):
-    starts = [
-        {"command": "highpass", "options": {"radius": "9px", "stripes": "30", "shape": "fermi", "width": "2"}},
-        {
-            "command": "lowpass",
-            "options": {"shape": "butterworth", "order": "3", "notch": ["0.1,0.2"], "edges": "mirror"},
-        },
-        {"command": "bandstop", "options": {"inner": "9", "outer": "30%", "output": "signed", "scale": "0:9"}},
-        {"command": "notch", "options": {"at": ["0.1,0.2", "0.2,0.1,8px"], "harmonics": "3", "shape": "ideal"}},
-        {"command": "stripes", "options": {"angle": "30", "width": "9", "spare": "20px", "pixel_size": "65nm"}},
-    ]
-    taken = ["width", "order", None, None, None]
-    found = page.evaluate(
-        """async ([starts, taken]) => {
-            const {filterOf, optionsOf} = await import("./page/filter.js");
-            return starts.map((start, index) => optionsOf(filterOf(start), taken[index]));
-        }""",
-        [starts, taken],
-    )
-    for start, options in zip(starts, found, strict=True):
-        given = {name: value for name, value in options.items() if value not in (None, [])}
-        wanted = {
-            name: float(each) if name in ("angle", "stripes") else each for name, each in start["options"].items()
-        }
-        assert given == wanted
+def test_pages_of_a_stack_are_gone_through(page, url, folder):
+    opened(page, url)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    assert_shown(page, filtered(folder, command(page), number=1))
+    page.keyboard.press("Home")
+    assert_shown(page, filtered(folder, command(page)))
 
 
-def test_every_control_has_a_name(page):
-    page.locator("[name=command]").select_option("bandstop")
-    page.locator("[name=stripesOn]").check()
-    page.locator("#add-notch").click()
-    page.locator("#show").get_by_text("Before | after").click()
-    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
-    controls = [node for node in tree if not node["ignored"] and node["role"]["value"] in CONTROLS]
-    names = [node.get("name", {}).get("value", "").strip() for node in controls]
-    assert len(names) > 30
-    assert all(names)
-    assert {"Inner cutoff", "Outer cutoff", "Angle of the stripes"} <= set(names)
-    assert any(re.match(r"Notch 1 at 0.25", name) for name in names)
+def test_another_file_of_the_folder_is_opened(page, url, folder):
+    opened(page, url)
+    page.get_by_title("one.png").click()
+    assert "one.png one-filtered.png" in command(page, "one.png")
+    assert page.title() == "one.png - fftfilter"
+    assert_shown(page, np.asarray(Image.open(folder / "one.png")) * 0 + filtered_one(folder, command(page)))
 
 
-def test_pages_of_a_stack_are_gone_through(page, folder):
-    page.locator("#page").press("ArrowRight")
-    expect(page.locator("#page-number")).to_have_text("2 of 2")
-    expect(page.locator("#peaks-found")).to_have_text("none found")
-    wanted, _ = filtered(folder, page.locator("#command").inner_text(), page=1)
-    assert_shown(page, wanted)
+def filtered_one(folder, line):
+    (folder / "pixels.png").write_bytes(written(folder, line))
+    found = np.asarray(Image.open(folder / "pixels.png"))
+    (folder / "pixels.png").unlink()
+    return found
 
 
-def test_the_steps_of_the_book_are_shown_with_their_kernels(page):
-    page.locator("#tab-steps").click()
-    steps = page.locator("#step-list li")
-    expect(steps.first.locator("h2")).to_have_text("1. image")
-    expect(page.locator("#steps-said")).to_contain_text("by the engine book")
-    butterflies = steps.filter(has_text="staged/steps/butterfly.cl").first
-    kernels = butterflies.locator("option").all_inner_texts()  # the longest first, which on a busy machine is any
-    (place,) = [i for i, kernel in enumerate(kernels) if kernel.startswith("staged/steps/butterfly.cl")]
-    butterflies.locator("select").select_option(index=place)
-    assert "kernel void butterfly(" in butterflies.locator("pre").inner_text()
-    assert (
-        steps.first.locator("img").evaluate("async (image) => { await image.decode(); return image.naturalWidth; }")
-        == SIDE
-    )
+def test_a_click_in_the_spectrum_shows_its_wave(page):
+    x, y, scale = middle(page)
+    page.mouse.click(x + WAVE[0] * scale, y + WAVE[1] * scale)
+    numbers = page.locator(".nums")
+    expect(numbers).to_contain_text("5.9")  # pixels from crest to crest
+    expect(numbers).to_contain_text(re.compile(r"Amplitude\s*(39|40|41)"))
+    page.get_by_role("button", name="Take this wave out").click()
+    command(page, "notch --at 0.15")
 
 
-def test_nothing_sticks_out_of_the_window(page):
-    for width, height in [(1280, 720), (820, 1180), (390, 844)]:
+def test_the_steps_of_the_book_are_told_on_this_picture(page):
+    page.get_by_role("radio", name="Step by step").click()
+    steps = page.locator(".steps li")
+    expect(steps).to_have_count(6)
+    expect(page.locator(".film img")).to_have_count(6)
+    page.locator(".step").nth(2).click()
+    expect(steps.nth(2)).to_contain_text("logarithm of the magnitude")
+    kernel = steps.nth(2).locator("details").filter(has_text="staged/steps/butterfly.cl")
+    kernel.locator("summary").click()
+    assert "kernel void butterfly(" in kernel.locator("pre").inner_text()
+    expect(page.locator(".tag").first).to_have_text("Ideal: rings")
+    page.keyboard.press("Escape")
+    expect(page.locator(".steps")).to_be_hidden()
+
+
+def test_every_control_has_a_name(page, url):
+    session = page.context.new_cdp_session(page)
+
+    def names():
+        tree = session.send("Accessibility.getFullAXTree")["nodes"]
+        controls = [node for node in tree if not node["ignored"] and node["role"]["value"] in CONTROLS]
+        return [node.get("name", {}).get("value", "").strip() for node in controls]
+
+    assert all(names())
+    band = {"command": "bandstop", "inner": {"value": 25, "unit": "px"}, "outer": {"value": 8, "unit": "px"}}
+    opened(page, url, band | {"notch": [{"fx": 0.25, "fy": 0.1}], "stripes": 30}, show="wipe", tray="levels")
+    for details in page.locator(".folds details summary").all():
+        details.click()
+    found = names()
+    assert len(found) > 40
+    assert all(found)
+    assert {"Inner cutoff", "Outer cutoff", "Angle of the stripes", "Black", "Gamma", "White"} <= set(found)
+    assert any(re.match(r"Notch 1 at 0.25", name) for name in found)
+
+
+@pytest.mark.parametrize("goal", [None, "dots", "hand"])
+def test_nothing_sticks_out_of_the_window(page, url, goal):
+    settings = {"dots": {"command": "notch", "auto": True, "strength": 18}, "hand": SMOOTH}.get(goal)
+    if goal:
+        opened(page, url, settings, goal=goal, file="one.png")
+    for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(100)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        save = page.locator("#save button").bounding_box()
-        assert save["x"] + save["width"] <= width
-    page.set_viewport_size({"width": 1280, "height": 720})
+        for part in (".top", ".side", ".foot", ".pic .stage"):
+            box = page.locator(part).bounding_box()
+            assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True), (part, width)
+        # Nothing is cut: what is wider than its box scrolls, and only lists do.
+        cut = page.evaluate(
+            "[...document.querySelectorAll('.side, .foot, .save, .buttons, .body, .top, .vbar, .tray')]"
+            ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.className)"
+        )
+        assert cut == [], width
+        if goal:
+            save = page.locator(".save .pri[type=submit]").bounding_box()
+            assert save["x"] + save["width"] <= width
+            assert save["y"] + save["height"] <= height
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_a_server_that_is_gone_is_told_in_words(page, folder, tab):
+    command_line = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", "one.png"]
+    with Started(command_line, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        opened(page, process.stdout.readline().strip(), file="one.png")
+    state(page, "fftfilter does not answer")
+    assert "lowpass" in page.evaluate("decodeURIComponent(location.hash)")
+    page.goto("about:blank")
+    tab.wrong.clear()
+
+
+def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, url, folder):
+    page.expected = ("409",)
+    picture = folder / "changing.png"
+    shutil.copy(folder / "one.png", picture)
+    opened(page, url, file="changing.png")
+    Image.fromarray(np.zeros((SIDE, SIDE), np.uint8)).save(picture)
+    page.keyboard.press("Control+s")
+    state(page, "is not the file that was opened")
+    page.get_by_role("button", name="Open again").click()
+    state(page, "full quality")
+    assert_shown(page, np.zeros((SIDE, SIDE)))
+    picture.unlink()

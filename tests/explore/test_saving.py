@@ -168,7 +168,7 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
 
     async def save(page):
         status, asked = await page.save(SAVED, "mine.png")
-        assert (status, list(asked)) == (409, ["error", "overwrite"])
+        assert (status, list(asked)) == (409, ["error", "overwrite", "free"])
         assert asked["error"].startswith("mine.png exists (8 bytes of ")
         answers = [
             None,
@@ -209,8 +209,8 @@ def test_what_comes_between_the_question_and_the_file_stays(
         out.write_bytes(b"asked about")
     really_run, states = Commands.run, []
 
-    def run(commands, words, target):
-        really_run(commands, words, target)
+    def run(commands, words, target, advance):
+        really_run(commands, words, target, advance)
         out.unlink(missing_ok=True)
         if come == "file":
             out.write_bytes(b"new")
@@ -265,8 +265,8 @@ def test_a_disk_without_hard_links_gets_the_file_and_keeps_what_it_has(visit, sc
 def test_a_folder_in_the_place_of_the_folder_gets_nothing(visit, scan, monkeypatch, tmp_path):
     really_run = Commands.run
 
-    def run(commands, words, target):
-        really_run(commands, words, target)
+    def run(commands, words, target, advance):
+        really_run(commands, words, target, advance)
         scan.parent.rename(tmp_path / "moved")
         (tmp_path / "foreign").mkdir()
         scan.parent.symlink_to(tmp_path / "foreign")

@@ -12,6 +12,7 @@ from PIL import Image
 
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
+from fftfilter.transfer.units import Radius
 from tests.explore.conftest import aiohttp, answer_on, request_for, unpacked
 from tests.helpers import SAMPLES
 
@@ -35,7 +36,7 @@ def test_a_picture_is_described(visit, tmp_path, camera):
     assert (told["pages"], told["levels"]) == (1, [1])
     assert (told["out"], told["folder"]) == ("scan-filtered.tif", str(tmp_path))
     assert told["pixel_size"]["text"] == "84.67 um"
-    assert told["commands"] == ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes"]
+    assert [*told["commands"]] == ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes"]
     assert told["start"]["command"] == "bandstop"
     assert told["start"]["options"] == {"inner": "30", "outer": "34px", "notch": ["0.1,0.2"]}
 
@@ -73,23 +74,20 @@ def test_the_picture_its_spectrum_and_its_peaks(visit, tmp_path, camera):
     Image.fromarray(waves.astype(np.uint8)).save(tmp_path / "waves.png")
 
     async def look(page):
-        return [(await page.get(path))[1] for path in ("input", "spectrum", "peaks", "radial")]
+        return [(await page.get(path))[1] for path in ("input", "spectrum", "peaks", "about")]
 
-    given, spectrum, peaks, radial = visit(look, tmp_path / "waves.png")
+    given, spectrum, peaks, about = visit(look, tmp_path / "waves.png")
     header, pixels = unpacked(given)
     assert header == (0, 1, 1, 512, 512, 1, 0, 0)
     assert (pixels == waves.astype(np.uint8)).all()
     header, pixels = unpacked(spectrum)
     assert header == (0, 2, 1, 512, 512, 1, 0, 0)
     # The wave is a bright spot where its frequency is, with DC at 256.
-    assert pixels[256 + 51, 256 + 102] == pixels[256 - 51, 256 - 102] == 255
+    assert pixels[256 + 51, 256 + 102] == pixels[256 - 51, 256 - 102] > 240
     (peak,) = peaks["peaks"]
     assert (peak["fx"], peak["fy"]) == pytest.approx((0.2, 0.1), abs=1e-3)
     assert peak["notch"].split(",")[2] == f"{peak['width_cyc']:.3g}cyc"
-    # It is the strongest of all beyond the coarsest structures.
-    beyond = [i for i, f in enumerate(radial["frequency"]) if f > 0.05]
-    strongest = max(beyond, key=lambda i: radial["power_db"][i])
-    assert radial["frequency"][strongest] == pytest.approx(np.hypot(0.2, 0.1), rel=0.03)
+    assert (sum(about["histogram"]), about["range"], about["shown"]) == (512 * 512 // 4, [0, 255], [0, 255, 1])
 
 
 def test_pages_of_a_stack(visit, tmp_path, camera):
@@ -332,6 +330,18 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
     ("path", "line"),
     [
         ("input?level=3", "level 3 is not one of 1"),
+        ("input?levels=[", "a request is not a JSON object"),
+        ("input?levels=[9,1,1]", "levels are black, white and gamma, such as [0, 255, 1]: give black below white"),
+        ("input?file=../camera.pgm", "this is not a picture of the folder"),
+        ("input?file=README.md", "this is not a picture of the folder"),
+        ("spectrum?channel=1", "channel 1 is not one of 1, counted from 0"),
+        ("peaks?strength=nan", "strength 'nan' is not a number"),
+        ("peaks?strength=3", "strength 3 is invalid: give 10 dB, which noise hardly reaches, to 300"),
+        (
+            "number?text=8&unit=um",
+            "8um needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %",
+        ),
+        ("small?request=[]", "a request is not a JSON object"),
         ("input?page=-1", "page '-1' is not a whole number"),
         ("steps?request=[]", "a request is not a JSON object"),
         ("steps/0.png", b""),
@@ -340,3 +350,154 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
 def test_what_cannot_be_given_is_one_line(visit, path, line):
     status, told = visit(lambda page: page.get(path), CAMERA)
     assert (status, told) in ((400, {"error": line}), (404, line))
+
+
+def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "one.png")
+    Image.fromarray(camera[40:80, :60]).save(tmp_path / "two.png")
+    (tmp_path / "notes.txt").write_text("none")
+    (tmp_path / "sub").mkdir()
+    asked = request_for(radius="8px", output="keep") | {"file": "two.png"}
+
+    async def look(page):
+        _, told = await page.get("picture?file=two.png")
+        small = unpacked((await page.get("small?file=two.png"))[1])[1]
+        words, pixels, _ = await page.answer(asked)
+        return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
+
+    files, told, small, words, pixels, status = visit(look, tmp_path / "one.png")
+    assert files == {"files": ["one.png", "two.png"]}
+    assert (told["name"], told["width"], told["out"]) == ("two.png", 60, "two-filtered.png")
+    assert (small == camera[40:80, :60]).all()
+    assert words["command"].endswith(f"two.png {tmp_path / 'two-filtered.png'}")
+    assert status == 200
+    assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
+
+
+@pytest.mark.parametrize("pixel", [None, 65e-9, 0.0254 / 300])
+def test_a_page_s_table_of_units_is_the_parser_of_the_program(visit, tmp_path, pixel):
+    dpi = {"dpi": (0.0254 / pixel, 0.0254 / pixel)} if pixel else {}
+    Image.fromarray(np.zeros((64, 96), np.uint8)).save(tmp_path / "in.tif", **dpi)
+    texts = {"40": "bins", "8px": "px", ".125cyc": "cyc", "25%": "%", "2.6um": "um", "1 mm": "mm", "150lpi": "lpi"}
+    texts |= {"12lp/mm": "lp/mm", "1e3nm": "nm", "0.5\u00b5m": "um"}
+
+    async def ask(page):
+        units = (await page.get("picture"))[1]["units"]
+        given = ({"text": text, "unit": "bins"} for text in texts)
+        return units, [await page.get("number", params=each) for each in given]
+
+    units, found = visit(ask, tmp_path / "in.tif")
+    for (text, unit), (status, told) in zip(texts.items(), found, strict=True):
+        if unit not in units:
+            assert (status, pixel) == (400, None), text
+            continue
+        wanted = Radius.parse(text).with_pixel(pixel or 1).bins(64, 96) / 64
+        one = units[unit]
+        by_table = one["cyc"] / told["value"] if one["isPeriod"] else one["cyc"] * told["value"]
+        assert (status, told["unit"]) == (200, unit)
+        assert told["cyc"] == pytest.approx(wanted, rel=1e-6), text
+        assert by_table == pytest.approx(wanted, rel=1e-6), text
+
+
+def test_a_bare_number_takes_the_unit_beside_it_and_one_in_it_goes_first(visit):
+    given = (
+        {"text": "8", "unit": "px"},
+        {"text": "8 px", "unit": "cyc"},
+        {"text": "2um", "unit": "px", "pixel_size": "1um"},
+    )
+
+    async def ask(page):
+        return [(await page.get("number", params=each))[1] for each in given]
+
+    found = visit(ask, CAMERA)
+    assert [(each["value"], each["unit"], each["cyc"]) for each in found] == [(8, "px", 0.125)] * 2 + [(2, "um", 0.5)]
+
+
+def test_values_are_those_of_the_picture_and_of_the_last_result(visit, camera):
+    async def ask(page):
+        asked = {"values": [[3, 5], [511, 0]], "tag": "line", "page": 0}
+        async with page.live() as socket:
+
+            async def values(text):
+                await socket.send_str(text)
+                return json.loads((await socket.receive()).data)["values"]
+
+            alone = await values(json.dumps(asked))
+            await socket.send_str(json.dumps(request_for(number=7, radius="8px", output="keep")))
+            pixels = (await answer_on(socket))[1]
+            told = await values(json.dumps(asked))
+            for odd in ('{"values": 3}', '{"values": [[1e400, 0]], "page": 0}', '{"values": [[0, 0]], "page": "x"}'):
+                assert await values(odd) == {}, odd
+            return alone, told, pixels
+
+    alone, told, pixels = visit(ask, CAMERA)
+    before = [[int(camera[5, 3]), int(camera[0, 511])]]
+    assert alone == {"tag": "line", "before": before}
+    assert told == {"tag": "line", "before": before, "id": 7, "after": [[int(pixels[5, 3]), int(pixels[0, 511])]]}
+
+
+def test_the_amplitude_of_a_wave_is_told(visit, tmp_path):
+    levels = np.broadcast_to(100 + 30 * np.cos(2 * np.pi * 0.125 * np.arange(128)), (64, 128))
+    Image.fromarray(np.rint(levels).astype(np.uint8)).save(tmp_path / "in.png")
+    _, told = visit(lambda page: page.get("wave?fx=0.125&fy=0"), tmp_path / "in.png")
+    assert (told["amplitude"], told["phase"]) == (pytest.approx(30, abs=0.3), pytest.approx(0, abs=0.01))
+
+
+def test_a_download_has_the_bytes_of_the_command_and_writes_nothing(visit, run, tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+
+    async def ask(page):
+        body = {"request": request_for(radius="8px", output="keep"), "out": "out.png", "download": True}
+        async with page.session.post(page.url + "save", json=body) as response:
+            return response.status, await response.read()
+
+    status, found = visit(ask, tmp_path / "in.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
+    run(["lowpass", "--radius", "8px", "--output", "keep", str(tmp_path / "in.png"), str(tmp_path / "out.png")])
+    assert (status, found) == (200, (tmp_path / "out.png").read_bytes())
+
+
+def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+    Image.fromarray(camera[:30, :40]).save(tmp_path / "other.png")
+    data = (tmp_path / "other.png").read_bytes()
+    (tmp_path / "other.png").unlink()
+
+    async def drop(page, name, body):
+        async with page.session.post(page.url + "drop", params={"name": name}, data=body) as response:
+            return response.status, await response.json()
+
+    async def ask(page):
+        refused = [await drop(page, *each) for each in (("a.txt", data), ("a.png", b"none"), ("../x\n.png", data))]
+        name = (await drop(page, "../../in.png", data))[1]["name"]
+        asked = request_for(radius="8px", output="keep") | {"file": name}
+        saved = await page.save(asked, "out.png")
+        return refused, name, (await page.get("files"))[1]["files"], saved[0], (await page.answer(asked))[1]
+
+    refused, name, files, status, pixels = visit(ask, tmp_path / "in.png")
+    assert [each[0] for each in refused] == [400] * 3
+    assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
+    assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.png", "out.png"]
+
+
+def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):
+    for name in ("a.png", "b.png"):
+        Image.fromarray(camera[:40, :50]).save(tmp_path / name)
+    (tmp_path / "broken.png").write_bytes(b"none")
+
+    async def ask(page):
+        body = {"request": request_for(radius="8px", output="keep"), "out": "filtered", "folder": True}
+        found = []
+        for out in ("filtered", "filtered", "../filtered"):
+            async with page.session.post(page.url + "save", json=body | {"out": out}) as response:
+                found.append((response.status, await response.json()))
+        return found
+
+    (status, told), again, elsewhere = visit(ask, tmp_path / "a.png")
+    assert (status, again[0], elsewhere[0]) == (200, 400, 403)
+    assert told["written"] == str(tmp_path / "filtered")
+    assert told["report"].startswith("2 of 3 files filtered")
+    assert "broken.png" in told["failed"][0]
+    run(["lowpass", "--radius", "8px", "--output", "keep", str(tmp_path / "b.png"), str(tmp_path / "wanted.png")])
+    assert (tmp_path / "filtered" / "b.png").read_bytes() == (tmp_path / "wanted.png").read_bytes()

@@ -16,6 +16,7 @@ def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path
     async def learn(page):
         status, told = await page.get("steps", params={"request": json.dumps(request_for("highpass"))})
         assert status == 200
+        assert (await page.get(f"{told['steps'][0]['picture']}?run={told['run'] + 1}"))[0] == 404  # another tab's
         return told, [(await page.get(step["picture"]))[1] for step in told["steps"]]
 
     told, pictures = visit(learn, SAMPLES / "camera.pgm")

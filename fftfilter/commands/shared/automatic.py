@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -47,20 +48,28 @@ auto_options = combined(
     filter_option(
         "--insist",
         is_flag=True,
+        group="Automatic",
         help="With --auto, also remove waves that look like a part of the picture: lines of text, ruled paper, "
         "windows, bricks, fabric.",
+    ),
+    filter_option(
+        "--keep",
+        group="Automatic",
+        metavar="FX,FY",
+        multiple=True,
+        help="With --auto, leave this wave and its harmonics in the picture; given as for --at. May be repeated.",
     ),
 )
 
 
 def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
-    mode, strength, insist = given.pop("auto", None), given.pop("strength", None), given.pop("insist", False)
+    mode = given.pop("auto", None)
+    strength, insist, keep = given.pop("strength", None), given.pop("insist", False), given.pop("keep", ())
     if mode is None:
-        if insist:
-            raise click.UsageError(f"--insist is for the waves that {AUTO} finds: give {AUTO} as well.")
-        if strength is not None:
-            raise click.UsageError(f"--strength is for the waves that {AUTO} finds: give {AUTO} as well.")
+        for name, each in (("--insist", insist), ("--strength", strength is not None), ("--keep", keep)):
+            if each:
+                raise click.UsageError(f"{name} is for the waves that {AUTO} finds: give {AUTO} as well.")
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
@@ -70,7 +79,18 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
-    return mode, AutoNotches(wanted, given["shape"], by_channel, insist)
+    return mode, AutoNotches(wanted, given["shape"], by_channel, insist, keep=tuple(map(_wave, keep)))
+
+
+def _wave(text: str) -> tuple[float, float]:
+    """Return the cycles per pixel of a wave, ``FX,FY``; raises UsageError."""
+    try:
+        fx, fy = map(float, text.split(","))
+    except ValueError:
+        fx = math.nan
+    if not (abs(fx) <= 1 and abs(fy) <= 1):
+        raise click.UsageError(f"--keep {text!r} is not a wave: give FX,FY, such as 0.123,0.047.")
+    return fx, fy
 
 
 class Searched(NamedTuple):

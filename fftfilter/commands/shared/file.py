@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
 PIXELS_A_SECOND = 3e7
+# The key of a context's function that is called after each page with the number of all pages.
+ADVANCE = "fftfilter.advance"
 
 
 def run_file(source: str, target: str, options: CommandOptions) -> None:
@@ -111,6 +113,13 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     else:
         _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.cautions())
     observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
+    watch = click.get_current_context().meta.get(ADVANCE)
+
+    def advance() -> None:
+        progress.advance()
+        if watch:
+            watch(progress.total)
+
     with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
             done = filter_file(
@@ -121,7 +130,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
                 compare=options.verify is not None,
                 keep=options.preview is not None,
                 observe=observe,
-                advance=progress.advance,
+                advance=advance,
             )
         finally:
             progress.clear()

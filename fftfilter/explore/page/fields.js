@@ -1,142 +1,182 @@
-/** The fields for those who type: each is one option, with what is wrong with it below. */
+/** Fields: a number with its unit, read by the program; a number alone; a choice; a notch among its equals. */
 
-import { defaults, hasStripes, isPass } from "./filter.js";
+import { button, div, h, icon, para, put, select, span } from "./dom.js";
+import { notchesName } from "./settings.js";
+import { address, get } from "./questions.js";
+import { brief, cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
 
-/** Options of the server whose fields have other names here. */
-const FIELD = { pixel_size: "pixelSize", at: "notches", notch: "notches", stripes: "angle" };
-const STEPPED = ["radius", "inner", "outer"];
+/** After as many ms without a key what is typed is read. */
+const TYPED = 250;
 
-export class Fields {
-  /** @param {import("./desk.js").Desk} desk */
-  constructor(form, desk) {
-    this.form = form;
-    this.desk = desk;
-    this.fields = [...form.elements].filter((element) => element.name);
-    this.unit = form.querySelector("#unit");
-    const { commands, shapes, outputs, edges } = desk.picture;
-    const choices = { command: commands, shape: shapes.map(({ name }) => name), notchShape: shapes.map(({ name }) => name), output: outputs, edges };
-    for (const [name, values] of Object.entries(choices)) fill(form.elements[name], values);
-    for (const field of this.fields) this.#listen(field);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    this.unit.addEventListener("change", () => desk.useUnit(this.unit.value));
-    form.elements.pixelSize.placeholder = desk.picture.pixel_size?.text ?? "unknown";
-    this.notches = new NotchList(desk);
-    this.draw(desk.filter);
-  }
-
-  draw(filter) {
-    const usual = defaults(filter);
-    this.#layOut(filter, usual);
-    for (const field of this.fields) {
-      const value = filter[field.name] ?? usual[field.name] ?? "";
-      if (field.type === "checkbox") field.checked = value === true;
-      else if (field.value !== String(value)) field.value = value;
-    }
-    this.notches.draw(filter);
-  }
-
-  /** Show the fields that a filter has; nothing is done where the last one had the same. */
-  #layOut(filter, usual) {
-    const output = filter.output ?? usual.output;
-    const { choices } = this.desk.units;
-    const now = [filter.command, this.desk.takes, hasStripes(filter), output, this.desk.unit, ...Object.keys(choices)].join();
-    if (this.laidOut === now) return;
-    this.laidOut = now;
-    for (const label of this.form.querySelectorAll("[data-for]")) {
-      const fits = label.dataset.for.split(" ").includes(filter.command);
-      label.hidden = !fits || (label.dataset.takes && label.dataset.takes !== this.desk.takes);
-    }
-    this.form.querySelector("[data-stripes]").hidden = !hasStripes(filter);
-    this.form.querySelector("[data-scaled]").hidden = !this.desk.picture.scaled.includes(output);
-    this.unit.closest("label").hidden = !isPass(filter);
-    fill(this.unit, Object.keys(choices), choices);
-    this.unit.value = this.desk.unit;
-  }
-
-  /** Say what is wrong beside its field, and return whether there is one. */
-  fail(name, error) {
-    this.clear();
-    const field = this.form.elements[FIELD[name] ?? (name === "width" && this.desk.filter.command === "stripes" ? "stripeWidth" : name)];
-    const place = field ?? (FIELD[name] === "notches" ? this.notches.list : null);
-    if (!place) return false;
-    const line = Object.assign(document.createElement("span"), { className: "error", id: "field-error", textContent: error });
-    line.setAttribute("role", "alert");
-    place.setAttribute("aria-invalid", "true");
-    place.setAttribute("aria-describedby", line.id);
-    place.after(line);
-    return true;
-  }
-
-  clear() {
-    this.form.querySelector("#field-error")?.remove();
-    for (const field of this.form.querySelectorAll("[aria-invalid]")) {
-      field.removeAttribute("aria-invalid");
-      field.removeAttribute("aria-describedby");
-    }
-  }
-
-  #listen(field) {
-    const { history } = this.desk;
-    const value = () => (field.type === "checkbox" ? field.checked : field.value.trim() || null);
-    if (field.name === "command") field.addEventListener("change", () => this.desk.choose(field.value));
-    else {
-      field.addEventListener("input", () => history.drag({ [field.name]: this.#chosen(field.name, value()) }));
-      field.addEventListener("change", () => history.change());
-    }
-    if (!STEPPED.includes(field.name)) return;
-    field.addEventListener("keydown", (event) => {
-      const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-      const frequency = this.desk.cutoff(field.name);
-      if (!direction || frequency === null) return;
-      event.preventDefault();
-      const factor = event.shiftKey ? 1.1 : 1.01;
-      history.nudge({ [field.name]: this.desk.write(frequency * factor ** direction, field.name) });
-    });
-  }
-
-  /** A default that is chosen is left out of the command. */
-  #chosen(name, value) {
-    return value === defaults(this.desk.filter)[name] ? null : value;
-  }
+/** The line that says what is wrong with a field, else other units. */
+function hintOf() {
+  return para("w s small mute");
 }
 
-/** The notches as texts that are typed. */
-class NotchList {
-  constructor(desk) {
-    this.desk = desk;
-    this.list = document.getElementById("notches");
-    this.hint = document.getElementById("no-notches");
-    document.getElementById("add-notch").addEventListener("click", () => {
-      const index = desk.addNotches([{ fx: 0.25, fy: 0.125 + 0.02 * desk.filter.notches.length, width: "0.006cyc" }]);
-      this.list.children[index]?.querySelector("input").select();
-    });
-  }
+const drawHint = (hint, input, wrong, text) => {
+  put(hint, { text: wrong ?? text, class: wrong ? "w small error" : "w s small mute", role: wrong ? "alert" : null });
+  put(input, { "aria-invalid": wrong ? "true" : null });
+};
 
-  draw({ notches }) {
-    this.hint.hidden = notches.length > 0;
-    while (this.list.children.length > notches.length) this.list.lastChild.remove();
-    while (this.list.children.length < notches.length) this.list.append(this.#row(this.list.children.length));
-    [...this.list.querySelectorAll("input")].forEach((input, index) => {
-      if (input.value !== notches[index]) input.value = notches[index];
-    });
-  }
+/** Return what is wrong with a field of the state, or of the answer. */
+export const wrongOf = (name, { number, asked }, { error }) => {
+  if (asked.wrong?.field === name) return asked.wrong.reason;
+  return error?.number === number && error.field === name ? error.text : null;
+};
 
-  #row(index) {
-    const row = document.createElement("li");
-    const input = document.createElement("input");
-    input.spellcheck = false;
-    input.setAttribute("aria-label", `Notch ${index + 1}: FX,FY or FX,FY,WIDTH`);
-    const { history } = this.desk;
-    input.addEventListener("input", () => history.drag({ notches: this.desk.filter.notches.with(index, input.value.trim()) }));
-    input.addEventListener("change", () => history.change());
-    const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×", className: "icon" });
-    remove.setAttribute("aria-label", `Remove notch ${index + 1}`);
-    remove.addEventListener("click", () => this.desk.removeNotch(index));
-    row.append(input, remove);
-    return row;
-  }
+/**
+ * A cutoff: a unit typed in the number changes the one beside it, a bare number takes it.
+ *
+ * @param {import("./state.js").Store} store
+ * @param {{units: () => import("./units.js").Units, facts: () => any}} page
+ */
+export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
+  const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
+  const unit = h("select", { "aria-label": `Unit of ${label}` });
+  const hint = hintOf();
+  const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
+  const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint);
+  const now = () => store.state.asked.settings[name];
+  const lowest = () => 1 / Math.min(facts().width, facts().height);
+  let timer = 0;
+  let reading = 0;
+  let isTyped = false;
+
+  const read = async () => {
+    clearTimeout(timer);
+    const text = input.value;
+    isTyped = false;
+    if (text === brief(now()?.value ?? NaN, 4)) return;
+    const mine = ++reading;
+    // Until it is read, the result is not that of what stands here.
+    store.ask({ wrong: { field: name, text, reason: "" } }, { drag: true });
+    const { file, settings } = store.state.asked;
+    try {
+      const { value, unit: own } = await get(
+        address("number", { text, unit: now()?.unit ?? firstUnit(units(), facts().pixel_size?.across_m), pixel_size: settings.pixel_size, file }),
+      );
+      if (mine === reading) store.set({ [name]: { value, unit: own } });
+    } catch (error) {
+      if (mine === reading) store.ask({ wrong: { field: name, text, reason: error.message } }, { drag: true });
+    }
+  };
+  input.oninput = () => {
+    isTyped = true;
+    clearTimeout(timer);
+    timer = window.setTimeout(read, TYPED);
+  };
+  input.onchange = read;
+  input.onkeydown = (event) => {
+    if (event.key === "Enter") read();
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (!step || !now()) return;
+    event.preventDefault();
+    const value = now().value * 1.01 ** (step * (event.shiftKey ? 10 : 1));
+    store.set({ [name]: { ...now(), value: Number(value.toPrecision(4)) } }, { nudge: true });
+  };
+  unit.onchange = () => {
+    const frequency = frequencyOf(now(), units());
+    if (frequency) store.set({ [name]: cutoffAt(frequency, unit.value, units(), 4) });
+  };
+  const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
+  slider.oninput = () =>
+    store.set({ [name]: cutoffAt(lowest() * (0.5 / lowest()) ** (1 - Number(slider.value) / 1000), now().unit, units(), 3) }, { drag: true });
+  slider.onchange = () => store.commit();
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const cutoff = state.asked.settings?.[name];
+    put(root, { hidden: !cutoff });
+    if (!cutoff) return;
+    const choices = Object.keys(units()).join();
+    if (unit.dataset.choices !== choices) {
+      unit.dataset.choices = choices;
+      unit.replaceChildren(...Object.entries(units()).map(([value, each]) => h("option", { value }, each.label)));
+    }
+    const isWrong = state.asked.wrong?.field === name;
+    if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
+    put(unit, { value: cutoff.unit });
+    const frequency = frequencyOf(cutoff, units());
+    const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
+    drawHint(hint, input, wrongOf(name, state, got), `= ${others.join(", ")}`);
+    if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
+    slider.style.setProperty("--v", `${toSlider(frequency ?? 0.1) / 10}%`);
+  };
+  return { root, draw };
 }
 
-function fill(select, values, names = {}) {
-  select.replaceChildren(...values.map((value) => new Option(names[value] ?? value, value)));
+/** A number or a text as the program takes it; empty is the program's default. */
+export function textField(store, name, label, { placeholder = "", type = "text", suffix = "" } = {}) {
+  const input = h("input", {
+    class: suffix ? null : "in",
+    "aria-label": label,
+    spellcheck: "false",
+    autocomplete: "off",
+    placeholder,
+    inputmode: type === "number" ? "decimal" : null,
+    name,
+  });
+  const hint = hintOf();
+  const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint);
+  input.onchange = () => store.set({ [name]: input.value.trim() || undefined });
+  input.onkeydown = (event) => event.key === "Enter" && input.onchange();
+  const draw = (state, got) => {
+    const value = state.asked.settings?.[name];
+    if (document.activeElement !== input) put(input, { value: value === undefined || value === null ? "" : String(value) });
+    const wrong = wrongOf(name, state, got);
+    drawHint(hint, input, wrong, "");
+    put(hint, { hidden: !wrong });
+  };
+  return { root, draw };
+}
+
+/** A choice among words; `choices` are values and their words, the first one the default. */
+export function choiceField(store, name, label, choices, changes = (value) => ({ [name]: value })) {
+  const box = select(label, choices, (value) => store.set(changes(value)), { name });
+  const hint = hintOf();
+  const root = div("f", span("lb", label), box, hint);
+  const draw = (state, got) => {
+    put(box, { value: String(state.asked.settings?.[name] ?? Object.keys(choices)[0]) });
+    const wrong = wrongOf(name, state, got);
+    drawHint(hint, box, wrong, "");
+    put(hint, { hidden: !wrong });
+  };
+  return { root, draw };
+}
+
+/** The notches that were set by hand, sorted by period, at most a screen of them. @param {import("./state.js").Store} store */
+export function notchList(store, { units, facts }, focus) {
+  const rows = h("ul", { class: "grp scrolls" });
+  const none = para("mute small", "Click a bright spot in the spectrum to take it out.");
+  const clear = button("link small", "Clear all", () => store.set({ [notchesName(store.state.asked.settings)]: [] }));
+  const count = span("mute small");
+  const root = div("part", div("row", span("h", "Notches"), count, span("sp"), clear), none, rows);
+  const remove = (index) => {
+    const name = notchesName(store.state.asked.settings);
+    store.set({ [name]: store.state.asked.settings[name].toSpliced(index, 1) });
+  };
+  const draw = ({ asked: { settings } }) => {
+    if (!settings) return;
+    const notches = settings[notchesName(settings)] ?? [];
+    const shown = notches.map((notch, index) => ({ ...notch, index, f: Math.hypot(notch.fx, notch.fy) })).sort((a, b) => a.f - b.f);
+    const said = ({ f, width }) => `${saidOf(cutoffAt(f, facts().unit, units(), 3), units())}${width ? ` · width ${saidOf(width, units())}` : ""}`;
+    put(none, { hidden: notches.length > 0 });
+    put(clear, { hidden: notches.length < 2 });
+    put(count, { text: notches.length > 1 ? String(notches.length) : "" });
+    put(rows, { hidden: notches.length === 0 });
+    const items = shown.map((each) => ({ text: said(each), index: each.index }));
+    if (rows.shown === JSON.stringify(items)) return;
+    rows.shown = JSON.stringify(items);
+    rows.replaceChildren(
+      ...items.map(({ text, index }) =>
+        h(
+          "li",
+          { class: "on one" },
+          h("button", { class: "link plain", type: "button", onclick: () => focus(index) }, text),
+          h("button", { class: "ic", type: "button", "aria-label": `Remove the notch ${text}`, onclick: () => remove(index) }, icon("x")),
+        ),
+      ),
+    );
+  };
+  return { root, draw };
 }

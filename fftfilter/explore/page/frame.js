@@ -2,8 +2,6 @@
 
 const HEADER = 32;
 export const KIND = { result: 0, input: 1, spectrum: 2, removed: 3, gain: 4 };
-/** What answers a request. */
-export const PICTURE_KINDS = new Set([KIND.result, KIND.removed]);
 
 /**
  * @param {ArrayBuffer} buffer
@@ -16,13 +14,6 @@ export function readFrame(buffer) {
   const id = header.getUint32(0, true);
   const [kind, channels] = [4, 6].map((offset) => header.getUint16(offset, true));
   return { id, kind, channels, width, height, level, x, y, pixels: new Uint8Array(buffer, HEADER) };
-}
-
-/** Return the frame that a GET answers. */
-export async function fetchFrame(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
-  return readFrame(await response.arrayBuffer());
 }
 
 const GRAYS = Uint32Array.from({ length: 256 }, (_, gray) => (0xff000000 | (gray * 0x010101)) >>> 0);
@@ -40,16 +31,12 @@ export class Surface {
   #canvas = null;
   #context;
   #image;
-  #colors;
 
-  /** @param {Uint32Array} colors  of each gray level, as 0xAABBGGRR */
-  constructor(colors = GRAYS) {
-    this.#colors = colors;
-    this.frame = null;
-  }
+  /** @type {Omit<ReturnType<typeof readFrame>, "pixels"> & {pixels: Uint8Array | null} | null} */
+  frame = null;
 
-  /** Take the pixels of a frame. */
-  put(frame) {
+  /** Take the pixels of a frame; `colors` are those of gray levels, as 0xAABBGGRR. */
+  put(frame, colors = GRAYS) {
     const { width, height, channels, pixels } = frame;
     if (this.#image?.width !== width || this.#image?.height !== height) {
       this.#canvas = new OffscreenCanvas(width, height);
@@ -58,19 +45,15 @@ export class Surface {
     }
     const out = new Uint32Array(this.#image.data.buffer);
     if (channels === 1) {
-      const colors = this.#colors;
       for (let i = 0; i < out.length; i++) out[i] = colors[pixels[i]];
-    } else if (channels === 3) {
+    } else {
       for (let i = 0, j = 0; i < out.length; i++, j += 3) {
         out[i] = 0xff000000 | (pixels[j + 2] << 16) | (pixels[j + 1] << 8) | pixels[j];
       }
-    } else this.#image.data.set(pixels);
+    }
     this.#context.putImageData(this.#image, 0, 0);
-    this.frame = { ...frame, pixels: null };
-  }
-
-  get isEmpty() {
-    return this.frame === null;
+    this.frame = frame;
+    return this;
   }
 
   /** Draw all of it into a rectangle of a context; large pixels stay squares. */
@@ -80,4 +63,11 @@ export class Surface {
     context.imageSmoothingQuality = enlarged < 0.6 ? "medium" : "low";
     context.drawImage(this.#canvas, x, y, width, height);
   }
+}
+
+/** Draw a picture so that it covers a canvas. */
+export function cover(canvas, surface) {
+  const { width, height } = surface.frame;
+  const scale = Math.max(canvas.width / width, canvas.height / height);
+  surface.draw(canvas.getContext("2d"), (canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale);
 }

@@ -1,4 +1,4 @@
-/** Wheel, pinch, drag, double click and keys on a stage, which zoom and move its view. */
+/** Wheel, pinch, drag, double click and arrow keys on a stage, which zoom and move its view. */
 
 const STEP = 1.25;
 const MOVED = 4;
@@ -6,12 +6,13 @@ const MOVED = 4;
 /**
  * @param {HTMLElement} stage
  * @param {object} hooks
- * @param {() => import("./view.js").View} hooks.view
+ * @param {ReturnType<typeof import("./view.js").viewOf>} hooks.view
  * @param {() => import("./view.js").Placement} hooks.placement
+ * @param {() => {width: number, height: number}} hooks.size  of the stage, or of each of two beside each other
  * @param {(point: {x: number, y: number} | null) => void} hooks.hover  a point on the stage; null: the pointer left
  * @param {(point: {x: number, y: number}) => void} [hooks.tap]  a click that moved nothing
  */
-export function listen(stage, { view, placement, hover, tap }) {
+export function listen(stage, { view, placement, size, hover, tap }) {
   const pointers = new Map();
   let pressed = false;
   let moved = 0;
@@ -19,22 +20,22 @@ export function listen(stage, { view, placement, hover, tap }) {
 
   const at = (event) => {
     const box = stage.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
+    return { x: (event.clientX - box.left) % (size().width + 1e-6), y: event.clientY - box.top };
   };
 
-  const zoomAt = (factor, point = { x: stage.clientWidth / 2, y: stage.clientHeight / 2 }) => {
+  const zoomAt = (factor, point = { x: size().width / 2, y: size().height / 2 }) => {
     const before = placement();
     const part = { x: (point.x - before.x) / before.width, y: (point.y - before.y) / before.height };
-    const { zoom } = view();
+    const { zoom } = view.get();
     const now = Math.max(1, zoom * factor) / zoom;
-    const middle = { x: stage.clientWidth / 2 - point.x, y: stage.clientHeight / 2 - point.y };
-    view().set(zoom * factor, part.x + middle.x / (before.width * now), part.y + middle.y / (before.height * now));
+    const middle = { x: size().width / 2 - point.x, y: size().height / 2 - point.y };
+    view.set(zoom * factor, part.x + middle.x / (before.width * now), part.y + middle.y / (before.height * now));
   };
 
   const moveBy = (dx, dy) => {
     const { x, y, width, height } = placement();
-    const middle = { x: (stage.clientWidth / 2 - x) / width, y: (stage.clientHeight / 2 - y) / height };
-    view().set(view().zoom, middle.x - dx / width, middle.y - dy / height);
+    const middle = { x: (size().width / 2 - x) / width, y: (size().height / 2 - y) / height };
+    view.set(view.get().zoom, middle.x - dx / width, middle.y - dy / height);
   };
 
   const pinch = () => {
@@ -42,10 +43,14 @@ export function listen(stage, { view, placement, hover, tap }) {
     return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, spread: Math.hypot(a.x - b.x, a.y - b.y) };
   };
 
-  stage.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
-  }, { passive: false });
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
+    },
+    { passive: false },
+  );
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;
@@ -81,23 +86,15 @@ export function listen(stage, { view, placement, hover, tap }) {
     if (pressed && moved <= MOVED && event.detail === 1) tap?.(at(event));
     pressed = false;
   });
-  stage.addEventListener("dblclick", () => view().reset());
+  stage.addEventListener("dblclick", () => view.reset());
 
-  const keys = {
-    "+": () => zoomAt(STEP),
-    "=": () => zoomAt(STEP),
-    "-": () => zoomAt(1 / STEP),
-    0: () => view().reset(),
-    ArrowLeft: () => moveBy(40, 0),
-    ArrowRight: () => moveBy(-40, 0),
-    ArrowUp: () => moveBy(0, 40),
-    ArrowDown: () => moveBy(0, -40),
-  };
   stage.addEventListener("keydown", (event) => {
-    if (event.target !== stage || event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+    const moves = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
+    if (event.target !== stage || event.ctrlKey || event.metaKey || event.altKey || !(event.key in moves)) return;
     event.preventDefault();
-    keys[event.key]();
+    const far = event.shiftKey ? 10 : 1;
+    moveBy(moves[event.key][0] * far, moves[event.key][1] * far);
   });
 
-  return { in: () => zoomAt(STEP), out: () => zoomAt(1 / STEP), fit: () => view().reset() };
+  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset() };
 }

@@ -1,77 +1,125 @@
 /**
- * The way to the engine: one request under way and the newest one waiting, so that nothing queues up while a handle is
- * dragged; and the frames and words that come back.
+ * The way to the engine: a request follows from the state. One is under way, and the newest one is sent after it, so that
+ * nothing queues up while something is dragged; only a search does not hold up a newer request.
  */
 
-import { readFrame, PICTURE_KINDS } from "./frame.js";
+import { KIND, readFrame, Surface } from "./frame.js";
+import { requestOf } from "./settings.js";
+import { missingOf } from "./state.js";
 
 const RETRY = 1000;
+/** After as many ms without a change the picture is asked for as it will be saved. */
+const REST = 80;
 
-export class Live {
-  #socket;
-  #id = 0;
-  #underWay = null;
-  #waiting = null;
-  #listeners;
+/**
+ * @param {import("./state.js").Store} store
+ * @param {{commands: object, look: () => {level: number, coarse: number, part: number[] | null}}} page  `look` is what
+ *   the screen shows: the level of a result at rest, that of a drag, and the part of the picture
+ */
+export function live(store, { commands, look }) {
+  /** @type {WebSocket} */
+  let socket;
+  let underWay = null;
+  let waiting = null;
+  let last = "";
+  let timer = 0;
+  const surfaces = { result: new Surface(), removed: new Surface(), gain: new Surface() };
 
-  /**
-   * @param {{frame: Function, words: Function, error: Function, state: Function}} listeners  called with a frame; with
-   *   words; with {error, field}; with "open" or "closed"
-   */
-  constructor(listeners) {
-    this.#listeners = listeners;
-    this.#open();
-  }
+  const wanted = (rest) => {
+    const { asked, view } = store.state;
+    if (!asked.settings || asked.wrong || missingOf(asked)) return null;
+    const { level, coarse, part } = look();
+    const show = view.show === "removed" && view.way === "filter" ? "removed" : "result";
+    return { ...requestOf(store.state, commands), level: rest ? level : coarse, rest, view: rest ? null : part, show, levels: view.levels };
+  };
 
-  /** Ask for a picture; an earlier request that still waits is forgotten. */
-  ask(request) {
-    this.#waiting = request;
-    this.#send();
-  }
+  const ask = (rest) => {
+    const request = wanted(rest);
+    const key = JSON.stringify(request);
+    if (!request || key === last) return;
+    last = key;
+    waiting = request;
+    send();
+  };
 
-  #open() {
+  const send = () => {
+    if (!waiting || socket.readyState !== WebSocket.OPEN || (underWay && !underWay.isLong)) return;
+    underWay = { id: waiting.id, rest: waiting.rest, isLong: false };
+    socket.send(JSON.stringify(waiting));
+    waiting = null;
+  };
+
+  const answered = (id) => {
+    if (id !== null && underWay?.id !== id) return;
+    underWay = null;
+    send(); // before the answer is drawn, so that the engine works meanwhile
+  };
+
+  const hear = (words) => {
+    if ("values" in words) store.take(words.values.tag ?? "nothing", words.values);
+    else if ("doing" in words) {
+      if (underWay?.id === words.id) underWay.isLong = true;
+      store.take("doing", { number: words.id, text: words.doing });
+      send();
+    } else if ("error" in words) {
+      answered(words.id);
+      store.take("error", { number: words.id ?? store.state.number, text: words.error, field: words.field });
+    } else store.take("words", { ...words, number: words.id });
+  };
+
+  const see = (data) => {
+    const frame = readFrame(data);
+    if (frame.kind === KIND.gain) {
+      surfaces.gain.put(frame);
+      store.take("gain", { number: frame.id, surface: surfaces.gain });
+      return;
+    }
+    const isFull = underWay?.id === frame.id && underWay.rest;
+    answered(frame.id);
+    const name = frame.kind === KIND.removed ? "removed" : "result";
+    surfaces[name].put(frame);
+    store.take(name, { number: frame.id, isFull, surface: surfaces[name], levels: store.state.view.levels });
+    if (name === "removed") store.take("result", { ...store.got.result, number: frame.id, isFull });
+  };
+
+  const open = () => {
     const url = new URL("live", location.href);
     url.protocol = url.protocol.replace("http", "ws");
-    this.#socket = new WebSocket(url);
-    this.#socket.binaryType = "arraybuffer";
-    this.#socket.onopen = () => {
-      this.#listeners.state("open");
-      this.#send();
+    url.hash = "";
+    socket = new WebSocket(url);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      last = "";
+      underWay = null;
+      store.take("isConnected", true);
+      ask(true);
+      const pending = questions;
+      questions = [];
+      for (const each of pending) socket.send(each);
     };
-    this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#say(JSON.parse(data)) : this.#show(data));
-    this.#socket.onclose = () => {
-      this.#waiting ??= this.#underWay?.request ?? null;
-      this.#underWay = null;
-      this.#listeners.state("closed");
-      setTimeout(() => this.#open(), RETRY);
+    socket.onmessage = ({ data }) => (typeof data === "string" ? hear(JSON.parse(data)) : see(data));
+    socket.onclose = () => {
+      store.take("isConnected", false);
+      setTimeout(open, RETRY);
     };
-  }
+  };
 
-  #send() {
-    if (this.#underWay || !this.#waiting || this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#underWay = { id: ++this.#id, request: this.#waiting };
-    this.#waiting = null;
-    this.#socket.send(JSON.stringify({ id: this.#id, ...this.#underWay.request }));
-  }
+  /** Questions of before the connection was open. @type {string[]} */
+  let questions = [];
+  /** Ask for the gray levels at points, which come back under the name `tag`. */
+  const values = (tag, points) => {
+    const { file, page } = store.state.asked;
+    const text = JSON.stringify({ values: points, tag, file, page });
+    if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    else questions = [text];
+  };
 
-  #answered(id) {
-    // A request that cannot be read has no number.
-    if (id !== null && this.#underWay?.id !== id) return;
-    this.#underWay = null;
-    // Before the answer is drawn, so that the engine works meanwhile.
-    this.#send();
-  }
-
-  #say(words) {
-    if ("error" in words) {
-      this.#answered(words.id);
-      this.#listeners.error(words);
-    } else this.#listeners.words(words);
-  }
-
-  #show(data) {
-    const frame = readFrame(data);
-    if (PICTURE_KINDS.has(frame.kind)) this.#answered(frame.id);
-    this.#listeners.frame(frame);
-  }
+  const follow = () => {
+    ask(!store.isDragged);
+    clearTimeout(timer);
+    if (store.isDragged) timer = window.setTimeout(() => ask(true), REST);
+  };
+  store.atOnce.push(follow);
+  open();
+  return { values, again: () => ((last = ""), ask(true)) };
 }

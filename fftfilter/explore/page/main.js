@@ -1,223 +1,244 @@
 /**
- * Where the page begins: gets the picture, and connects its parts.
+ * Where the page begins. The state is data (state.js); what is asked follows from it (live.js for results, questions.js
+ * for all else), and so does all that is drawn.
  *
- *   units.js notch.js filter.js   texts and what they mean; what is chosen, and the options that say so
- *   history.js desk.js            what is chosen now, undo; what all parts work on
- *   live.js frame.js              requests to the engine, pixels from it
- *   view.js gestures.js stage.js  zoom and move, by pointer and keys; canvases
- *   result.js spectrum.js         the two pictures
- *   handles.js rings.js notches.js stripes.js peaks.js   what is dragged over the spectrum
- *   fields.js plots.js words.js status.js steps.js tabs.js theme.js   all around them
+ *   dom.js units.js settings.js      elements; cutoffs in their units; goals, and what a request says
+ *   frame.js colors.js view.js       pixels from the server; a spectrum as colors; which part is on the screen
+ *   stage.js gestures.js             a canvas; zoom and move
+ *   picture.js spectrum.js outlines.js plots.js tray.js      the two pictures, the handles, curves, what is below
+ *   choices.js fields.js groups.js learn.js save.js top.js keys.js      all around them
  */
 
-import { Desk } from "./desk.js";
-import { Fields } from "./fields.js";
-import { filterOf, optionsOf } from "./filter.js";
-import { KIND } from "./frame.js";
-import { History } from "./history.js";
-import { Live } from "./live.js";
-import { HistogramPlot, RadialPlot } from "./plots.js";
-import { Result } from "./result.js";
-import { Spectrum } from "./spectrum.js";
-import { Status } from "./status.js";
-import { Steps } from "./steps.js";
-import { listenToTabs } from "./tabs.js";
-import { listenToTheme } from "./theme.js";
-import { brief } from "./units.js";
-import { View } from "./view.js";
-import { listenToCopy, listenToSave, showWords } from "./words.js";
+import { choicesOf } from "./choices.js";
+import { button, div, h, para, put, span } from "./dom.js";
+import { listenToKeys } from "./keys.js";
+import { learnOf, waveOf } from "./learn.js";
+import { live } from "./live.js";
+import { pictureOf } from "./picture.js";
+import { gainPlot } from "./plots.js";
+import { address, get, questions } from "./questions.js";
+import { saveOf } from "./save.js";
+import { GOALS, optionsOf, requestOf, settingsOf } from "./settings.js";
+import { spectrumOf } from "./spectrum.js";
+import { hashOf, stateOf, Store } from "./state.js";
+import { topOf } from "./top.js";
+import { trayOf } from "./tray.js";
+import { firstUnit } from "./units.js";
 
-/** After as many ms without a change the picture is asked for as it will be saved. */
-const REST = 120;
-/** While something is dragged the fields follow after as many ms. */
-const SELDOM = 200;
+const CHANNELS = ["red", "green", "blue"];
+const FAINTEST = 10;
+/** After as many ms without a change the address says what is chosen: browsers refuse to change it often. */
+const KEEP = 200;
+const LEGEND = [
+  ["Middle:", "light and shade, everything large", "middle"],
+  ["Far out:", "fine detail, grain and noise", "far"],
+  ["Bright spots:", "patterns that repeat. Dots, stripes, weave", "spots"],
+  ["Cross:", "the borders, where left meets right", "cross"],
+];
 
-/** A part of the samples that is not worth a word. */
-const FEW = 5e-5;
+/** Return the facts on a file, with the unit to begin with. */
+async function factsOf(file) {
+  const facts = await get(address("picture", { file }));
+  return { ...facts, unit: firstUnit(facts.units, facts.pixel_size?.across_m) };
+}
 
-const byId = (id) => document.getElementById(id);
+/** Return the state to begin with: that of the address, else that of the command line. */
+async function begin() {
+  const kept = stateOf(location.hash);
+  if (kept) {
+    try {
+      return { facts: await factsOf(kept.asked.file), ...kept };
+    } catch {
+      // A file that is gone: the one of the command line comes.
+    }
+  }
+  const facts = await factsOf("");
+  const number = (text, unit) => get(address("number", { text, unit, pixel_size: facts.start.options?.pixel_size }));
+  const settings = facts.start.command ? await settingsOf(facts.start, number) : null;
+  const goal = settings ? (settings.auto ? "dots" : "hand") : null;
+  return { facts, asked: { file: facts.name, page: 0, goal, settings, wrong: null }, view: {} };
+}
 
 async function start() {
-  const picture = await (await fetch("picture")).json();
-  const history = new History(filterOf(picture.start));
-  const desk = new Desk(picture, history);
+  const { facts: first, asked, view } = await begin();
+  const store = new Store({ ...asked, page: Math.min(Math.max(0, asked.page), first.pages - 1) }, view);
+  store.got = { facts: first };
+  const facts = () => store.got.facts;
+  const units = () => store.got.units?.value ?? facts().units;
+  const { commands } = first;
 
-  const status = new Status(byId("status"), byId("told"));
-  const say = (text, failed) => status.say(text, failed);
-  describe(picture);
-
-  const { result, spectrum } = makeViewers(desk, () => rest());
-  const radial = new RadialPlot(byId("radial"), desk);
-  const histogram = new HistogramPlot(byId("histogram"));
-  const fields = new Fields(byId("fields"), desk);
-  const steps = new Steps();
-
-  // Requests, and what comes back.
-  const request = (atRest = true) => ({
-    page: desk.page,
-    level: result.level,
-    rest: atRest,
-    view: atRest ? null : result.part,
-    show: result.show === "removed" ? "removed" : "result",
-    command: history.filter.command,
-    options: optionsOf(history.filter, desk.takes),
-  });
-  const live = new Live({
-    frame: (frame) => (frame.kind === KIND.gain ? spectrum.put(frame) : result.put(frame)),
-    words: (words) => {
-      fields.clear();
-      showWords(words);
-      radial.put(words.curve);
-      if (words.histogram) histogram.put(words.histogram);
-      byId("clipped").textContent = words.clipped > FEW ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
-      status.note(words.note ?? "", true);
-      status.tell(told(words));
-    },
-    error: ({ error, field }) => status.note(fields.fail(field, error) ? "" : error, true),
-    state: (state) => {
-      if (state === "closed") status.note("fftfilter does not answer: is it still running?", true);
-    },
-  });
-  let timer = 0;
-  function rest() {
-    clearTimeout(timer);
-    timer = setTimeout(() => live.ask(request()), REST);
-  }
-
-  let drawn = 0;
-  let dragged = 0;
-  const draw = () => {
-    drawn = performance.now();
-    spectrum.drawHandles();
-    radial.drawCutoffs();
-    fields.draw(history.filter);
-    byId("undo").disabled = !history.canUndo;
-    byId("redo").disabled = !history.canRedo;
-    status.changed();
-  };
-  // While a handle is dragged, once for each picture of the browser, whose time belongs to the handle and the result.
-  const drawDragged = () => {
-    dragged = 0;
-    if (performance.now() - drawn > SELDOM) draw();
-    else spectrum.drawHandles();
-  };
-  history.subscribe((_, { lasts }) => {
-    live.ask(request(lasts));
-    if (lasts) draw();
-    else {
-      dragged ||= requestAnimationFrame(drawDragged);
-      rest();
-    }
-  });
-
-  // The rest of the controls.
-  listenToUndo(history);
-  byId("show").addEventListener("change", ({ target }) => {
-    result.choose(target.value);
-    live.ask(request());
-  });
-  byId("tint").addEventListener("change", ({ target }) => {
-    spectrum.tint = target.checked;
-    spectrum.draw();
-  });
-  listenToTheme(byId("theme"), () => {
-    result.canvas.recolor();
-    spectrum.canvas.recolor();
-  });
-  listenToCopy(say);
-  listenToSave(picture, request, say);
-  listenToTabs((panel) => {
-    if (panel === "steps") steps.load(request());
-  });
-
-  const load = async () => {
+  const openFile = async (file) => {
+    if (file === store.state.asked.file && !store.got.changed) return;
     try {
-      await Promise.all([spectrum.load(desk.page), radial.load(desk.page)]);
-      await spectrum.peaks.load(desk.page);
-      spectrum.drawHandles();
+      const found = await factsOf(file);
+      store.got = { ...store.got, facts: found, changed: null, said: null };
+      store.ask({ file: found.name, page: 0 });
+      store.look({ levels: null, profile: null, wave: null });
+      again();
     } catch (error) {
-      say(`The spectrum cannot be shown: ${error.message}`, true);
+      store.say(`${file} cannot be opened: ${error.message}`, true);
     }
   };
-  listenToPages(desk, () => {
-    result.draw();
-    live.ask(request());
-    load();
-  });
-  status.note("The engine starts …");
-  live.ask(request());
-  load();
-}
+  const ask = { values: (tag, points) => connection.values(tag, points) };
+  const again = () => {
+    store.take("error", null);
+    connection.again();
+  };
+  const files = () => store.look({ tray: store.state.view.tray === "files" ? "none" : "files" });
+  const shared = { units, facts, ask, openFile, commands, learn: () => learn.begin() };
 
-/** Return the two pictures, which share a view while they are linked; `moved` is called when the first one's changes. */
-function makeViewers(desk, moved) {
-  const views = [new View(), new View()];
-  const linked = byId("linked");
-  const result = new Result(byId("result-viewer"), desk, () => views[0]);
-  const spectrum = new Spectrum(byId("spectrum-viewer"), desk, () => views[linked.checked ? 0 : 1]);
-  views[0].subscribe(() => {
-    result.draw();
-    if (linked.checked) spectrum.draw();
-    moved();
+  const picture = pictureOf(store, facts, ask);
+  const spectrum = spectrumOf(store, shared);
+  const tray = trayOf(store, shared);
+  const learn = learnOf(store, shared);
+  const gain = gainPlot(store, shared);
+  const wave = waveOf(store, shared);
+  const choices = choicesOf(store, shared, { focusNotch: (index) => spectrum.focusNotch(index) });
+  const saving = saveOf(store, { facts, commands, again, reload: () => openFile(store.state.asked.file) });
+  const theme = themeOf();
+  const setWay = (isOn) => (isOn ? learn.begin() : store.look({ way: "filter" }));
+  const top = topOf(store, { facts, theme, learn: setWay, files });
+
+  const legend = div(
+    "part",
+    para("h", "How to read it"),
+    h(
+      "ul",
+      { class: "legend" },
+      ...LEGEND.map(([name, text, kind]) => h("li", {}, h("i", { class: kind }), span("", h("b", {}, `${name} `), span("mute", text)))),
+    ),
+  );
+  const under = div("under", legend, gain.root, spectrum.choices, wave.root);
+  tray.row.append(saving.whole);
+  picture.root.append(tray.root, learn.tray);
+  const swap = button("inset", [], null, { "aria-label": "Swap picture and spectrum" });
+  const desk = h(
+    "main",
+    { class: "desk" },
+    picture.root,
+    h("section", { class: "view spc", "aria-label": "Spectrum" }, ...spectrum.top, under),
+    h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root),
+    swap,
+  );
+  swap.onclick = () => document.body.toggleAttribute("data-swapped");
+  document.body.replaceChildren(top.root, desk);
+
+  let keeping = 0;
+  store.subscribe((state, got) => {
+    const { asked: now, view: looks } = state;
+    document.body.dataset.way = looks.way;
+    put(legend, { hidden: Boolean(now.settings) || Boolean(looks.wave) });
+    put(gain.root, { hidden: !now.settings || (looks.way === "learn" && Boolean(looks.wave)) });
+    put(spectrum.choices, { hidden: !now.settings || looks.way === "learn" || Boolean(looks.wave) });
+    put(choices.root, { hidden: looks.way === "learn" });
+    for (const part of [top, picture, spectrum, gain, wave, tray, choices, learn, saving]) part.draw(state, got);
+    clearTimeout(keeping);
+    keeping = window.setTimeout(() => history.replaceState(null, "", hashOf(store.state)), KEEP);
   });
-  views[1].subscribe(() => spectrum.draw());
-  linked.addEventListener("change", () => {
-    if (!linked.checked) views[1].set(views[0].zoom, views[0].x, views[0].y);
-    spectrum.draw();
-  });
-  for (const viewer of [result, spectrum]) {
-    for (const button of viewer.stage.parentElement.querySelectorAll("[data-zoom]")) {
-      button.addEventListener("click", () => viewer.zoom[button.dataset.zoom]());
+
+  const connection = live(store, { commands, look: picture.look });
+  questions(store, addressesOf(facts, commands, picture.look));
+  listenToKeys(store, { facts, choices, picture, saving, top, tray, files });
+  listenToDrops(async (file) => {
+    store.say(`Opening ${file.name}`);
+    const response = await fetch(address("drop", { name: file.name }), { method: "POST", body: file });
+    const answer = await response.json();
+    if (answer.error) store.say(`${file.name}: ${answer.error}`, true);
+    else {
+      store.take("dropped", answer.name);
+      openFile(answer.name);
     }
-  }
-  return { result, spectrum };
+  });
+  window.addEventListener("hashchange", () => {
+    const given = stateOf(location.hash);
+    if (given && given.asked.file === store.state.asked.file) store.ask(given.asked);
+  });
+  store.draw();
 }
 
-/** Undo and redo by their buttons and keys; a field in which one types has an undo of its own. */
-function listenToUndo(history) {
-  byId("undo").addEventListener("click", () => history.undo());
-  byId("redo").addEventListener("click", () => history.redo());
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.matches("input:not([type=checkbox], [type=radio], [type=range])");
-    if (!(event.ctrlKey || event.metaKey) || typing) return;
-    const back = event.key === "z" && !event.shiftKey;
-    const forth = event.key === "y" || (event.key.toLowerCase() === "z" && event.shiftKey);
-    if (!back && !forth) return;
+/** Call `opened` with a file that is dropped on the page. @param {(file: File) => Promise<void>} opened */
+function listenToDrops(opened) {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (back) history.undo();
-    else history.redo();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) opened(file);
   });
 }
 
-/** Return what is told of a result: its time, and the part of the power that is removed, if it is known. */
-function told({ ms, share }) {
-  const removed = share === null || share === undefined ? "" : ` · ${brief(100 * share, 2)} % of the power removed`;
-  return `${brief(ms, 2)} ms${removed}`;
-}
-
-/** Show the name and the size of the picture. */
-function describe({ name, width, height, depth, channels, pixel_size }) {
-  const kind = `${channels > 1 ? `${channels} channels, ` : ""}${depth === "float" ? "floats" : `${depth} bits`}`;
-  byId("picture-name").textContent = `${name} · ${width} × ${height}, ${kind}${pixel_size ? `, ${pixel_size.text.replace("um", "µm")} a pixel` : ""}`;
-  document.title = `${name} - fftfilter`;
-}
-
-/** Let the slider go through the pages of a file that has several. */
-function listenToPages(desk, changed) {
-  const slider = byId("page");
-  const { pages } = desk.picture;
-  byId("pages").hidden = pages < 2;
-  slider.max = pages;
-  const show = () => {
-    byId("page-number").textContent = `${slider.value} of ${pages}`;
-    slider.setAttribute("aria-valuetext", `page ${slider.value} of ${pages}`);
+/** Return the addresses of all questions, as they follow from the state. */
+function addressesOf(facts, commands, look) {
+  const small = (state, settings, size) => {
+    const { file, page } = state.asked;
+    const level = facts().levels.at(-1);
+    return address("small", {
+      size,
+      request: JSON.stringify({ id: 0, file, page, level, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
+    });
   };
-  slider.addEventListener("input", () => {
-    desk.page = slider.value - 1;
-    show();
-    changed();
-  });
-  show();
+  const ofPage =
+    (path, more = {}) =>
+    ({ asked: { file, page } }) =>
+      address(path, { file, page, ...more });
+  const cards = GOALS.map((goal) => [
+    `small_${goal.id}`,
+    (state, got) => {
+      const { asked, view } = state;
+      if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
+      if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
+      return small(state, goal.begin(facts(), got.about.value), null);
+    },
+  ]);
+  return {
+    before: ({ asked: { file, page }, view: { levels } }) =>
+      address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
+    spectrum: ({ asked: { file, page }, view: { channel } }) =>
+      address("spectrum", { file, page, channel: channel === "all" ? null : CHANNELS.indexOf(channel) }),
+    about: ofPage("about"),
+    peaks: ({ asked: { file, settings } }, got) => {
+      if (settings?.auto) return address("peaks", { file, strength: settings.strength });
+      return facts().pages === 1 && got.spectrum?.value && !got.spectrum.isOld ? address("peaks", { file }) : null;
+    },
+    faint: ({ asked: { file, settings } }, got) =>
+      settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null,
+    files: (_, { dropped }) => address("files", { dropped }),
+    units: ({ asked: { file, settings } }, got) =>
+      settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
+    wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),
+    without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
+    other: (state) => {
+      const {
+        asked: { settings, wrong },
+        view: { way, both },
+      } = state;
+      return way === "learn" && both && settings && !wrong ? small(state, { ...settings, shape: "ideal" }, 1024) : null;
+    },
+    steps: (state, got) => {
+      const {
+        asked: { settings, wrong },
+        view: { way },
+      } = state;
+      if (way !== "learn" || !settings || wrong || got.result?.number !== state.number) return null;
+      const { id, ...request } = requestOf(state, commands);
+      return address("steps", { request: JSON.stringify(request) });
+    },
+    ...Object.fromEntries(cards),
+  };
 }
 
-start();
+/** Return what changes between light and dark, which is kept. */
+function themeOf() {
+  const root = document.documentElement;
+  const kept = localStorage.getItem("theme");
+  if (kept) root.dataset.theme = kept;
+  return () => {
+    const isDark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    root.dataset.theme = isDark ? "light" : "dark";
+    localStorage.setItem("theme", root.dataset.theme);
+    window.dispatchEvent(new Event("recolor"));
+  };
+}
+
+start().catch((error) => {
+  document.body.replaceChildren(h("p", { class: "wait", role: "alert" }, `The page cannot be shown: ${error.message}`));
+});

@@ -1,135 +1,285 @@
-/** The curves below the pictures: gain over power by frequency, and the histogram of the result. */
+/** Curves: power and gain by period, with cutoffs to drag; the profile of a line; the histogram, with levels to drag. */
 
-import { cutoffsOf } from "./filter.js";
-import { children, set, svg } from "./handles.js";
-import { brief, FARTHEST } from "./units.js";
+import { powerOf } from "./colors.js";
+import { button, children, div, draggable, para, put, span, steppable, svg } from "./dom.js";
+import { settle } from "./outlines.js";
+import { cutoffsOf } from "./settings.js";
+import { isStale } from "./state.js";
+import { brief, cutoffAt, decibels, FARTHEST, frequencyOf, lengthOf, saidOf } from "./units.js";
 
-const MARGIN = { left: 34, right: 10, top: 6, bottom: 18 };
-/** Decibels below the highest power that are shown. */
-const DEPTH = 90;
+const MARGIN = { left: 40, right: 8, top: 8, bottom: 20 };
 /** Pixels between two labels of an axis. */
-const APART = 56;
+const APART = 52;
+const STEP = 1.01;
+/** A part of the samples, or of the power, that is not worth a word. */
+const FEW = 5e-5;
 
-/** A plot that fills its SVG element, in its pixels. */
-class Plot {
-  constructor(element, redraw) {
-    this.element = element;
-    this.box = { left: MARGIN.left, top: MARGIN.top, right: MARGIN.left + 1, bottom: MARGIN.top + 1 };
-    new ResizeObserver(() => {
-      const { clientWidth, clientHeight } = element;
-      this.box.right = Math.max(MARGIN.left + 1, clientWidth - MARGIN.right);
-      this.box.bottom = Math.max(MARGIN.top + 1, clientHeight - MARGIN.bottom);
-      redraw();
-    }).observe(element);
-  }
-
-  label(x, y, text, anchor = "middle") {
-    const label = svg("text", { x, y, "text-anchor": anchor });
-    label.textContent = text;
-    return label;
-  }
+/** A plot that fills its element, in its pixels; `redraw` is called when its size has changed. */
+function plotOf(label, redraw, left = MARGIN.left) {
+  const root = svg("svg", { class: "plot", role: "group", "aria-label": label });
+  const box = { left, top: MARGIN.top, right: left + 1, bottom: MARGIN.top + 1, isShown: false };
+  new ResizeObserver(() => {
+    box.isShown = root.clientHeight > 0;
+    box.right = Math.max(left + 1, root.clientWidth - MARGIN.right);
+    box.bottom = Math.max(MARGIN.top + 1, root.clientHeight - MARGIN.bottom);
+    redraw();
+  }).observe(root);
+  return { root, box };
 }
 
-const line = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-/** H(f) over the radial power, frequencies in octaves. */
-export class RadialPlot extends Plot {
-  constructor(element, desk) {
-    super(element, () => this.draw());
-    this.desk = desk;
-    this.power = null;
-    this.curve = null;
-    this.cutoffs = svg("g");
-  }
+/** Put labels on an axis: `[x, y, text, anchor]`. */
+const labels = (group, found) =>
+  children(group, found.length, () => svg("text")).forEach((label, i) => {
+    const [x, y, text, anchor = "middle"] = found[i];
+    put(label, { x, y, text, "text-anchor": anchor });
+  });
 
-  #x(f) {
-    const { left, right } = this.box;
-    const lowest = this.#lowest;
-    return left + ((right - left) * Math.log(Math.max(f, lowest) / lowest)) / Math.log(FARTHEST / lowest);
-  }
+/** Power by period, before and after; the gain, and its cutoffs. @param {import("./state.js").Store} store */
+export function gainPlot(store, { units, facts }) {
+  const { root, box } = plotOf("Power and gain by period", () => draw(store.state, store.got));
+  const [grid, area, after, gain] = ["grid", "area", "after", "gain"].map((name) => svg("path", { class: name }));
+  const words = svg("g");
+  const hands = svg("g");
+  root.append(grid, area, after, gain, words, hands);
+  const title = span("h");
+  const keys = span("row", span("key before", "before"), span("key after", "after"), span("key gain", "gain"));
+  const share = para("mute small");
+  const figure = div("figure", div("row", title, span("sp"), keys), root, share);
+  let power = { key: null, made: null };
 
-  get #lowest() {
-    return 0.7 / this.desk.n;
-  }
+  const lowest = () => 0.7 / Math.min(facts().width, facts().height);
+  const x = (f) => box.left + ((box.right - box.left) * Math.log(Math.max(f, lowest()) / lowest())) / Math.log(FARTHEST / lowest());
+  const frequencyAt = (px) => lowest() * (FARTHEST / lowest()) ** ((px - box.left) / (box.right - box.left));
+  const settings = () => store.state.asked.settings;
 
-  /** Get the power of a page. */
-  async load(page) {
-    this.power = await (await fetch(`radial?page=${page}`)).json();
-    this.draw();
-  }
-
-  put(curve) {
-    this.curve = curve;
-    this.draw();
-  }
-
-  draw() {
-    const { left, top, right, bottom } = this.box;
-    const lowest = this.#lowest;
-    const x = (f) => this.#x(f);
-    const across = (part) => bottom - part * (bottom - top);
-    const parts = [svg("path", { class: "axis", d: line([[left, top], [left, bottom], [right, bottom]]) })];
-    for (const gain of [0, 0.5, 1]) parts.push(this.label(left - 5, across(gain) + 4, gain, "end"));
-    let last = Infinity;
-    for (let f = 0.5; f > lowest; f /= 2) {
-      if (last - x(f) < APART) continue;
-      last = x(f);
-      parts.push(svg("path", { class: "tick", d: line([[x(f), top], [x(f), bottom + 3]]) }));
-      parts.push(this.label(x(f), bottom + 14, this.desk.units.text(f, this.desk.unit, 3)));
-    }
-    if (this.power) {
-      const highest = Math.max(...this.power.power_db);
-      const up = (db) => across(Math.min(1, Math.max(0, 1 + (db - highest) / DEPTH)));
-      const points = this.power.frequency.map((f, i) => [x(f), up(this.power.power_db[i])]);
-      const area = [[points[0][0], bottom], ...points, [points.at(-1)[0], bottom]];
-      parts.push(svg("path", { class: "power", d: line(area) }));
-    }
-    if (this.curve) {
-      const points = this.curve.frequency.map((f, i) => [x(f), across(Math.min(1, this.curve.gain[i]))]);
-      parts.push(svg("path", { class: "gain", d: line(points) }));
-    }
-    this.element.replaceChildren(...parts, this.cutoffs);
-    this.drawCutoffs();
-  }
-
-  /** Draw the cutoffs alone, as while one is dragged. */
-  drawCutoffs() {
-    const { top, bottom } = this.box;
-    const at = cutoffsOf(this.desk.filter).map((name) => this.#x(this.desk.cutoff(name) ?? 0));
-    children(this.cutoffs, at.length, () => svg("path", { class: "cutoff" })).forEach((cutoff, i) =>
-      set(cutoff, { d: line([[at[i], top], [at[i], bottom]]) }),
+  const makeHand = (index) => {
+    const hand = svg(
+      "g",
+      { class: "hand", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
+      svg("rect", { class: "touch", width: 18 }),
+      svg("path"),
+      svg("circle", { r: 6 }),
+      svg("text"),
     );
+    const name = () => cutoffsOf(settings())[index];
+    const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
+    const written = (f) => ({ [name()]: cutoffAt(clamp(f, lowest(), FARTHEST), settings()[name()].unit, units()) });
+    draggable(
+      hand,
+      () => (event) => store.set(written(frequencyAt(event.clientX - root.getBoundingClientRect().left)), { drag: true }),
+      () => settle(store, units),
+    );
+    steppable(
+      hand,
+      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
+      (end) => store.set(written(end ? 0.5 : lowest())),
+    );
+    return hand;
+  };
+
+  /** @param {import("./state.js").State} state */
+  function draw(state, got) {
+    if (!box.isShown) return;
+    const { asked } = state;
+    const spectrum = got.spectrum?.value;
+    const map = asked.settings && got.gain ? got.gain.surface.frame : null;
+    if (spectrum && (power.key?.[0] !== spectrum || (power.key[1] !== map && !store.isDragged)))
+      power = { key: [spectrum, map], made: powerOf(spectrum, map, lowest(), FARTHEST) };
+    const curve = asked.settings ? got.words?.curve : null;
+    const depth = curve ? 40 : 80;
+    const y = (db) => box.top + (box.bottom - box.top) * clamp(-db / depth, 0, 1);
+    const made = power.made;
+    const highest = made ? Math.max(...made.before.map(({ db }) => db)) : 0;
+    const of = (points) => points.map(({ f, db }) => [x(f), y(((db - highest) * depth) / 80)]);
+    const closed = (points) => (points.length ? `${path(points)}L${points.at(-1)[0]} ${box.bottom}L${points[0][0]} ${box.bottom}Z` : "");
+    put(area, { d: made ? closed(of(made.before)) : "" });
+    put(after, { d: made?.after && !curve ? path(of(made.after)) : "" });
+    put(gain, { d: curve ? path(curve.frequency.map((f, i) => [x(f), y(decibels(curve.gain[i]))])) : "" });
+    const lines = [0, 0.5, 1].map((part) => box.top + part * (box.bottom - box.top));
+    put(grid, { d: lines.map((at) => `M${box.left} ${at}H${box.right}`).join("") });
+    const ticks = lines.map((at, i) => [box.left - 5, at + 4, i ? `−${(depth * i) / 2}` : "0 dB", "end"]);
+    const unit = Object.values(asked.settings ?? {}).find((each) => each?.unit)?.unit ?? facts().unit;
+    let edge = Infinity;
+    for (let f = 0.5; f > lowest(); f /= 2) {
+      if (edge - x(f) < APART) continue;
+      edge = x(f);
+      ticks.push([
+        edge,
+        box.bottom + 15,
+        edge > box.right - APART ? brief(cutoffAt(f, unit, units()).value) : saidOf(cutoffAt(f, unit, units(), 3), units()),
+      ]);
+    }
+    labels(words, ticks);
+    const names = cutoffsOf(asked.settings);
+    children(hands, names.length, makeHand).forEach((hand, i) => {
+      const cutoff = asked.settings[names[i]];
+      const at = x(frequencyOf(cutoff, units()) ?? lowest());
+      const [touch, line, grip, text] = hand.children;
+      put(touch, { x: at - 9, y: box.top, height: box.bottom - box.top + 6 });
+      put(line, { d: `M${at} ${box.top}V${box.bottom}` });
+      put(grip, { cx: at, cy: box.bottom });
+      const isRight = at > box.right - 90;
+      put(text, {
+        x: at + (isRight ? -8 : 8),
+        y: box.top + 0.62 * (box.bottom - box.top),
+        "text-anchor": isRight ? "end" : "start",
+        text: saidOf(cutoff, units()),
+      });
+      put(hand, {
+        "aria-label": `${names[i]} cutoff in the plot`,
+        "aria-valuenow": frequencyOf(cutoff, units())?.toPrecision(4),
+        "aria-valuetext": saidOf(cutoff, units()),
+      });
+    });
+    put(title, { text: curve ? "Gain by period" : "Power by period" });
+    put(keys.children[1], { hidden: Boolean(curve) || !asked.settings });
+    put(keys.children[2], { hidden: !curve });
+    const told = asked.settings && got.words ? got.words : {};
+    const parts = [
+      told.share > FEW ? `${brief(100 * told.share, 2)} % of the power is removed` : "",
+      told.clipped > FEW ? `${brief(100 * told.clipped, 2)} % of the samples are clipped` : "",
+    ];
+    put(share, { text: parts.filter(Boolean).join(" · ") || "\u00a0", "data-old": isStale(state, got) });
+    put(root, { "data-old": isStale(state, got) });
   }
+  return { root: figure, draw };
 }
 
-/** How often each gray level comes, the root of it, so that few are seen, too. */
-export class HistogramPlot extends Plot {
-  constructor(element) {
-    super(element, () => this.draw());
-    this.histogram = null;
-  }
+/** The gray levels along a line, before and after. @param {import("./state.js").Store} store */
+export function profilePlot(store, { facts, ask }) {
+  const { root, box } = plotOf("Line profile", () => draw(store.state, store.got), 48);
+  const [grid, before, after] = ["grid", "before", "after"].map((name) => svg("path", { class: name }));
+  const words = svg("g");
+  root.append(grid, before, after, words);
+  const figure = div("figure", div("row", span("h", "Line profile"), span("sp"), span("key before", "before"), span("key after", "after")), root);
+  let asked = "";
 
-  put(histogram) {
-    this.histogram = histogram;
-    this.draw();
-  }
+  const follow = ({ view: { profile, tray }, number, asked: { file, page } }, got) => {
+    if (!profile || tray !== "profile") return;
+    const key = JSON.stringify([profile, number, file, page, got.result?.number, got.result?.isFull]);
+    if (key === asked) return;
+    asked = key;
+    const [x0, y0, x1, y1] = profile;
+    const count = Math.min(512, Math.max(2, Math.ceil(Math.hypot(x1 - x0, y1 - y0)) + 1));
+    ask.values(
+      "profile",
+      Array.from({ length: count }, (_, i) => [x0 + ((x1 - x0) * i) / (count - 1), y0 + ((y1 - y0) * i) / (count - 1)].map(Math.round)),
+    );
+  };
+  store.atOnce.push(follow);
 
-  draw() {
-    const { left, top, right, bottom } = this.box;
-    const start = left / 3;
-    const parts = [svg("path", { class: "axis", d: line([[start, bottom], [right, bottom]]) })];
-    if (this.histogram) {
-      const { edges, counts } = this.histogram;
+  /** @param {import("./state.js").State} state */
+  function draw(state, got) {
+    const { profile } = state.view;
+    const found = got.profile;
+    if (!box.isShown || !found?.before || !profile) return;
+    const mean = (values) => values[0].map((_, i) => values.reduce((sum, each) => sum + each[i], 0) / values.length);
+    const one = mean(found.before);
+    const other = found.after && found.id === state.number ? mean(found.after) : null;
+    const all = [...one, ...(other ?? [])];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const y = (value) => box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top);
+    const line = (values) => path(values.map((value, i) => [box.left + ((box.right - box.left) * i) / (values.length - 1), y(value)]));
+    put(before, { d: line(one) });
+    put(after, { d: other ? line(other) : "" });
+    put(grid, { d: [low, (low + high) / 2, high].map((value) => `M${box.left} ${y(value)}H${box.right}`).join("") });
+    const far = Math.hypot(profile[2] - profile[0], profile[3] - profile[1]);
+    const said = (pixels) => lengthOf(pixels, facts().pixel_size?.across_m) || `${brief(pixels)} px`;
+    labels(words, [
+      ...[low, (low + high) / 2, high].map((value) => [box.left - 5, y(value) + 4, brief(value), "end"]),
+      [box.left, box.bottom + 15, "0", "start"],
+      [(box.left + box.right) / 2, box.bottom + 15, said(far / 2)],
+      [box.right, box.bottom + 15, said(far), "end"],
+    ]);
+  }
+  return { root: figure, draw };
+}
+
+/** Black, gamma and white on the histogram, in the file's own levels. @param {import("./state.js").Store} store */
+export function levelsPlot(store) {
+  const { root, box } = plotOf("Levels", () => draw(store.state, store.got), 10);
+  const [area, after] = ["area", "after"].map((name) => svg("path", { class: name }));
+  const words = svg("g");
+  const knobs = [["Black"], ["Gamma"], ["White"]].map(([name], i) => {
+    const knob = svg(
+      "g",
+      { class: "knob", role: "slider", tabindex: 0, "aria-label": name },
+      svg("rect", { class: "touch", width: 22, height: 30 }),
+      svg("path"),
+    );
+    draggable(
+      knob,
+      () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true),
+      () => store.commit(),
+    );
+    steppable(
+      knob,
+      (steps) => {
+        const [low, high] = range();
+        const [black, white, gamma] = levels();
+        if (i === 1) store.look({ levels: [black, white, clamp(gamma * 1.02 ** steps, 0.1, 10)] });
+        else move(i, (i ? white : black) + (steps * (high - low)) / 256, false);
+      },
+      (end) => move(i, range()[end], false),
+    );
+    return knob;
+  });
+  root.append(area, after, words, ...knobs);
+  const auto = button("link small", "Auto", () => store.look({ levels: store.got.about?.value?.auto ?? null }));
+  const reset = button("link small", "Reset", () => store.look({ levels: null }));
+  const figure = div("figure", div("row", span("h", "Levels"), span("mute small", "display only"), span("sp"), auto, reset), root);
+
+  const range = () => store.got.about?.value?.range ?? [0, 255];
+  const levels = () => store.state.view.levels ?? store.got.about?.value?.shown ?? [0, 255, 1];
+  const x = (value) => box.left + ((box.right - box.left) * (value - range()[0])) / (range()[1] - range()[0] || 1);
+  const valueAt = (px) => range()[0] + ((px - box.left) / (box.right - box.left)) * (range()[1] - range()[0]);
+  const middle = ([black, white, gamma]) => black + (white - black) * 0.5 ** gamma;
+  const move = (i, value, isDragged) => {
+    const [low, high] = range();
+    let [black, white, gamma] = levels();
+    const least = (high - low) / 512;
+    if (i === 0) black = clamp(value, low, white - least);
+    if (i === 2) white = clamp(value, black + least, high);
+    if (i === 1) gamma = clamp(Math.log(clamp((value - black) / (white - black), 0.001, 0.999)) / Math.log(0.5), 0.1, 10);
+    store.look({ levels: [black, white, gamma] }, isDragged);
+  };
+
+  /** @param {import("./state.js").State} state */
+  function draw(state, got) {
+    const about = got.about?.value;
+    if (!box.isShown || !about) return;
+    // The root, so that levels of few samples are seen, too.
+    const line = (counts) => {
       const most = Math.sqrt(Math.max(...counts, 1));
-      const x = (i) => start + ((right - start) * i) / counts.length;
-      const bars = counts.flatMap((count, i) => {
-        const y = bottom - (Math.sqrt(count) / most) * (bottom - top);
-        return [[x(i), y], [x(i + 1), y]];
-      });
-      parts.push(svg("path", { class: "power", d: line([[start, bottom], ...bars, [right, bottom]]) }));
-      parts.push(this.label(start, bottom + 14, brief(edges.at(0)), "start"), this.label(right, bottom + 14, brief(edges.at(-1)), "end"));
-      set(this.element, { "aria-label": `Histogram of the result, from ${brief(edges.at(0))} to ${brief(edges.at(-1))}` });
-    }
-    this.element.replaceChildren(...parts);
+      return counts.map((count, i) => [
+        box.left + ((box.right - box.left) * (i + 0.5)) / counts.length,
+        box.bottom - (Math.sqrt(count) / most) * (box.bottom - box.top),
+      ]);
+    };
+    put(area, {
+      d: `M${box.left} ${box.bottom}L${line(about.histogram)
+        .map((point) => point.join(" "))
+        .join("L")}L${box.right} ${box.bottom}Z`,
+    });
+    const own = state.asked.settings && got.words?.histogram && got.words.number === state.number ? got.words.histogram : null;
+    put(after, { d: own ? path(line(own)) : "" });
+    const now = levels();
+    const at = [now[0], middle(now), now[1]].map((value) => clamp(x(value), box.left, box.right));
+    knobs.forEach((knob, i) => {
+      put(knob.children[0], { x: at[i] - 11, y: box.bottom - 8 });
+      put(knob.children[1], { d: `M${at[i]} ${box.bottom}l-6 9h12z`, class: i === 1 ? "mid" : null });
+      const value = [now[0], now[2], now[1]][i];
+      put(knob, { "aria-valuenow": brief(value, 4), "aria-valuetext": brief(value, 4) });
+    });
+    const near = at[2] - at[0] < 60;
+    labels(words, [
+      [at[0], box.bottom + 20, brief(now[0], 4), at[0] < 30 ? "start" : "middle"],
+      [at[1], box.bottom + 20, near ? "" : `γ ${brief(now[2])}`],
+      [at[2], box.bottom + 20, brief(now[1], 4), at[2] > box.right - 30 ? "end" : "middle"],
+    ]);
   }
+  return { root: figure, draw };
 }

@@ -1,156 +1,154 @@
-/** The spectrum with the filter over it, and the handles. */
+/** The spectrum: before or after the filter, by channel, in colors, with outlines over it. */
 
-import { fetchFrame, Surface, tintTable } from "./frame.js";
+import { colorsOf, filtered, rangeOf, STEPS } from "./colors.js";
+import { button, div, h, para, put, segments, select, span } from "./dom.js";
+import { Surface, tintTable } from "./frame.js";
 import { listen } from "./gestures.js";
-import { Notches } from "./notches.js";
-import { angleOf, USUAL_WIDTH } from "./notch.js";
-import { Peaks } from "./peaks.js";
-import { Rings } from "./rings.js";
-import { Stripes } from "./stripes.js";
-import { canvasOf } from "./stage.js";
-import { brief, NYQUIST } from "./units.js";
-import { Placement } from "./view.js";
+import { outlinesOf } from "./outlines.js";
+import { notchesName } from "./settings.js";
+import { isStale } from "./state.js";
+import { stageOf } from "./stage.js";
+import { angleOf, brief, decibels, lengthOf, NYQUIST } from "./units.js";
+import { Placement, viewOf } from "./view.js";
 
 /** That of what is removed in the pages of --preview. */
-const REMOVED = [240, 110, 40];
-const STRENGTH = 0.6;
-/** The clicks of a double click are at most as many ms apart. */
-const DOUBLE = 1000;
+const REMOVED = tintTable([240, 110, 40], 0.6);
 /** As near to a peak, in CSS pixels, a click means the peak. */
 const NEAR = 12;
 
-export class Spectrum {
-  #surface = new Surface();
-  #gain = new Surface(tintTable(REMOVED, STRENGTH));
-  /** The spectrum as it lies on the stage, without a tint. */
-  #plain = new OffscreenCanvas(1, 1);
-  #tapped = { time: -Infinity, undo: () => {} };
-
-  /**
-   * @param {HTMLElement} viewer
-   * @param {import("./desk.js").Desk} desk
-   * @param {() => import("./view.js").View} view
-   */
-  constructor(viewer, desk, view) {
-    this.desk = desk;
-    this.stage = viewer.querySelector(".stage");
-    this.readout = viewer.querySelector(".readout");
-    this.view = view;
-    this.tint = true;
-    this.canvas = canvasOf(this.stage, () => this.draw());
-    this.rings = new Rings(desk);
-    this.notches = new Notches(desk);
-    this.stripes = new Stripes(desk);
-    this.peaks = new Peaks(desk);
-    const handles = viewer.querySelector("svg");
-    handles.append(this.peaks.group, this.stripes.group, this.rings.group, this.notches.group);
-    desk.pointed = (event) => {
-      const box = this.stage.getBoundingClientRect();
-      return this.map().frequency(event.clientX - box.left, event.clientY - box.top);
-    };
-    this.zoom = listen(this.stage, {
-      view,
-      placement: () => this.#placement(),
-      hover: (point) => this.#hover(point),
-      tap: (point) => this.#tap(point),
-    });
-    // The first click of a double click has added a notch.
-    this.stage.addEventListener("dblclick", () => {
-      const { time, undo } = this.#tapped;
-      if (performance.now() - time < DOUBLE) undo();
-    });
-  }
-
-  /** Show the spectrum of a page. */
-  async load(page) {
-    this.#surface.put(await fetchFrame(`spectrum?page=${page}`));
-    this.draw();
-  }
-
-  /** Take the gains of the filter, DC in the middle. */
-  put(frame) {
-    this.#gain.put(frame);
-    this.#drawTint();
-  }
-
-  #placement() {
-    return new Placement(this.view(), this.canvas.size, 1, 1);
-  }
-
-  /** Where frequencies are on the stage, and the other way round. */
-  map() {
-    const { x, y, scale } = this.#placement();
+/** @param {import("./state.js").Store} store @param {any} page  units and facts of the file */
+export function spectrumOf(store, { units, facts }) {
+  const painted = new Surface();
+  const tint = new Surface();
+  let last = null;
+  const at = (event) => {
+    const box = stage.root.getBoundingClientRect();
+    return map().frequency(event.clientX - box.left, event.clientY - box.top);
+  };
+  const view = viewOf(store, "spectrum");
+  const width = () => store.got.spectrum?.value?.width ?? 1;
+  const map = () => {
+    const { x, y, scale } = new Placement(view.get(), stage.size, 1, 1);
     // Of an even number of pixels that of frequency 0 lies right of the middle and below it.
-    const width = this.#surface.frame?.width ?? 1;
-    const half = width % 2 ? 0 : 0.5 / width;
+    const half = width() % 2 ? 0 : 0.5 / width();
     const zero = { x: x + (NYQUIST + half) * scale, y: y + (NYQUIST + half) * scale };
     return {
       scale,
-      stage: this.canvas.size,
+      stage: stage.size,
       screen: (fx, fy) => ({ x: zero.x + fx * scale, y: zero.y + fy * scale }),
       frequency: (px, py) => ({ fx: (px - zero.x) / scale, fy: (py - zero.y) / scale }),
     };
-  }
+  };
+  const outlines = outlinesOf(store, { units, facts, map, at });
+  const wait = para("wait");
+  const stage = stageOf("Spectrum", () => draw(store.state, store.got), outlines.root, outlines.caption, wait);
+  stage.root.classList.add("sq");
+  const zooms = listen(stage.root, {
+    view,
+    size: () => stage.size,
+    placement: () => new Placement(view.get(), stage.size, 1, 1),
+    hover: (point) => store.take("frequency", point && map().frequency(point.x, point.y)),
+    tap: (point) => tap(map().frequency(point.x, point.y)),
+  });
+  const channel = segments("Channel", { all: "All", red: "R", green: "G", blue: "B" }, (value) => store.look({ channel: value }));
+  channel.root.classList.add("wide");
+  const side = segments("Spectrum of", { before: "Before", after: "After" }, (value) => store.look({ after: value === "after" }));
+  const about = span("mute small wide", "logarithm of the magnitude");
+  const fit = button("ol", "Fit", () => zooms.fit());
+  const readout = span("");
+  const colors = select("Colors", { gray: "Gray", viridis: "Viridis", fire: "Fire" }, (value) => store.look({ colors: value }));
+  const removedAs = select("Removed as", { outline: "Outline", area: "Area", none: "Not shown" }, (value) => store.look({ removedAs: value }));
+  const choices = div("row wrap", h("label", { class: "lab" }, "Colors ", colors), h("label", { class: "lab" }, "Removed as ", removedAs));
+  const head = div("vbar", h("h2", {}, "Spectrum"), span("sp"), about, channel.root, side.root, fit);
+  const top = [head, stage.root, div("read", readout)];
 
-  draw() {
-    const { canvas, context, clear } = this.canvas;
-    clear();
-    const map = this.map();
-    this.#drawSurface(context, map, this.#surface);
-    this.#plain.width = canvas.width;
-    this.#plain.height = canvas.height;
-    this.#plain.getContext("2d", { alpha: false }).drawImage(canvas, 0, 0);
-    this.#drawTint(map);
-    this.drawHandles(map);
-  }
+  /** A click: a notch by hand, near a peak that peak; else the wave of the point. */
+  const tap = ({ fx, fy }) => {
+    if (Math.max(Math.abs(fx), Math.abs(fy)) > NYQUIST) return;
+    const {
+      asked,
+      view: { way },
+    } = store.state;
+    const peaks = store.got.peaks?.value?.peaks ?? [];
+    const away = (peak) => Math.min(Math.hypot(fx - peak.fx, fy - peak.fy), Math.hypot(fx + peak.fx, fy + peak.fy));
+    const near = peaks.filter((peak) => away(peak) <= NEAR / map().scale).sort((a, b) => away(a) - away(b))[0];
+    if (asked.goal === "hand" && asked.settings && way === "filter") {
+      const name = notchesName(asked.settings);
+      const notches = asked.settings[name] ?? [];
+      const notch = near ? { fx: near.fx, fy: near.fy, width: { value: Number(near.width_cyc.toPrecision(3)), unit: "cyc" } } : { fx, fy };
+      store.set({ [name]: [...notches, notch] });
+      store.draw();
+      outlines.focusNotch(notches.length);
+    } else store.look({ wave: near ? { fx: near.fx, fy: near.fy } : { fx: Number(fx.toFixed(5)), fy: Number(fy.toFixed(5)) } });
+  };
 
-  /** Draw the tint alone: to reduce the spectrum anew takes longer than all else that a drag changes. */
-  #drawTint(map = this.map()) {
-    const { context, size } = this.canvas;
-    context.drawImage(this.#plain, 0, 0, size.width, size.height);
-    if (this.tint) this.#drawSurface(context, map, this.#gain);
-  }
+  /** Paint the spectrum, if what it is painted from has changed. */
+  const paint = ({ view: { after, colors: name } }, got) => {
+    const spectrum = got.spectrum?.value;
+    const gain = after ? got.gain?.surface.frame : null;
+    const key = [spectrum, gain, name];
+    if (!spectrum || (last && key.every((each, i) => each === last[i]))) return;
+    last = key;
+    spectrum.range ??= rangeOf(spectrum.pixels);
+    const pixels = gain ? filtered(spectrum, gain) : spectrum.pixels;
+    painted.put({ ...spectrum, pixels }, colorsOf(name, spectrum.range));
+  };
 
-  /** Draw the handles alone, as while one is dragged. */
-  drawHandles(map = this.map()) {
-    for (const part of [this.rings, this.notches, this.stripes, this.peaks]) part.draw(map, this.desk.filter);
-  }
+  const place = (context, surface) => {
+    const shown = map();
+    const size = surface.frame.width;
+    const first = -(Math.floor(size / 2) + 0.5) / size;
+    const { x, y } = shown.screen(first, first);
+    surface.draw(context, x, y, shown.scale, shown.scale);
+  };
 
-  #drawSurface(context, map, surface) {
-    if (surface.isEmpty) return;
-    const { width } = surface.frame;
-    const first = -(Math.floor(width / 2) + 0.5) / width;
-    const { x, y } = map.screen(first, first);
-    surface.draw(context, x, y, map.scale, map.scale);
-  }
+  const drawReadout = (state, got) => {
+    const point = got.frequency;
+    if (!point || Math.max(Math.abs(point.fx), Math.abs(point.fy)) > NYQUIST) {
+      const isByHand = state.asked.goal === "hand";
+      return put(readout, { text: isByHand ? "Click a spot to take it out" : "Click a point to see its wave" });
+    }
+    const f = Math.hypot(point.fx, point.fy);
+    const length = lengthOf(1 / f, facts().pixel_size?.across_m);
+    const period = length ? `${length} · ${brief(1 / f)} px` : `${brief(1 / f)} px`;
+    const spectrum = got.spectrum?.value;
+    const pixel = (size) => [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
+    const [x, y] = spectrum ? pixel(spectrum.width) : [0, 0];
+    const level = spectrum ? `   ${(spectrum.pixels[y * spectrum.width + x] - 255) / STEPS} dB` : "";
+    const gain = got.gain?.number === state.number && state.asked.settings ? got.gain.surface.frame : null;
+    const [gx, gy] = gain ? pixel(gain.width) : [0, 0];
+    const loss = gain ? `   gain ${brief(decibels(gain.pixels[gy * gain.width + gx] / 255))} dB`.replace("-", "−").replace("−180 dB", "−∞ dB") : "";
+    put(readout, { text: `period ${f > 1e-4 ? period : "∞"}   angle ${angleOf(point.fx, point.fy).toFixed(1)}°${level.replace("-", "−")}${loss}` });
+  };
 
-  #hover(point) {
-    this.readout.textContent = point ? this.#said(this.map().frequency(point.x, point.y)) : "";
+  /** @param {import("./state.js").State} state */
+  function draw(state, got) {
+    const { asked, view: looks } = state;
+    paint(state, got);
+    stage.clear();
+    if (painted.frame) {
+      place(stage.context, painted);
+      if (looks.removedAs === "area" && asked.settings && got.gain && !looks.after) {
+        if (tint.frame !== got.gain.surface.frame) tint.put(got.gain.surface.frame, REMOVED);
+        place(stage.context, tint);
+      }
+      if (got.spectrum?.isOld) {
+        stage.context.fillStyle = "rgba(12, 14, 16, 0.6)";
+        stage.context.fillRect(0, 0, stage.size.width, stage.size.height);
+      }
+    }
+    put(wait, { text: got.spectrum?.error ?? "Computing the spectrum", hidden: Boolean(painted.frame) && !got.spectrum?.error });
+    outlines.draw(state, got);
+    put(outlines.root, { "data-old": isStale(state, got) });
+    channel.draw(looks.channel);
+    side.draw(looks.after ? "after" : "before");
+    const isFiltered = Boolean(asked.settings) && looks.way === "filter";
+    put(channel.root, { hidden: !isFiltered || facts().channels < 3 });
+    put(side.root, { hidden: !isFiltered });
+    put(about, { hidden: isFiltered });
+    put(colors, { value: looks.colors });
+    put(removedAs, { value: looks.removedAs });
+    drawReadout(state, got);
   }
-
-  #said({ fx, fy }) {
-    if (Math.max(Math.abs(fx), Math.abs(fy)) > NYQUIST) return "";
-    const f = Math.hypot(fx, fy);
-    const { units, unit } = this.desk;
-    const length = units.length(1 / f);
-    const parts = [`fx ${fx.toFixed(4)}, fy ${fy.toFixed(4)}`, `period ${brief(1 / f, 3)} px${length && ` = ${length}`}`];
-    if (!units.isPeriod(unit)) parts.push(`${brief(units.number(f, unit), 3)} ${unit || "cycles"}`);
-    return [...parts, `angle ${angleOf(fx, fy).toFixed(1)}°`].join(" · ");
-  }
-
-  #tap(point) {
-    const { history } = this.desk;
-    const at = this.map().frequency(point.x, point.y);
-    if (Math.max(Math.abs(at.fx), Math.abs(at.fy)) > NYQUIST) return;
-    const near = this.peaks.nearest(at, NEAR / this.map().scale);
-    const before = history.filter.notches;
-    const index = this.desk.addNotches([near ?? { ...at, width: USUAL_WIDTH }]);
-    this.notches.focus(index);
-    this.#tapped = {
-      time: performance.now(),
-      undo: () => {
-        if (history.filter.notches !== before) history.undo();
-      },
-    };
-  }
+  return { top, choices, draw, zooms, focusNotch: outlines.focusNotch };
 }

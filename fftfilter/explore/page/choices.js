@@ -1,0 +1,225 @@
+/** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
+
+import { cover } from "./frame.js";
+import { button, div, fold, h, icon, para, put, segments, span } from "./dom.js";
+import { choiceField, cutoffField, notchList, textField } from "./fields.js";
+import { groupsOf } from "./groups.js";
+import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
+import { isCurrent, WHOLE } from "./state.js";
+import { frequencyOf } from "./units.js";
+
+/** Cycles per pixel of a ring that is enlarged. */
+const SMALL = 0.03;
+/** Words for values of the program; one that is new stands for itself. */
+const WORDS = {
+  lowpass: "Low-pass",
+  highpass: "High-pass",
+  bandpass: "Band-pass",
+  bandstop: "Band-stop",
+  notch: "Notches",
+  keep: "Keep the mean",
+  signed: "Signed, 0 is gray",
+  real: "Values, as floats",
+  wrap: "Wrapped",
+  mirror: "Mirrored",
+};
+
+/**
+ * @param {import("./state.js").Store} store
+ * @param {any} page  units and facts of the file
+ */
+export function choicesOf(store, page, { focusNotch }) {
+  const { facts } = page;
+  const choose = (id) => {
+    const goal = goalOf(id);
+    const { settings } = store.state.asked;
+    if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
+    else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
+    const { radius } = store.state.asked.settings;
+    const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
+    // A small ring is enlarged, so that it can be dragged.
+    const zoom = frequency < SMALL ? { zoom: Math.min(5, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
+    store.look({ wave: null, spectrum: zoom });
+  };
+  const start = startOf(store, choose, page.learn);
+  const rail = h(
+    "nav",
+    { class: "rail", "aria-label": "Goals" },
+    ...[...GOALS, BY_HAND].map(({ id, short, name }) =>
+      h("button", { type: "button", title: name, "data-goal": id, onclick: () => choose(id) }, icon(id, 18), span("", short)),
+    ),
+  );
+  const title = h("h2", { class: "title" });
+  const text = para("mute");
+
+  /** Return the values of the program with words for them, `first` in front. */
+  const worded = (values, first = values[0]) =>
+    Object.fromEntries(
+      [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
+    );
+  const shapes = facts().shapes.map(({ name }) => name);
+  const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
+  const cutoff = cutoffField(store, page, "radius", "Cutoff");
+  const label = cutoff.root.querySelector(".lb");
+  const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
+  const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
+  const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
+  /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
+  /** @type {Field[]} */
+  const fields = [
+    [
+      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), (command) =>
+        withCommand(store.state.asked.settings, command, facts()),
+      ),
+      (s, goal) => goal === "hand",
+    ],
+    [cutoff, (s) => isPass(s) && !isBand(s)],
+    [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
+    [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
+    [choiceField(store, "shape", "Shape", worded(shapes, "ideal")), isPass],
+    [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
+    [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
+    [outputField(worded(facts().outputs)), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
+    [
+      {
+        root: div("f", span("lb", "Stripes are"), turn.root),
+        draw: ({ asked: { settings } }) => turn.draw({ 0: "level", 90: "upright" }[settings.angle]),
+      },
+      (s) => s.command === "stripes",
+    ],
+    [angle, (s) => s.command === "stripes"],
+    [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
+    [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
+    [groupsOf(store, page), (s) => s.auto],
+    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
+    [choiceField(store, "shape", "Shape", worded(shapes, "gaussian")), (s, goal) => s.command === "notch" && goal === "hand"],
+    [
+      textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
+      (s, goal) => s.command === "notch" && goal === "hand" && !s.auto,
+    ],
+  ];
+  /** @type {Field[]} */
+  const others = [
+    [choiceField(store, "edges", "Edges", worded(facts().edges)), () => true],
+    [outputField(worded(facts().outputs, "keep")), (s) => !isPass(s)],
+    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
+    [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
+    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
+  ];
+  const pages = para("mute small");
+  const summary = span("mute small cut");
+  const more = fold("", [h("b", {}, "More"), summary], div("part", ...others.map(([field]) => field.root), pages));
+  const code = codeOf(store);
+  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
+  const root = div("body", start.root, body);
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const { asked, view } = state;
+    const goal = goalOf(asked.goal);
+    const isChosen = Boolean(goal && asked.settings);
+    put(rail, { hidden: !isChosen });
+    for (const button of rail.children) put(button, { "aria-pressed": String(button.dataset.goal === asked.goal) });
+    put(start.root, { hidden: isChosen || view.way === "learn" });
+    put(body, { hidden: !isChosen || view.way === "learn" });
+    start.draw(state, got);
+    if (!isChosen) return;
+    put(title, { text: goal.name });
+    put(text, { text: goal.text });
+    put(label, { text: goal.cutoff ?? "Cutoff" });
+    for (const [field, isFor] of [...fields, ...others]) {
+      const isShown = Boolean(isFor(asked.settings, asked.goal));
+      put(field.root, { hidden: !isShown });
+      if (isShown) field.draw(state, got);
+    }
+    put(summary, { text: otherWords(asked.settings) });
+    put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
+    code.draw(state, got);
+  };
+  return { root, rail, draw, choose };
+}
+
+/** The command and the Python of what is shown. Copy waits until they are those of the state. */
+function codeOf(store) {
+  let language = "command";
+  const tabs = segments("Language", { command: "Command", python: "Python" }, (value) => {
+    language = value;
+    store.changed();
+  });
+  const copy = button("ol", "Copy", null);
+  const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
+  const root = fold("code", [h("b", {}, "As code"), span("mute small", "command, Python")], div("row", tabs.root, span("sp"), copy), pre);
+  root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
+  copy.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      store.say("Copied");
+    } catch {
+      getSelection()?.selectAllChildren(pre);
+      store.say("The browser does not let pages copy: the code is selected, press Ctrl+C");
+    }
+  };
+  const draw = (state, got) => {
+    tabs.draw(language);
+    const isNow = isCurrent(state, got);
+    put(copy, { disabled: !isNow, text: isNow ? "Copy" : "Copy waits" });
+    put(pre, { text: got.words?.[language] ?? "", "data-old": !isNow, class: language });
+  };
+  return { root, draw };
+}
+
+/** The goals at the start, each with the picture's own result. */
+function startOf(store, choose, learn) {
+  const cards = GOALS.map((goal, i) => {
+    const canvas = h("canvas", { width: 168, height: 120, "aria-hidden": "true" });
+    const about = span("", goal.about);
+    const button = h(
+      "button",
+      { type: "button", "data-goal": goal.id, onclick: () => choose(goal.id) },
+      canvas,
+      span("", h("b", {}, goal.name), about),
+      h("kbd", {}, String(i + 1)),
+    );
+    return { goal, canvas, about, button, drawn: null };
+  });
+  const root = div(
+    "part",
+    h(
+      "div",
+      {},
+      h("h2", { class: "title big" }, "What should change?"),
+      para("mute", "Choose a goal and see the result at once; nothing is saved until you say so."),
+    ),
+    div("goals", ...cards.map(({ button }) => button)),
+    para(
+      "row wrap links",
+      button("link", "Set a filter by hand", () => choose("hand"), { "data-goal": "hand" }),
+      button("link", "First lesson: step by step", learn),
+    ),
+  );
+  const draw = (state, got) => {
+    const peaks = got.peaks;
+    for (const card of cards) {
+      const surface = got[`small_${card.goal.id}`]?.value ?? got.before?.value ?? null;
+      if (surface && card.drawn !== surface) {
+        card.drawn = surface;
+        cover(card.canvas, surface);
+      }
+      if (card.goal.id !== "dots") continue;
+      const count = peaks?.value && !peaks.isOld ? peaks.value.peaks.length : null;
+      const isLooking = !peaks?.value && !peaks?.error && got.facts.pages === 1;
+      put(card.about, {
+        text: isLooking
+          ? "Looking for patterns"
+          : count
+            ? `${count} pattern${count > 1 ? "s" : ""} found here`
+            : count === 0
+              ? "none found here"
+              : card.goal.about,
+        class: count ? "em" : null,
+      });
+      put(card.button, { class: count ? "sug" : null });
+    }
+  };
+  return { root, draw };
+}

@@ -1,0 +1,137 @@
+/** Automatic removal: its strength, and what it found, as groups that are removed or stay. */
+
+import { button, div, h, list, para, put, span, svg } from "./dom.js";
+import { wrongOf } from "./fields.js";
+import { isSame } from "./outlines.js";
+import { brief, cutoffAt, saidOf } from "./units.js";
+
+const WEAKEST = 10;
+const STRONGEST = 45;
+const COLORS = ["red", "green", "blue"];
+/** Rows before they fold. */
+const MOST = 8;
+
+/** @param {import("./state.js").Store} store */
+export function groupsOf(store, { units, facts }) {
+  const number = h("input", { "aria-label": "Strength", inputmode: "decimal", name: "strength" });
+  const slider = h("input", {
+    type: "range",
+    min: String(WEAKEST),
+    max: String(STRONGEST),
+    step: "0.5",
+    dir: "rtl",
+    "aria-label": "Strength, slider",
+  });
+  const marks = h("div", { class: "marks", "aria-hidden": "true" });
+  const hint = h("p", { class: "w small error", role: "alert" });
+  const strength = div(
+    "f",
+    span("lb", "Strength"),
+    span("unit", number, span("", "dB")),
+    slider,
+    marks,
+    div("w s row mute small", span("", "only the strongest"), span("sp"), span("", "weak ones, too")),
+    hint,
+  );
+  const rows = h("ul", { class: "grp" });
+  const more = button("link small", [], null);
+  const note = para("mute");
+  const root = div("part", strength, note, rows, more);
+  let isLong = false;
+  more.onclick = () => {
+    isLong = !isLong;
+    rows.listed = null;
+    store.changed();
+  };
+  slider.oninput = () => store.set({ strength: Number(slider.value) }, { drag: true });
+  slider.onchange = () => store.commit();
+  number.onchange = () => store.set({ strength: number.value.trim() });
+  number.onkeydown = (event) => event.key === "Enter" && number.onchange();
+
+  const keep = (peak, isRemoved) => {
+    const kept = (store.state.asked.settings.keep ?? []).filter((each) => !isSame(each, peak));
+    store.set({ keep: isRemoved ? kept : [...kept, { fx: Number(peak.fx.toFixed(5)), fy: Number(peak.fy.toFixed(5)) }] });
+  };
+
+  const rowOf = ({ peak, isKept, index }) => {
+    const channels =
+      peak.channels.length === facts().channels ? "all" : peak.channels.map((i) => (facts().channels === 3 ? COLORS[i] : i)).join(", ");
+    const said = saidOf(cutoffAt(1 / peak.period_px, facts().unit, units(), 3), units());
+    const count = peak.harmonics.length;
+    const name = `Waves at ${Math.round(peak.angle_deg)}°`;
+    const box = h("input", {
+      type: "checkbox",
+      checked: !isKept,
+      "aria-label": `Remove ${name}, period ${said}`,
+      onchange: () => keep(peak, box.checked),
+    });
+    return h(
+      "li",
+      { class: isKept ? "off" : "on", onpointerenter: () => store.look({ lit: index }, true), onpointerleave: () => store.look({ lit: null }, true) },
+      box,
+      miniOf(peak),
+      h("b", {}, name),
+      span("pill", channels),
+      span("s", `${said}${count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : ""} · ${brief(peak.strength_db, 2)} dB${isKept ? " · stays" : ""}`),
+    );
+  };
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const { settings } = state.asked;
+    put(root, { hidden: !settings?.auto });
+    if (!settings?.auto) return;
+    const wrong = wrongOf("strength", state, got);
+    put(hint, { text: wrong ?? "", hidden: !wrong });
+    put(number, { "aria-invalid": wrong ? "true" : null });
+    if (document.activeElement !== number) put(number, { value: String(settings.strength) });
+    put(slider, { value: String(settings.strength) });
+    const part = (value) => 100 * (1 - (Math.min(STRONGEST, Math.max(WEAKEST, value)) - WEAKEST) / (STRONGEST - WEAKEST));
+    slider.style.setProperty("--v", `${part(settings.strength)}%`);
+    const faint = (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []).map((peak) => peak.strength_db);
+    list(
+      marks,
+      faint.map((db) => [part(db).toFixed(1), db >= settings.strength]),
+      ([left, on]) => {
+        const mark = h("i", { class: on ? "on" : null });
+        mark.style.left = `${left}%`;
+        return mark;
+      },
+    );
+    const found = got.peaks?.value?.peaks ?? [];
+    const isOld = !got.peaks?.value || got.peaks.isOld;
+    const count = found.length;
+    put(note, {
+      hidden: Boolean(wrong),
+      text:
+        got.peaks?.error ??
+        (isOld
+          ? "Looking for patterns"
+          : count
+            ? `${count} found. Untick what belongs to the picture.`
+            : "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones."),
+      class: got.peaks?.error ? "error" : "mute",
+    });
+    put(rows, { "data-old": isOld, hidden: count === 0 });
+    const items = found.map((peak, index) => ({ peak, index, isKept: (settings.keep ?? []).some((each) => isSame(each, peak)) }));
+    list(rows, isLong ? items : items.slice(0, MOST), rowOf);
+    put(more, { text: isLong ? "Show fewer" : `Show all ${count}`, hidden: count <= MOST });
+  };
+  return { root, draw };
+}
+
+/** A small drawing of where a group is in the spectrum. */
+function miniOf(peak) {
+  const spots = [peak, ...peak.harmonics].slice(0, 9).flatMap(({ fx, fy }) => [
+    [fx, fy],
+    [-fx, -fy],
+  ]);
+  const far = Math.max(...spots.map(([fx, fy]) => Math.hypot(fx, fy)), 0.05);
+  return svg(
+    "svg",
+    { viewBox: "0 0 22 22", "aria-hidden": "true" },
+    svg("circle", { cx: 11, cy: 11, r: 10, class: "edge" }),
+    svg("circle", { cx: 11, cy: 11, r: 1, class: "dc" }),
+    ...spots.map(([fx, fy], i) => svg("circle", { cx: 11 + (8 * fx) / far, cy: 11 + (8 * fy) / far, r: i < 2 ? 1.8 : 1.2, class: "spot" })),
+  );
+}

@@ -1,0 +1,266 @@
+/** Step by step: six steps of the book's pipeline on this picture; and the wave that a point of the spectrum is. */
+
+import { button, div, fold, h, icon, list, para, put, segments, span, svg } from "./dom.js";
+import { cutoffField } from "./fields.js";
+import { cover } from "./frame.js";
+import { cutoffsOf, withCommand } from "./settings.js";
+import { angleOf, brief, lengthOf } from "./units.js";
+
+/** The steps: which results of the pipeline belong to each, the one that is shown, and a drawing. */
+const STEPS = [
+  {
+    name: "Read the picture",
+    short: "Picture",
+    of: ["image"],
+    shows: "image",
+    text: "The picture is a table of gray levels, one number a pixel. Of a color picture there are three tables, which go the same way.",
+  },
+  {
+    name: "Continue it past its edges",
+    short: "Edges",
+    of: [],
+    shows: "image",
+    text: "Waves do not end at a border. So the picture goes on behind it: wrapped, as on a tiled wall, or mirrored, which keeps a bright border from showing on the opposite, dark one.",
+  },
+  {
+    name: "Split it into waves",
+    short: "Waves",
+    of: ["rows", "rows-transposed", "spectrum"],
+    shows: "spectrum",
+    text: "The fast Fourier transform writes the picture as a sum of waves: first each row, then each column. What is shown is the logarithm of the magnitude, as the strongest wave is a million times as strong as the weakest.",
+  },
+  {
+    name: "Weaken some waves",
+    short: "Gain",
+    of: ["spectrum-masked"],
+    shows: "spectrum-masked",
+    text: "Each wave is multiplied by the gain at its distance from the middle. The ideal filter cuts off at once, and then waves are missing where an edge needs them: it rings. The Gaussian fades out, and does not.",
+  },
+  {
+    name: "Put the waves together",
+    short: "Sum",
+    of: ["columns-inverse", "columns-transposed", "filtered"],
+    shows: "filtered",
+    text: "The inverse transform adds the waves up again. Nothing is lost on the way: without step 4 the picture would come back.",
+  },
+  {
+    name: "Round to gray levels",
+    short: "Levels",
+    of: ["magnitude", "output"],
+    shows: "output",
+    text: "The sums have fractions, and some lie below black or above white. They are rounded, and cut off at both ends, to fit into the file.",
+  },
+];
+const DRAWN = {
+  1: [
+    "M10 60h70M10 46h70M10 32h70M10 18h70M10 18v42M27 18v42M45 18v42M62 18v42M80 18v42",
+    "M120 60V40h16V28h16v14h16V20h16v40z",
+    "rows and columns",
+    "levels of one row",
+  ],
+  2: ["M10 56C30 56 40 20 70 20M74 56C94 56 104 20 134 20", "M150 56C165 56 172 20 190 20S215 56 230 56", "wrapped: a jump", "mirrored: none"],
+  3: ["M10 40q6-22 12 0t12 0 12 0 12 0 12 0 12 0 12 0 12 0", "M140 60V18M180 60V44M220 60V54", "waves of the picture", "how strong each is"],
+  4: [
+    "M14 22h44v42h54",
+    "M142 60c6 2 8-4 13-2s7 6 11 4 6-9 10-7 5 13 9 8c5-8 6-30 10-44 3-9 6 6 10 8s6-7 10-5 6 5 10 4 6-4 11-2 6 1 10 1",
+    "gain by frequency",
+    "an edge, afterward",
+  ],
+  5: [
+    "M10 30q10-16 20 0t20 0 20 0 20 0M10 56q5-8 10 0t10 0 10 0 10 0 10 0 10 0 10 0 10 0",
+    "M130 44q10-22 20 0 5-12 10 0 10 20 20 0 5 12 10 0 10-24 20 0",
+    "waves",
+    "their sum",
+  ],
+  6: ["M10 60C40 60 60 20 110 18", "M140 60h16V48h16V38h16V28h16V20h30", "sums", "gray levels"],
+};
+const TWINS =
+  "A wave that runs to the right is the same as one that runs to the left. Each has its place, so a real wave has both, opposite to each other.";
+const SMOOTH = { 4: ["M14 22c26 0 34 12 44 22s24 20 54 20", "M142 60h30c14 0 16-38 30-38h44"] };
+
+/** @param {import("./state.js").Store} store @param {any} page */
+export function learnOf(store, page) {
+  const { facts } = page;
+  const shape = segments("Shape", { ideal: "Ideal", gaussian: "Gaussian", both: "Both" }, (value) => {
+    store.look({ both: value === "both" });
+    store.set({ shape: value === "both" ? "gaussian" : value });
+  });
+  const cutoff = cutoffField(store, page, "radius", "Cutoff", { hasSlider: false });
+  const rows = STEPS.map((step, i) => {
+    const number = i + 1;
+    const time = span("mute small");
+    const [left, right, one, other] = DRAWN[number];
+    const drawing = svg(
+      "svg",
+      { class: "draw", viewBox: "0 0 260 84", role: "img", "aria-label": `${one}; ${other}` },
+      svg("path", { d: left, class: "o1" }),
+      svg("path", { d: right, class: "o1" }),
+      ...(SMOOTH[number] ?? []).map((d) => svg("path", { d, class: "o2" })),
+      svg("text", { x: 10, y: 78, text: one }),
+      svg("text", { x: 142, y: 78, text: other }),
+    );
+    const kernels = h("div");
+    const head = h(
+      "button",
+      { type: "button", class: "step", onclick: () => store.look({ step: number }) },
+      span("n", String(number)),
+      h("b", {}, step.name),
+      time,
+    );
+    const content = div(
+      "c",
+      para("", step.text),
+      drawing,
+      number === 4 ? div("row wrap", shape.root) : null,
+      number === 4 ? cutoff.root : null,
+      kernels,
+    );
+    return { root: h("li", {}, head, content), head, time, content, kernels };
+  });
+  const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
+  const side = div(
+    "body part",
+    div("", h("h2", { class: "title" }, "What a filter does"), about),
+    h("ol", { class: "steps" }, ...rows.map(({ root }) => root)),
+  );
+  const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" });
+  const tray = div("tray", film);
+
+  /** Begin with a low-pass, if nothing is chosen: its ringing is seen before it is named. */
+  const begin = () => {
+    if (!store.state.asked.settings || store.state.asked.settings.auto || cutoffsOf(store.state.asked.settings)[0] !== "radius") {
+      const settings = { ...withCommand(null, "lowpass", facts()), shape: "gaussian", radius: { value: 12, unit: "px" } };
+      store.ask({ goal: "smooth", settings });
+    }
+    store.look({ way: "learn", both: true, step: 4 });
+  };
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const { view, asked } = state;
+    const isShown = view.way === "learn";
+    put(side, { hidden: !isShown });
+    put(tray, { hidden: !isShown });
+    if (!isShown || !asked.settings) return;
+    const told = got.steps?.value;
+    put(film, { "data-old": Boolean(got.steps?.isOld) });
+    STEPS.forEach((step, i) => {
+      const { root, head, time, content, kernels } = rows[i];
+      const isOpen = view.step === i + 1;
+      put(root, { class: isOpen ? "cur" : null });
+      put(head, { "aria-expanded": String(isOpen) });
+      put(content, { hidden: !isOpen });
+      const own = told?.steps.filter(({ name }) => step.of.includes(name)) ?? [];
+      put(time, {
+        text: own.length
+          ? `${brief(
+              own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0),
+              2,
+            )} ms`
+          : "",
+      });
+      const found = own
+        .flatMap((each) => each.kernels)
+        .filter(({ source }, at, all) => source && all.findIndex((other) => other.source === source) === at);
+      const sources = found.map(({ kernel, source }) => [kernel, source]);
+      if (isOpen) list(kernels, sources, ([kernel, source]) => kernelOf(kernel, source));
+    });
+    if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
+    shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));
+    const pictures = STEPS.map(({ shows }) => told?.steps.find(({ name }) => name === shows)?.picture ?? told?.steps.at(-1)?.picture ?? null);
+    list(film, told ? pictures.map((picture, i) => [picture, told.run, view.step === i + 1]) : [], ([picture, run, isNow]) =>
+      filmOf(picture, run, isNow),
+    );
+    [...film.children].forEach((figure, i) => {
+      put(figure.lastChild, { text: `${i + 1} ${STEPS[i].short}` });
+      figure.onclick = () => store.look({ step: i + 1 });
+    });
+  };
+  return { side, tray, draw, begin };
+}
+
+const kernelOf = (kernel, source) =>
+  fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source));
+
+const filmOf = (picture, run, isNow) =>
+  h("button", { type: "button", "aria-current": isNow ? "step" : null }, h("img", { src: `${picture}?run=${run}`, alt: "" }), span(""));
+
+/** The wave that a point of the spectrum is, and the picture without it. @param {import("./state.js").Store} store */
+export function waveOf(store, { facts }) {
+  const canvas = h("canvas", { width: 160, height: 160, role: "img" });
+  const without = h("canvas", { width: 160, height: 160, role: "img", "aria-label": "The picture without the wave" });
+  const itself = h("figcaption");
+  const changed = h("figcaption");
+  const numbers = h("dl", { class: "nums" });
+  const out = button("ol", "Take this wave out", null);
+  const why = fold("", [span("mute", "Why are there two points?")], para("small", TWINS));
+  const root = div(
+    "part",
+    div(
+      "row",
+      span("h", "The point that you clicked is one wave"),
+      span("sp"),
+      button("ic", icon("x"), () => store.look({ wave: null }), { "aria-label": "Close the wave" }),
+    ),
+    div("waves", h("figure", {}, canvas, itself), h("figure", {}, without, changed)),
+    numbers,
+    div("row wrap", out),
+    why,
+  );
+  let drawn = "";
+  out.onclick = () => {
+    const { settings } = store.state.asked;
+    const notch = store.state.view.wave;
+    const isNotch = settings?.command === "notch" && !settings.auto;
+    if (settings && !settings.auto && !isNotch) store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
+    else store.ask({ goal: "hand", settings: { command: "notch", edges: settings?.edges, at: [...(isNotch ? (settings.at ?? []) : []), notch] } });
+    store.look({ way: "filter", wave: null });
+  };
+
+  /** @param {import("./state.js").State} state */
+  const draw = ({ view }, got) => {
+    put(root, { hidden: !view.wave });
+    if (!view.wave) return;
+    const { fx, fy } = view.wave;
+    const f = Math.hypot(fx, fy);
+    const found = got.wave?.value;
+    const isOld = !found || got.wave.isOld;
+    const levels = isOld ? "" : `${brief(found.amplitude, 2)} level${found.amplitude === 1 ? "" : "s"}`;
+    const key = JSON.stringify([fx, fy, found?.phase]);
+    if (drawn !== key) {
+      drawn = key;
+      paintWave(canvas, fx, fy, found?.phase ?? 0);
+    }
+    if (got.without?.value && without.shown !== got.without.value) {
+      without.shown = got.without.value;
+      cover(without, got.without.value);
+    }
+    put(without, { "data-old": Boolean(got.without?.isOld) });
+    put(canvas, { "aria-label": `A wave: stripes at ${angleOf(fx, fy).toFixed(0)} degrees, ${brief(1 / f)} pixels apart` });
+    put(itself, { text: "The wave itself, made stronger" });
+    put(changed, { text: levels ? `The picture without it: ${levels} differ` : "The picture without it" });
+    const length = lengthOf(1 / f, facts().pixel_size?.across_m);
+    const rows = [
+      ["Period", `${length ? `${length} · ` : ""}${brief(1 / f)} px`],
+      ["Along", `${angleOf(fx, fy).toFixed(1)}°`],
+      ["Amplitude", levels || "…"],
+      ["Twin", "opposite"],
+    ];
+    list(numbers, rows, ([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  };
+  return { root, draw };
+}
+
+/** Paint a wave over the middle of a picture, at most so fine that it can be seen. */
+function paintWave(canvas, fx, fy, phase) {
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  const zoom = Math.max(1, Math.min(4, Math.round(10 * Math.hypot(fx, fy))));
+  for (let y = 0, i = 0; y < canvas.height; y++) {
+    for (let x = 0; x < canvas.width; x++, i += 4) {
+      const gray = 128 + 76 * Math.cos(2 * Math.PI * ((fx * x) / zoom + (fy * y) / zoom) + phase);
+      image.data.set([gray, gray, gray, 255], i);
+    }
+  }
+  context.putImageData(image, 0, 0);
+}

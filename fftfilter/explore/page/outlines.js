@@ -1,0 +1,274 @@
+/** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
+
+import { children, draggable, para, put, steppable, svg } from "./dom.js";
+import { cutoffsOf, isBand, notchesName } from "./settings.js";
+import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
+
+const LABEL = { radius: "Cutoff", inner: "Inner cutoff", outer: "Outer cutoff", spare: "What stays" };
+/** One press of a key, as a part of a cutoff or of a notch's width. */
+const STEP = 1.01;
+const SIZE_STEP = 1.1;
+/** The least radius of a circle, in a spectrum that is large and in a small one. */
+const least = (scale) => Math.min(6, 2 + 0.012 * scale);
+export const USUAL_WIDTH = 0.006;
+
+/**
+ * @param {import("./state.js").Store} store
+ * @param {{units: () => import("./units.js").Units, facts: () => any, map: () => any, at: (event: PointerEvent) => {fx: number, fy: number}}} page
+ */
+export function outlinesOf(store, { units, facts, map, at }) {
+  const groups = svg("g", { class: "groups" });
+  const ridge = svg(
+    "g",
+    { class: "handle ridge", role: "slider", tabindex: 0, "aria-label": "Angle of the stripes" },
+    svg("path", { class: "touch" }),
+    svg("path", { class: "line" }),
+  );
+  const rings = svg("g");
+  const notches = svg("g");
+  const wave = svg("g", { class: "wave" }, svg("circle", { r: 8 }), svg("circle", { r: 8, class: "twin" }));
+  const callout = svg("g", { class: "wave" }, svg("circle", { r: 10 }), svg("path"));
+  const root = svg("svg", { class: "over", role: "group", "aria-label": "Handles of the filter" }, groups, ridge, rings, notches, wave, callout);
+  const caption = para("cap");
+  const settings = () => store.state.asked.settings;
+  const n = () => Math.min(facts().width, facts().height);
+  const clipped = (frequency) => Math.min(FARTHEST, Math.max(0.5 / n(), frequency));
+  const ringNames = (given) => [...cutoffsOf(given), ...(given?.command === "stripes" && given.spare ? ["spare"] : [])];
+
+  const makeRing = (index) => {
+    const ring = svg(
+      "g",
+      { class: "handle ring", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
+      svg("circle", { class: "touch" }),
+      svg("circle", { class: "casing" }),
+      svg("circle", { class: "line" }),
+      svg("circle", { class: "grip", r: 6 }),
+      svg("text", { class: "label" }),
+    );
+    const name = () => ringNames(settings())[index];
+    const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
+    const written = (frequency) => ({ [name()]: cutoffAt(clipped(frequency), settings()[name()].unit, units()) });
+    draggable(
+      ring,
+      (event) => {
+        const offset = now() - distance(at(event));
+        return (moved) => store.set(written(distance(at(moved)) + offset), { drag: true });
+      },
+      () => settle(store, units),
+    );
+    steppable(
+      ring,
+      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
+      (end) => store.set(written(end ? NYQUIST : 1 / n())),
+    );
+    return ring;
+  };
+
+  const drawRings = (place, given) => {
+    const names = ringNames(given);
+    children(rings, names.length, makeRing).forEach((ring, index) => {
+      const cutoff = given[names[index]];
+      const frequency = frequencyOf(cutoff, units()) ?? 0;
+      const { x, y } = place.screen(0, 0);
+      const r = frequency * place.scale;
+      const [touch, casing, line, grip, label] = ring.children;
+      for (const circle of [touch, casing, line]) put(circle, { cx: x, cy: y, r });
+      const spot = gripAt(place, { x, y }, r, index);
+      put(grip, { cx: spot.x, cy: spot.y });
+      put(label, { x: spot.x + 9, y: spot.y - 9, text: saidOf(cutoff, units()) });
+      put(ring, {
+        "aria-label": LABEL[names[index]],
+        "aria-valuenow": frequency.toPrecision(4),
+        "aria-valuetext": `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`,
+      });
+    });
+  };
+
+  const makeNotch = (index) => {
+    const handle = svg(
+      "g",
+      { class: "handle notch", role: "button", "aria-roledescription": "notch", tabindex: 0 },
+      svg("circle", { class: "touch" }),
+      svg("g"),
+      svg("circle", { class: "casing" }),
+      svg("circle", { class: "line" }),
+    );
+    const all = () => settings()[notchesName(settings())] ?? [];
+    const changed = (changes, how) => store.set({ [notchesName(settings())]: all().with(index, { ...all()[index], ...changes }) }, how);
+    const width = (notch) => (notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH);
+    const sized = (factor) =>
+      changed(
+        { width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } },
+        { nudge: true },
+      );
+    const moved = (dx, dy, how) => changed(within({ fx: all()[index].fx + dx, fy: all()[index].fy + dy }), how);
+    const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
+    draggable(
+      handle,
+      (event) => {
+        const from = at(event);
+        const { fx, fy } = all()[index];
+        return (move) => changed(within({ fx: fx + at(move).fx - from.fx, fy: fy + at(move).fy - from.fy }), { drag: true });
+      },
+      () => store.commit(),
+    );
+    handle.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        sized(SIZE_STEP ** Math.sign(-event.deltaY));
+      },
+      { passive: false },
+    );
+    handle.addEventListener("keydown", (event) => {
+      const far = event.shiftKey ? 10 : 1;
+      const { width: columns, height: rows } = facts();
+      const nudge = { nudge: true };
+      const keys = {
+        ArrowLeft: () => moved(-far / columns, 0, nudge),
+        ArrowRight: () => moved(far / columns, 0, nudge),
+        ArrowUp: () => moved(0, -far / rows, nudge),
+        ArrowDown: () => moved(0, far / rows, nudge),
+        "+": () => sized(SIZE_STEP),
+        "=": () => sized(SIZE_STEP),
+        "-": () => sized(1 / SIZE_STEP),
+        Delete: remove,
+        Backspace: remove,
+      };
+      if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      keys[event.key]();
+    });
+    return handle;
+  };
+
+  const drawNotches = (place, given) => {
+    const found = given ? (given[notchesName(given)] ?? []) : [];
+    const count = given?.command === "notch" ? Math.max(1, Number(given.harmonics ?? 1)) : 1;
+    children(notches, found.length, makeNotch).forEach((handle, index) => {
+      const notch = found[index];
+      const width = notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH;
+      const r = Math.max(least(place.scale), width * place.scale);
+      const { x, y } = place.screen(notch.fx, notch.fy);
+      const [touch, echoes, casing, line] = handle.children;
+      put(touch, { cx: x, cy: y, r: Math.max(16, r) });
+      for (const circle of [casing, line]) put(circle, { cx: x, cy: y, r });
+      const others = multiples(notch, count).map((each) => place.screen(each.fx, each.fy));
+      children(echoes, others.length, () => svg("circle", { class: "echo" })).forEach((circle, i) =>
+        put(circle, { cx: others[i].x, cy: others[i].y, r }),
+      );
+      put(handle, {
+        "aria-label": `Notch ${index + 1} at ${brief(notch.fx, 4)}, ${brief(notch.fy, 4)}, period ${brief(1 / Math.hypot(notch.fx, notch.fy))} pixels. Arrow keys move it, + and − size it, Delete removes it.`,
+      });
+    });
+  };
+
+  const drawGroups = (place, given, got, lit) => {
+    const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : [];
+    const spots = found.flatMap((peak, index) => {
+      const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
+      const all = [peak, ...peak.harmonics];
+      return all
+        .flatMap(({ fx, fy, width_cyc: r }) => [
+          { fx, fy, r },
+          { fx: -fx, fy: -fy, r },
+        ])
+        .map((spot) => ({ ...spot, kind: `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}` }));
+    });
+    children(groups, spots.length, () => svg("circle")).forEach((circle, i) => {
+      const { x, y } = place.screen(spots[i].fx, spots[i].fy);
+      put(circle, { cx: x, cy: y, r: Math.max(least(place.scale), spots[i].r * place.scale), class: spots[i].kind });
+    });
+  };
+
+  const drawRidge = (place, given) => {
+    const angle = given?.command === "stripes" ? given.angle : given?.stripes;
+    put(ridge, { hidden: angle === undefined });
+    if (angle === undefined) return;
+    const turned = ((Number(angle) + 90) * Math.PI) / 180;
+    const [dx, dy] = [Math.cos(turned) * NYQUIST, -Math.sin(turned) * NYQUIST];
+    const [a, b] = [place.screen(dx, dy), place.screen(-dx, -dy)];
+    for (const path of ridge.children) put(path, { d: `M${a.x} ${a.y}L${b.x} ${b.y}` });
+    put(ridge, { "aria-valuenow": angle, "aria-valuetext": `${angle} degrees` });
+  };
+  const angleName = () => (settings().command === "stripes" ? "angle" : "stripes");
+  const turned = (angle) => ({ [angleName()]: Number((((angle % 180) + 180) % 180).toFixed(1)) });
+  draggable(
+    ridge,
+    () => (event) => {
+      const { fx, fy } = at(event);
+      store.set(turned((Math.atan2(-fy, fx) * 180) / Math.PI - 90), { drag: true });
+    },
+    () => store.commit(),
+  );
+  steppable(
+    ridge,
+    (steps) => store.set(turned(Number(settings()[angleName()]) + steps / 2), { nudge: true }),
+    (end) => store.set(turned(90 * end)),
+  );
+
+  /** @param {import("./state.js").State} state */
+  const draw = ({ asked, view }, got) => {
+    const place = map();
+    const given = asked.settings;
+    const isShown = view.removedAs !== "none";
+    for (const part of [groups, ridge, rings, notches]) put(part, { visibility: isShown ? null : "hidden" });
+    drawGroups(place, given, got, view.lit);
+    drawRidge(place, given);
+    drawRings(place, given);
+    drawNotches(place, given);
+    put(wave, { hidden: !view.wave });
+    if (view.wave) {
+      const sign = [1, -1];
+      [...wave.children].forEach((circle, i) => {
+        const { x, y } = place.screen(sign[i] * view.wave.fx, sign[i] * view.wave.fy);
+        put(circle, { cx: x, cy: y });
+      });
+    }
+    const [peak] = !given && !view.wave && !got.peaks?.isOld ? (got.peaks?.value?.peaks ?? []) : [];
+    put(callout, { hidden: !peak });
+    put(caption, { hidden: !peak, text: peak ? `This spot repeats every ${brief(peak.period_px)} px: dots, weave or moire` : "" });
+    if (peak) {
+      const { x, y } = place.screen(peak.fx, peak.fy);
+      put(callout.children[0], { cx: x, cy: y });
+      put(callout.children[1], { d: `M${x + 7} ${y + 7}l22 30` });
+      caption.style.left = `${Math.min(x + 10, place.stage.width - 205)}px`;
+      caption.style.top = `${Math.min(y + 40, place.stage.height - 60)}px`;
+    }
+  };
+  return { root, caption, draw, focusNotch: (index) => notches.children[index]?.focus() };
+}
+
+/** End the drag of a cutoff: if it was dragged past the other one, they change names. */
+export function settle(store, units) {
+  const { settings } = store.state.asked;
+  const crossed = isBand(settings) && frequencyOf(settings.inner, units()) > frequencyOf(settings.outer, units());
+  if (crossed) store.set({ inner: settings.outer, outer: settings.inner });
+  else store.ask({});
+}
+
+/** Whether a wave that is kept is this peak. */
+export const isSame = (wave, peak) => Math.hypot(wave.fx - peak.fx, wave.fy - peak.fy) < 1e-4;
+
+/** Right of the middle, the inner one's above; of a larger ring where it crosses the part on the screen. */
+function gripAt(place, center, r, index) {
+  const inside = ({ x, y }) => x > 12 && y > 22 && x < place.stage.width - 64 && y < place.stage.height - 12;
+  const spot = (degrees) => ({ x: center.x + r * Math.cos((degrees * Math.PI) / 180), y: center.y - r * Math.sin((degrees * Math.PI) / 180) });
+  const first = 45 - 90 * index;
+  return spot(Array.from({ length: 72 }, (_, turn) => first + 5 * turn).find((degrees) => inside(spot(degrees))) ?? first);
+}
+
+const distance = ({ fx, fy }) => Math.hypot(fx, fy);
+const within = ({ fx, fy }) => ({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)), fy: Math.min(NYQUIST, Math.max(-NYQUIST, fy)) });
+
+/** Return where else a notch takes out: its conjugate, its multiples, and theirs. */
+function multiples({ fx, fy }, count) {
+  const most = Math.min(count, Math.floor(NYQUIST / Math.max(Math.abs(fx), Math.abs(fy), 1e-6)));
+  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [
+    { fx: (m + 1) * fx, fy: (m + 1) * fy },
+    { fx: -(m + 1) * fx, fy: -(m + 1) * fy },
+  ]);
+  return all.flat().slice(1);
+}

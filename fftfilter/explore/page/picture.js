@@ -1,0 +1,258 @@
+/** The picture: before and after in one, side by side, after alone, or what was removed; and values under the pointer. */
+
+import { button, div, draggable, h, icon, para, put, segments, span, steppable, svg } from "./dom.js";
+import { listen } from "./gestures.js";
+import { isStale, missingOf } from "./state.js";
+import { stageOf } from "./stage.js";
+import { brief, lengthOf } from "./units.js";
+import { Placement, viewOf } from "./view.js";
+
+const SHOWS = { wipe: "Wipe", two: "Side by side", after: "After", removed: "Removed" };
+/** The largest enlargement of a result that is not told from the full one while something is dragged. */
+const COARSEST = 1.3;
+const COLORS = ["R", "G", "B"];
+/** What is drawn over an older result. */
+const OLD = "rgba(12, 14, 16, 0.55)";
+
+/**
+ * @param {import("./state.js").Store} store
+ * @param {any} facts  of the file
+ * @param {{values: Function}} ask
+ */
+export function pictureOf(store, facts, ask) {
+  const tags = [span("tag"), span("tag right")];
+  const bar = h(
+    "div",
+    { class: "wipe", role: "slider", tabindex: "0", "aria-label": "Border between before and after", "aria-valuemin": "0", "aria-valuemax": "100" },
+    h("i", {}, icon("lr")),
+  );
+  const scaleText = span("");
+  const scaleBar = h("i");
+  const scale = h("div", { class: "scale", "aria-hidden": "true" }, scaleText, scaleBar);
+  const ends = [0, 1].map((end) =>
+    svg("circle", {
+      class: "end",
+      r: 6,
+      tabindex: 0,
+      role: "slider",
+      "aria-label": end ? "End of the profile" : "Begin of the profile",
+      "aria-valuenow": 0,
+    }),
+  );
+  const line = svg("path", { class: "line" });
+  const copy = svg("path", { class: "line" });
+  const lines = svg("svg", { class: "over", role: "group", "aria-label": "Line of the profile" }, line, copy, ...ends);
+  const wait = para("wait");
+  const stage = stageOf("Picture", () => draw(store.state, store.got), lines, bar, ...tags, scale, wait);
+  const view = viewOf(store, "picture");
+  const readout = span("");
+  const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
+  const zoom = button("num", "", null, { title: "One to one (Z)" });
+  const buttons = [
+    button("ic wide", "−", () => zooms.by(-1), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
+    zoom,
+    button("ic wide", "+", () => zooms.by(1), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
+    button("ol", "Fit", () => zooms.fit(), { title: "Fit (0)" }),
+  ];
+  const about = span("mute");
+  const hold = span("mute wide hint", "Hold ", h("kbd", {}, "B"), " for before");
+  const head = div("vbar", h("h2", { class: "nophone" }, "Picture"), about, show.root, span("sp"), hold, ...buttons);
+  const root = h("section", { class: "view pic", "aria-label": "Picture" }, head, stage.root, div("read", readout));
+  let pointer = null;
+  let asking = 0;
+
+  const isTwo = ({ view: { show, way, both }, asked }) => Boolean(asked.settings) && (way === "learn" ? both : show === "two");
+  const paneSize = () => (isTwo(store.state) ? { width: (stage.size.width - 2) / 2, height: stage.size.height } : stage.size);
+  const placement = () => new Placement(view.get(), paneSize(), facts().width, facts().height);
+  const zooms = listen(stage.root, { view, placement, size: paneSize, hover: (point) => hover(point), tap: undefined });
+  const pixelAt = (point) => {
+    const { x, y, scale: size } = placement();
+    return [(point.x - x) / size, (point.y - y) / size].map(Math.floor);
+  };
+  const oneToOne = () => zooms.to(1 / (placement().fitted * devicePixelRatio));
+  zoom.onclick = oneToOne;
+
+  const hover = (point) => {
+    pointer = point && pixelAt(point);
+    const { width, height } = facts();
+    if (pointer && (pointer[0] < 0 || pointer[1] < 0 || pointer[0] >= width || pointer[1] >= height)) pointer = null;
+    if (!pointer) store.take("pointer", null);
+    // Once for each picture of the browser: the engine has better things to do.
+    asking ||= requestAnimationFrame(() => {
+      asking = 0;
+      if (pointer) ask.values("pointer", [pointer]);
+    });
+  };
+
+  draggable(bar, () => (event) => {
+    const box = stage.root.getBoundingClientRect();
+    store.look({ wipe: Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) });
+  });
+  steppable(
+    bar,
+    (steps) => store.look({ wipe: Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) }),
+    (end) => store.look({ wipe: end }),
+  );
+  ends.forEach((end, i) => {
+    const move = (x, y, isDragged) => {
+      const profile = [...store.state.view.profile];
+      const within = [Math.min(facts().width - 1, Math.max(0, Math.round(x))), Math.min(facts().height - 1, Math.max(0, Math.round(y)))];
+      profile.splice(2 * i, 2, ...within);
+      store.look({ profile }, isDragged);
+    };
+    draggable(
+      end,
+      () => (event) => {
+        const box = stage.root.getBoundingClientRect();
+        move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
+      },
+      () => store.commit(),
+    );
+    end.onkeydown = (event) => {
+      const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const far = event.shiftKey ? 10 : 1;
+      move(store.state.view.profile[2 * i] + far * by[0], store.state.view.profile[2 * i + 1] + far * by[1], false);
+    };
+  });
+
+  const paint = (surface, from, to, offset = 0, isOld = false) => {
+    const { context, size } = stage;
+    const place = placement();
+    context.save();
+    context.beginPath();
+    context.rect(from, 0, to - from, size.height);
+    context.clip();
+    if (surface) {
+      const { width, height, level, x, y } = surface.frame;
+      const each = place.scale * level;
+      surface.draw(context, offset + place.x + x * place.scale, place.y + y * place.scale, width * each, height * each);
+    }
+    if (isOld || !surface) {
+      context.fillStyle = OLD;
+      context.fillRect(offset + place.x, Math.max(0, place.y), place.width, Math.min(place.height, size.height));
+    }
+    context.restore();
+  };
+
+  const drawLines = ({ view: { profile } }, isShown) => {
+    put(lines, { hidden: !isShown || !profile });
+    if (!isShown || !profile) return;
+    const place = placement();
+    const at = (i) => [place.x + (profile[2 * i] + 0.5) * place.scale, place.y + (profile[2 * i + 1] + 0.5) * place.scale];
+    const [from, to] = [at(0), at(1)];
+    const shift = isTwo(store.state) ? paneSize().width + 2 : 0;
+    put(line, { d: `M${from.join(" ")}L${to.join(" ")}` });
+    put(copy, { d: shift ? `M${from[0] + shift} ${from[1]}L${to[0] + shift} ${to[1]}` : "" });
+    ends.forEach((end, i) => put(end, { cx: at(i)[0], cy: at(i)[1], "aria-valuetext": `${profile[2 * i]}, ${profile[2 * i + 1]}` }));
+  };
+
+  const drawScale = (isShown) => {
+    const pixel = facts().pixel_size?.across_m;
+    put(scale, { hidden: !pixel || !isShown });
+    if (!pixel || !isShown) return;
+    const place = placement();
+    const most = (90 / place.scale) * pixel;
+    const power = 10 ** Math.floor(Math.log10(most));
+    const length = [5, 2, 1].map((step) => step * power).find((each) => each <= most) ?? power;
+    put(scaleText, { text: lengthOf(length / pixel, pixel) });
+    scaleBar.style.width = `${(length / pixel) * place.scale}px`;
+    scale.style.left = `${Math.max(0, place.x) + 14}px`;
+    scale.style.bottom = `${Math.max(0, stage.size.height - place.y - place.height) + 12}px`;
+  };
+
+  const drawReadout = (state, got) => {
+    const found = got.pointer;
+    if (!pointer || !found?.before) return put(readout, { text: "Point at the picture to see its values" });
+    const levels = (values) => values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + brief(value, 6)).join(" ");
+    const pixel = facts().pixel_size?.across_m;
+    const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
+    const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
+    const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
+    put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}` });
+  };
+
+  /** @param {import("./state.js").State} state */
+  function draw(state, got) {
+    const {
+      asked,
+      view: { show: how, wipe, way, hold: isHeld },
+    } = state;
+    const isFiltered = Boolean(asked.settings) && missingOf(asked) === null;
+    const old = isStale(state, got);
+    const name = how === "removed" && way === "filter" ? "removed" : "result";
+    const after = got[name]?.surface ?? null;
+    const before = got.before?.value ?? null;
+    const { width } = stage.size;
+    stage.clear();
+    const two = isTwo(state) && !isHeld;
+    const other = way === "learn" ? got.other?.value : before;
+    const isWipe = isFiltered && how === "wipe" && way === "filter" && !isHeld;
+    const border = Math.round(wipe * width);
+    if (!isFiltered || isHeld) paint(before, 0, width, 0, got.before?.isOld);
+    else if (two) {
+      const pane = paneSize().width;
+      paint(other ?? null, 0, pane, 0, way === "learn" ? got.other?.isOld : got.before?.isOld);
+      paint(after ?? before, pane + 2, width, pane + 2, old || !after);
+    } else if (isWipe) {
+      paint(before, 0, border, 0, got.before?.isOld);
+      paint(after ?? before, border, width, 0, old || !after);
+    } else paint(after ?? before, 0, width, 0, old || !after);
+    put(bar, { hidden: !isWipe, "aria-valuenow": Math.round(100 * wipe), "aria-valuetext": `${Math.round(100 * wipe)} % before` });
+    bar.style.left = `${border}px`;
+    const words = isHeld
+      ? ["Before", ""]
+      : !isFiltered
+        ? ["", ""]
+        : way === "learn"
+          ? two
+            ? ["Ideal: rings", "Gaussian: none"]
+            : ["", ""]
+          : two || isWipe
+            ? ["Before", "After"]
+            : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
+    tags.forEach((tag, i) => put(tag, { text: words[i], hidden: !words[i], "data-old": old && (i === 1 || words[1] === "") }));
+    tags[1].style.left = two ? `${paneSize().width + 12}px` : "";
+    tags[1].style.right = two ? "auto" : "";
+    const first =
+      got.before?.error ??
+      (!before
+        ? "Opening the picture"
+        : isFiltered && !after
+          ? got.doing?.number === state.number
+            ? got.doing.text
+            : "Filtering for the first time"
+          : "");
+    put(wait, { text: first, hidden: !first });
+    show.draw(how);
+    put(show.root, { hidden: !asked.settings || way === "learn" });
+    put(hold, { hidden: !asked.settings || way === "learn" });
+    put(about, {
+      text: !asked.settings ? "unfiltered" : way === "learn" ? (two ? "Two filters side by side" : "After") : "",
+      hidden: Boolean(asked.settings) && way !== "learn",
+    });
+    const place = placement();
+    put(zoom, { text: `${Math.round(100 * place.scale * devicePixelRatio)} %` });
+    drawLines(state, Boolean(before) && state.view.tray === "profile");
+    drawScale(Boolean(before));
+    drawReadout(state, got);
+  }
+
+  /** What the screen shows of the picture: for requests. */
+  const look = () => {
+    const { levels, width: columns, height: rows } = facts();
+    const { x, y, scale: size, width, height } = placement();
+    const each = size * devicePixelRatio;
+    const level = Math.max(1, ...levels.filter((level) => level * each <= 1));
+    const coarse = Math.max(1, ...levels.filter((level) => level * each <= COARSEST));
+    const pane = paneSize();
+    if (pane.width * pane.height > (width * height) / 2) return { level, coarse, part: null };
+    const down = (pixels) => Math.max(0, Math.floor(pixels / coarse) * coarse);
+    const up = (pixels, most) => Math.min(most, Math.ceil(pixels / coarse) * coarse);
+    const part = [down(-x / size), down(-y / size), up((pane.width - x) / size, columns), up((pane.height - y) / size, rows)];
+    return { level, coarse, part };
+  };
+  return { root, draw, look, zooms, oneToOne, stage: stage.root };
+}

@@ -1,0 +1,198 @@
+/** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
+
+import { button, div, h, icon, para, put, span } from "./dom.js";
+import { requestOf } from "./settings.js";
+import { isCurrent, missingOf } from "./state.js";
+import { brief } from "./units.js";
+
+/** Milliseconds between two looks at how far saving has come. */
+const LOOKS = 300;
+/** Files of a folder of which the failure is told. */
+const FAILED = 3;
+
+/** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
+export function saveOf(store, { facts, commands, again, reload }) {
+  const mark = span("mark");
+  const line = para("");
+  const act = button("ol small", [], null);
+  const bar = h("i");
+  const progress = div("prog", bar);
+  const out = h("input", { class: "in", "aria-label": "Save as", spellcheck: "false", autocomplete: "off" });
+  const path = para("path");
+  const question = para("");
+  const both = button("pri", "Keep both", null);
+  const ask = h(
+    "div",
+    { class: "ask", role: "group", "aria-label": "The file exists" },
+    question,
+    div(
+      "row wrap",
+      both,
+      button("ol", "Replace it", () => save({ overwrite: store.got.exists.overwrite })),
+      button("ol", "Cancel", () => cancelAsk()),
+    ),
+  );
+  const whole = button("ol", "Apply to folder", null, { title: "Filter all pictures of the folder into a new one" });
+  const submit = h("button", { class: "pri sp", type: "submit" });
+  const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
+  const buttons = div("row buttons", submit, download);
+  const form = h("form", { class: "save" }, h("label", { class: "row named" }, span("lab", "Save as"), out), path, ask, buttons);
+  const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
+  const files = () => store.got.files?.value?.files.length ?? 0;
+  let controller = new AbortController();
+  let named = "";
+
+  const cancelAsk = () => {
+    store.take("exists", null);
+    store.say("Not saved");
+    submit.focus();
+  };
+  both.onclick = () => {
+    out.value = store.got.exists.free;
+    save();
+  };
+  /** Save one picture, or all of the folder into a new one. */
+  const setFolder = (isOn) => {
+    store.take("isFolder", isOn);
+    out.value = isOn ? "filtered" : facts().out;
+    out.focus();
+    out.select();
+  };
+  out.oninput = () => {
+    if (store.got.exists) store.take("exists", null);
+    store.changed();
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    // On a phone the name is asked for first.
+    const isAsked = out.offsetParent === null;
+    put(root, { "data-naming": isAsked });
+    if (isAsked) out.focus();
+    else save();
+  };
+
+  async function save(how = {}) {
+    const { state } = store;
+    if (!isCurrent(state, store.got) || store.got.saving) return;
+    const name = out.value;
+    controller = new AbortController();
+    const { signal } = controller;
+    store.take("exists", null);
+    store.take("said", null);
+    const isFolder = Boolean(store.got.isFolder) && !how.download;
+    const count = isFolder ? files() : facts().pages;
+    store.take("saving", { name, done: 0, total: count, begun: performance.now(), what: isFolder ? "file" : "page" });
+    const timer = setInterval(async () => {
+      try {
+        const { done, total } = await (await fetch("saving")).json();
+        if (store.got.saving) store.take("saving", { ...store.got.saving, done, total: total || count });
+      } catch {
+        // The answer to the save itself says that the server is gone.
+      }
+    }, LOOKS);
+    try {
+      const body = JSON.stringify({ request: requestOf(state, commands), out: name, folder: isFolder, ...how });
+      const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
+      if (how.download && response.ok) {
+        const url = URL.createObjectURL(await response.blob());
+        h("a", { href: url, download: name }).click();
+        setTimeout(() => URL.revokeObjectURL(url), 60_000);
+        store.say(`Downloaded: ${name}`);
+      } else {
+        const answer = await response.json();
+        if (answer.overwrite) store.take("exists", { ...answer, name });
+        else if (answer.changed) store.take("changed", answer.error);
+        else if (answer.error) store.say(answer.error, true);
+        else if (answer.report !== undefined) {
+          setFolder(false);
+          const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
+          store.say(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
+        } else store.say(`Written: ${answer.written}`);
+      }
+    } catch {
+      const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
+      const text = signal.aborted ? kept : "Not saved: fftfilter does not answer";
+      store.say(text, !signal.aborted);
+    } finally {
+      clearInterval(timer);
+      store.take("saving", null);
+    }
+  }
+
+  /** Cancel what runs: a save, or what is computed, in whose place comes what is shown. Returns whether something was. */
+  const cancel = () => {
+    const { state, got } = store;
+    if (got.saving) controller.abort();
+    else if (got.exists) cancelAsk();
+    else if (got.isFolder) setFolder(false);
+    else if (state.asked.settings && !isCurrent(state, got) && store.canUndo) store.undo();
+    else return false;
+    return true;
+  };
+
+  /** What stands in the state line: its mark, text, and button. @param {import("./state.js").State} state */
+  const told = (state, got) => {
+    const { asked, number } = state;
+    const failed = got.error?.number === number ? got.error.text : null;
+    const said = got.said?.number === number ? got.said : null;
+    if (got.isConnected === false)
+      return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
+    if (got.saving) {
+      const { done, total, begun } = got.saving;
+      const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
+      const pages =
+        total > 1
+          ? `Saving ${got.saving.what} ${Math.min(total, done + 1)} of ${total}${left ? `, ${Math.ceil(left)} s left` : ""}`
+          : `Saving ${got.saving.name}`;
+      return ["spin", pages, ["Cancel", cancel]];
+    }
+    if (got.changed) return ["bad", got.changed, ["Open again", reload]];
+    if (said) return [said.failed ? "bad" : "ok", said.text, null];
+    if (!asked.settings) return ["", "Nothing is filtered yet", null];
+    if (missingOf(asked)) return ["", missingOf(asked), null];
+    if (asked.wrong?.reason) return ["bad", "The number in red is not understood", null];
+    if (failed) return ["bad", failed, ["Retry", again]];
+    if (asked.wrong) return ["spin", "Reading the number", null];
+    if (got.result?.number !== number)
+      return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
+    if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
+    if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
+    const { ms, note } = got.words;
+    return ["ok", `Shown: your choice, full quality · ${brief(ms, 2)} ms${note ? `. Note: ${note}` : ""}`, null];
+  };
+
+  /** @param {import("./state.js").State} state */
+  const draw = (state, got) => {
+    const [kind, text, action] = told(state, got);
+    if (mark.dataset.kind !== kind) {
+      mark.dataset.kind = kind;
+      mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [span("spin")] : []));
+    }
+    put(root, { "data-kind": kind || "none" });
+    put(line, { text });
+    put(act, { text: action?.[0] ?? "", hidden: !action });
+    act.onclick = action?.[1] ?? null;
+    const saving = got.saving;
+    put(progress, { hidden: !saving });
+    bar.style.width = `${saving ? (100 * saving.done) / Math.max(1, saving.total) : 0}%`;
+    put(form, { hidden: !state.asked.settings });
+    if (named !== facts().out + facts().folder) {
+      named = facts().out + facts().folder;
+      out.value = facts().out;
+    }
+    const slash = facts().folder.includes("\\") ? "\\" : "/";
+    put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
+    const isReady = isCurrent(state, got);
+    const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
+    put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
+    whole.onclick = () => setFolder(!got.isFolder);
+    put(download, { hidden: Boolean(got.isFolder) });
+    put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
+    put(download, { disabled: !isReady || Boolean(saving) });
+    put(ask, { hidden: !got.exists });
+    put(buttons, { hidden: Boolean(got.exists) });
+    if (got.exists) put(question, { text: `${got.exists.error.replace(/: overwrite it\?$/, "")}.` });
+    if (got.exists && !ask.contains(document.activeElement) && document.activeElement === document.body) both.focus();
+  };
+  return { root, whole, draw, save, cancel };
+}

@@ -1,0 +1,166 @@
+/**
+ * Goals and settings: what each goal begins with, and what a request says. Settings are the program's options by their
+ * names; a cutoff is a number with its unit, a notch is {fx, fy, width}.
+ */
+
+import { brief, cutoffAt, textOf } from "./units.js";
+
+const CUTOFFS = ["radius", "inner", "outer", "spare"];
+const PASSES = ["lowpass", "highpass", "bandpass", "bandstop"];
+export const isPass = (settings) => PASSES.includes(settings?.command);
+export const isBand = (settings) => settings?.command.startsWith("band");
+
+/** Return the names of the cutoffs that a filter has. */
+export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : isPass(settings) ? ["radius"] : []);
+
+/** Return the name of the notches in a command. */
+export const notchesName = (settings) => (settings.command === "notch" ? "at" : "notch");
+
+/** @param {number} periods  across the shorter side */
+const across = (periods, facts) => cutoffAt(periods / Math.min(facts.width, facts.height), facts.unit, facts.units, 2);
+const pixels = (period, facts) => cutoffAt(1 / period, facts.unit, facts.units, 2);
+
+/** The goals: words, the settings that each begins with, and what the cutoff is called. */
+export const GOALS = [
+  {
+    id: "dots",
+    short: "Dots",
+    name: "Remove dots or moire",
+    about: "of prints, screens, fabric",
+    text: "Takes out patterns that repeat. Untick what belongs to the picture.",
+    begin: () => ({ command: "notch", auto: true, strength: 18, edges: "mirror" }),
+  },
+  {
+    id: "stripes",
+    short: "Stripes",
+    name: "Remove stripes",
+    about: "of scanners, sensors, hum",
+    text: "Takes out lines of one direction. What is larger than the limit stays.",
+    begin: (facts, about) => ({ command: "stripes", angle: about?.stripes ?? 0, spare: pixels(40, facts), edges: "mirror" }),
+  },
+  {
+    id: "flat",
+    short: "Background",
+    name: "Flatten background",
+    about: "uneven light, shadows",
+    text: "Removes light that changes slowly. What is smaller stays.",
+    cutoff: "Remove larger than",
+    begin: (facts) => ({ command: "highpass", radius: across(4, facts), shape: "gaussian", output: "keep", edges: "mirror" }),
+  },
+  {
+    id: "smooth",
+    short: "Smooth",
+    name: "Smooth",
+    about: "less noise and grain",
+    text: "Removes what is finer than the cutoff.",
+    cutoff: "Remove smaller than",
+    begin: (facts) => ({ command: "lowpass", radius: pixels(5, facts), shape: "gaussian", output: "keep", edges: "mirror" }),
+  },
+  {
+    id: "edges",
+    short: "Edges",
+    name: "Find edges",
+    about: "outlines, fine structure",
+    text: "Shows how strong fine structure is: black where nothing changes.",
+    cutoff: "Show finer than",
+    begin: (facts) => ({ command: "highpass", radius: pixels(8, facts), shape: "gaussian", edges: "mirror" }),
+  },
+];
+export const BY_HAND = {
+  id: "hand",
+  short: "By hand",
+  name: "Set a filter by hand",
+  text: "All filters of the program, with all that they take.",
+  cutoff: "Cutoff",
+};
+
+/** Return a goal by its name. */
+export const goalOf = (id) => GOALS.find((goal) => goal.id === id) ?? (id ? BY_HAND : null);
+
+/** Return the settings for another command, with what both have. @returns {import("./state.js").Settings} */
+export function withCommand(settings, command, facts) {
+  const { edges, pixel_size, notch, at, stripes } = settings ?? {};
+  /** @type {import("./state.js").Settings} */
+  const next = { command, edges, pixel_size };
+  const notches = at ?? notch;
+  if (notches?.length) next[command === "notch" ? "at" : "notch"] = notches;
+  if (command === "stripes") next.angle = settings?.angle ?? stripes ?? 0;
+  if (isPass(next)) next.shape = settings?.shape && isPass(settings) ? settings.shape : "gaussian";
+  if (isPass(next)) next.output = settings?.output ?? "keep";
+  if (isBand(next)) Object.assign(next, { inner: settings?.inner ?? across(4, facts), outer: settings?.outer ?? pixels(8, facts) });
+  else if (isPass(next)) next.radius = settings?.radius ?? pixels(8, facts);
+  for (const name of Object.keys(next)) if (next[name] === undefined) delete next[name];
+  return next;
+}
+
+const notchText = ({ fx, fy, width }) => [Number(fx.toFixed(5)), Number(fy.toFixed(5)), ...(width ? [textOf(width)] : [])].join(",");
+const waveText = ({ fx, fy }) => `${Number(fx.toFixed(5))},${Number(fy.toFixed(5))}`;
+
+/** Return the options of a request. @param {any} settings @param {Record<string, string[]>} commands */
+export function optionsOf(settings, commands) {
+  const options = {};
+  for (const name of commands[settings.command] ?? []) {
+    const value = settings[name];
+    if (value === undefined || value === null || value === "" || value === false) continue;
+    if (CUTOFFS.includes(name) || (name === "width" && typeof value === "object")) options[name] = textOf(value);
+    else if (name === "at" || name === "notch") options[name] = value.map(notchText);
+    else if (name === "keep") options[name] = value.map(waveText);
+    else options[name] = value;
+  }
+  return options;
+}
+
+/**
+ * Return the settings of the request that the program was started with; `number(text, unit)` asks the program.
+ *
+ * @param {{command: string, options: Record<string, any>}} start
+ * @param {(text: string, unit: string) => Promise<import("./units.js").Cutoff>} number
+ */
+export async function settingsOf({ command, options }, number) {
+  /** @type {Record<string, any> & {command: string}} */
+  const settings = { command };
+  const read = async (text, unit = "bins") => {
+    const { value, unit: own } = await number(text, unit);
+    return { value, unit: own };
+  };
+  for (const [name, value] of Object.entries(options)) {
+    if (CUTOFFS.includes(name) || name === "width") settings[name] = await read(value);
+    else if (name === "large") settings.inner = await read(value, "px");
+    else if (name === "small") settings.outer = await read(value, "px");
+    else if (name === "at" || name === "notch") {
+      settings[name] = [];
+      for (const text of value) {
+        const [fx, fy, width] = text.split(",");
+        settings[name].push({ fx: Number(fx), fy: Number(fy), ...(width ? { width: await read(width) } : {}) });
+      }
+    } else if (name === "keep") settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
+    else settings[name] = ["angle", "stripes", "strength", "harmonics", "order"].includes(name) ? Number(value) : value;
+  }
+  return settings;
+}
+
+/** Return a request: what is to be filtered. The view is added where it is shown. @param {import("./state.js").State} state */
+export function requestOf({ number, asked }, commands) {
+  const { file, page, settings } = asked;
+  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands) };
+}
+
+/** Return in a few words what is set besides. @param {Record<string, any>} settings */
+export function otherWords({ edges = "wrap", output, pixel_size, scale }) {
+  const words = [edges === "mirror" ? "edges mirrored" : "edges wrapped"];
+  if (output) words.push(output);
+  if (scale) words.push(`scale ${scale}`);
+  if (pixel_size) words.push(pixel_size);
+  return words.join(" · ");
+}
+
+/** Return the facts on a file in a line. */
+export function factsText({ width, height, channels, depth, pages, pixel_size }) {
+  const kind = `${channels > 2 ? "color" : "gray"}, ${depth === "float" ? "floats" : `${depth} bit`}`;
+  const size =
+    pixel_size &&
+    (/dpi/.test(pixel_size.source ?? "") || pixel_size.across_m > 5e-6
+      ? `${brief(0.0254 / pixel_size.across_m)} dpi`
+      : `${pixel_size.text.replace("um", "µm")} per px`);
+  return [`${width} × ${height}`, kind, pages > 1 ? `${pages} pages` : "", size].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,206 @@
+/**
+ * The state of the page: plain data that is replaced, never changed.
+ *
+ * `asked` is what a result belongs to: file, page and settings. Each change of it raises `number`, and all that comes
+ * back carries the number that it was asked for with, so that what is older is known as such. `view` is how it is looked
+ * at. Undo goes back over what was asked, the levels and the view of the picture.
+ *
+ * @typedef {import("./units.js").Cutoff} Cutoff
+ * @typedef {Record<string, any> & {command: string}} Settings
+ * @typedef {{field: string, text: string, reason: string}} Wrong
+ * @typedef {{file: string, page: number, goal: string | null, settings: Settings | null, wrong: Wrong | null}} Asked
+ * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, both: boolean,
+ *   picture: Zoom, spectrum: Zoom, channel: string, after: boolean, colors: string, removedAs: string,
+ *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, lit: number | null}} View
+ * @typedef {{zoom: number, x: number, y: number}} Zoom
+ * @typedef {{number: number, asked: Asked, view: View}} State
+ */
+
+/** Presses of keys in quick succession are one step back. */
+const PAUSE = 600;
+export const WHOLE = { zoom: 1, x: 0.5, y: 0.5 };
+const FIRST_VIEW = {
+  show: "wipe",
+  wipe: 0.5,
+  levels: null,
+  way: "filter",
+  step: 4,
+  both: false,
+  picture: WHOLE,
+  spectrum: WHOLE,
+  channel: "all",
+  after: false,
+  colors: "gray",
+  removedAs: "outline",
+  wave: null,
+  profile: null,
+  tray: "files",
+  hold: false,
+  lit: null,
+};
+/** What a link and a reload keep of the view, and what undo goes back over. */
+const KEPT = ["show", "levels", "way", "step", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
+const UNDONE = ["levels", "profile"];
+
+export class Store {
+  #past = [];
+  #future = [];
+  #committed;
+  #listeners = [];
+  #timer = 0;
+  #drawing = 0;
+
+  /** @param {Asked} asked @param {Partial<View>} [view] */
+  constructor(asked, view = {}) {
+    /** @type {State} */
+    this.state = { number: 1, asked, view: { ...FIRST_VIEW, ...view } };
+    /** What has come back, by what it is: see questions.js and live.js. @type {Record<string, any>} */
+    this.got = {};
+    this.isDragged = false;
+    this.#committed = this.#undoable();
+  }
+
+  /** Call `listener(state, got)` after changes, once for each picture of the browser. */
+  subscribe(listener) {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
+   *
+   * @param {Partial<Asked>} changes
+   * @param {{drag?: boolean, nudge?: boolean}} [how]
+   */
+  ask(changes, { drag = false, nudge = false } = {}) {
+    const asked = { ...this.state.asked, wrong: null, ...changes };
+    if (JSON.stringify(asked) !== JSON.stringify(this.state.asked)) {
+      this.state = { ...this.state, number: this.state.number + 1, asked };
+    }
+    this.isDragged = drag;
+    clearTimeout(this.#timer);
+    if (nudge) this.#timer = window.setTimeout(() => this.commit(), PAUSE);
+    else if (!drag) this.commit();
+    this.changed();
+  }
+
+  /** Change settings. @param {Record<string, any>} changes */
+  set(changes, how = {}) {
+    this.ask({ settings: { ...this.state.asked.settings, ...changes } }, how);
+  }
+
+  /** Look otherwise. @param {Partial<View>} changes */
+  look(changes, isDragged = false) {
+    this.state = { ...this.state, view: { ...this.state.view, ...changes } };
+    if (!isDragged) this.commit();
+    this.changed();
+  }
+
+  /** Take what has come back. */
+  take(name, value) {
+    this.got = { ...this.got, [name]: value };
+    this.changed();
+  }
+
+  /** Say what was done, or what has failed: it stands until something else is asked for. */
+  say(text, failed = false) {
+    this.take("said", { text, failed, number: this.state.number });
+  }
+
+  /** End a step: what is chosen now is what undo comes back to. */
+  commit() {
+    clearTimeout(this.#timer);
+    this.isDragged = false;
+    const now = this.#undoable();
+    if (JSON.stringify(now) === JSON.stringify(this.#committed)) return;
+    this.#past.push(this.#committed);
+    this.#committed = now;
+    this.#future = [];
+    this.changed();
+  }
+
+  undo() {
+    this.commit();
+    this.#go(this.#past, this.#future);
+  }
+
+  redo() {
+    this.commit();
+    this.#go(this.#future, this.#past);
+  }
+
+  get canUndo() {
+    return this.#past.length > 0;
+  }
+
+  get canRedo() {
+    return this.#future.length > 0;
+  }
+
+  /** Draw again, at the browser's next picture. */
+  changed() {
+    this.#drawing ||= requestAnimationFrame(() => {
+      this.#drawing = 0;
+      this.draw();
+    });
+    for (const listener of this.atOnce) listener(this.state, this.got);
+  }
+
+  /** Listeners that do not wait for the browser's next picture. @type {((state: State, got: any) => void)[]} */
+  atOnce = [];
+
+  draw() {
+    for (const listener of this.#listeners) listener(this.state, this.got);
+  }
+
+  #undoable() {
+    const { asked, view } = this.state;
+    return { asked: { ...asked, wrong: null }, view: Object.fromEntries(UNDONE.map((name) => [name, view[name]])) };
+  }
+
+  #go(from, to) {
+    if (!from.length) return;
+    to.push(this.#committed);
+    this.#committed = from.pop();
+    const { asked, view } = this.#committed;
+    this.state = { number: this.state.number + 1, asked, view: { ...this.state.view, ...view } };
+    this.changed();
+  }
+}
+
+/** Return what a link says of a state. @param {State} state */
+export function hashOf({ asked, view }) {
+  const { wrong, ...kept } = asked;
+  const looks = Object.fromEntries(KEPT.filter((name) => view[name] !== FIRST_VIEW[name]).map((name) => [name, view[name]]));
+  const given = Object.fromEntries(Object.entries({ ...kept, view: looks }).filter(([, value]) => value));
+  return `#${encodeURIComponent(JSON.stringify(given))}`;
+}
+
+/** Return what a link says, null for what is no state. @returns {{asked: Asked, view: Partial<View>} | null} */
+export function stateOf(hash) {
+  try {
+    const { view = {}, ...asked } = JSON.parse(decodeURIComponent(hash.slice(1)));
+    const looks = Object.fromEntries(KEPT.filter((name) => name in view).map((name) => [name, view[name]]));
+    const { file, page = 0, goal = null, settings = null } = asked;
+    if (typeof file !== "string" || !Number.isInteger(page) || (settings && typeof settings.command !== "string")) return null;
+    return { asked: { file, page, goal, settings, wrong: null }, view: looks };
+  } catch {
+    return null;
+  }
+}
+
+/** Return what stands for a choice that has no result yet, else null. @param {Asked} asked */
+export function missingOf({ settings }) {
+  if (settings?.command === "notch" && !settings.auto && !settings.at?.length) return "Click a bright spot in the spectrum to take it out";
+  if (settings?.command === "stripes" && settings.angle === undefined) return "Choose the direction of the stripes";
+  return null;
+}
+
+/** Return whether the result and its words are those of the state, in full quality. @param {State} state @param {any} got */
+export function isCurrent({ number, asked }, { result, words }) {
+  return !asked.wrong && result?.number === number && result.isFull && words?.number === number;
+}
+
+/** Return whether there is a result that is older than the state. @param {State} state @param {any} got */
+export function isStale({ number, asked }, { result }) {
+  return Boolean(asked.settings) && (asked.wrong !== null || result?.number !== number || missingOf(asked) !== null);
+}

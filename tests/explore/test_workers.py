@@ -1,0 +1,159 @@
+"""Workers: what nobody waits for is not begun, or stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter.explore import session, workers
+from fftfilter.explore.saving import Progress
+from fftfilter.explore.workers import StoppedError, Worker
+from tests.explore.conftest import answer_on, request_for
+
+WAITED = 10
+
+
+def test_what_is_canceled_before_its_turn_is_not_begun_and_what_runs_stops_at_its_next_check():
+    begun, stopped, go = [], [], threading.Event()
+
+    def work(name):
+        begun.append(name)
+        go.wait(WAITED)
+        try:
+            workers.check()
+        except StoppedError:
+            stopped.append(name)
+            raise
+        return name
+
+    async def ask():
+        worker = Worker("test")
+        tasks = [asyncio.create_task(worker.do(work, name)) for name in range(4)]
+        while not begun:
+            await asyncio.sleep(0.001)
+        for task in tasks[:3]:
+            task.cancel()
+        await asyncio.sleep(0.01)
+        go.set()
+        assert await tasks[3] == 3
+        worker.end()
+
+    asyncio.run(ask())
+    assert (begun, stopped) == ([0, 3], [0])
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """A stack of 300 small pages."""
+    pages = np.random.default_rng(3).integers(0, 255, (300, 32, 40), np.uint8)
+    tifffile.imwrite(tmp_path / "stack.tif", pages, photometric="minisblack")
+    return tmp_path / "stack.tif"
+
+
+def test_of_pages_that_are_gone_past_no_spectrum_is_computed(visit, stack, monkeypatch):
+    computed, go, really = [], threading.Event(), session.FilePage.spectrum_pixels
+
+    def counted(page, channel=None):
+        computed.append(1)
+        go.wait(WAITED)
+        return really(page, channel)
+
+    monkeypatch.setattr(session.FilePage, "spectrum_pixels", counted)
+
+    async def step(page):
+        # As a page does that goes through a stack: each question is given up for the next one.
+        for number in range(40):
+            asked = asyncio.create_task(page.get(f"spectrum?page={number}"))
+            await asyncio.sleep(0.005)
+            while not computed:
+                await asyncio.sleep(0.001)
+            asked.cancel()
+        last = asyncio.create_task(page.get("spectrum?page=299"))
+        await asyncio.sleep(0.1)
+        go.set()
+        return (await last)[0]
+
+    assert visit(step, stack) == 200
+    assert len(computed) < 10  # the first one, the last one, and few whose end was not heard of in time
+
+
+def test_a_search_ends_when_something_else_is_asked_for(visit, stack, monkeypatch):
+    seen, go, really = [], threading.Event(), workers.check
+
+    def check():
+        seen.append(1)
+        go.wait(WAITED)
+        really()
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for("lowpass", number=1)))
+            await answer_on(socket)
+            monkeypatch.setattr(workers, "check", check)
+            await socket.send_str(json.dumps(request_for("notch", number=2, auto=True)))
+            told = json.loads((await socket.receive()).data)
+            while not seen:
+                await asyncio.sleep(0.001)
+            await socket.send_str(json.dumps(request_for("lowpass", number=3)))
+            await asyncio.sleep(0.05)
+            go.set()
+            return told, (await answer_on(socket))[0]["id"]
+
+    assert visit(ask, stack) == ({"id": 2, "doing": "Looking for patterns"}, 3)
+    assert len(seen) < 50  # of 300 pages
+
+
+def test_a_save_that_is_canceled_leaves_nothing_and_holds_up_nothing_else(visit, stack, monkeypatch):
+    done, go, really = [], threading.Event(), Progress.advance
+
+    def advance(progress, total):
+        done.append(total)
+        if len(done) == 3:
+            go.wait(WAITED)
+        really(progress, total)
+
+    monkeypatch.setattr(Progress, "advance", advance)
+
+    async def save(page):
+        asked = asyncio.create_task(page.save(request_for(output="keep"), "out.tif"))
+        while len(done) < 3:
+            await asyncio.sleep(0.001)
+        _, told = await page.get("saving")
+        assert (await page.get("input"))[0] == 200
+        assert (await page.answer(request_for(output="keep")))[1].shape == (32, 40)
+        asked.cancel()
+        await asyncio.sleep(0.05)
+        go.set()
+        return told, (await page.save(request_for(output="keep"), "other.tif"))[0]
+
+    assert visit(save, stack) == ({"done": 2, "total": 300}, 200)
+    assert sorted(path.name for path in stack.parent.iterdir()) == ["other.tif", "stack.tif"]
+
+
+def test_what_is_shown_of_waves_that_are_found_is_what_the_command_writes(visit, run, tmp_path):
+    y, x = np.mgrid[:96, :96]
+    levels = 128 + 40 * np.cos(2 * np.pi * (0.2 * x + 0.1 * y)) + np.random.default_rng(2).normal(0, 4, (96, 96))
+    Image.fromarray(levels.clip(0, 255).astype(np.uint8)).save(tmp_path / "in.png")
+    asked = request_for("notch", auto=True, strength=20)
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(asked))
+            assert json.loads((await socket.receive()).data)["doing"]
+            words, removed, _ = await answer_on(socket)
+            await socket.send_str(json.dumps(asked | {"options": {"auto": True, "keep": ["0.2,0.1"]}}))
+            await socket.receive()
+            return words, removed, (await answer_on(socket))[1]
+
+    words, removed, kept = visit(ask, tmp_path / "in.png")
+    assert words["command"].startswith("fftfilter notch --auto --strength 20 ")
+    run(["notch", "--auto", "--strength", "20", str(tmp_path / "in.png"), str(tmp_path / "out.png")])
+    assert (np.asarray(Image.open(tmp_path / "out.png")) == removed).all()
+    assert (np.asarray(Image.open(tmp_path / "in.png")) == kept).all()
+    assert np.abs(removed - kept.astype(int)).mean() > 10
