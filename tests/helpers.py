@@ -25,6 +25,7 @@ needs_oclgrind = pytest.mark.skipif(
 )
 # Importing it takes a second, in each process that collects tests.
 needs_distributed = pytest.mark.skipif(find_spec("distributed") is None, reason="needs distributed")
+HAS_ASTROPY = find_spec("astropy") is not None  # of the extra "fits"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
 needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
 SAMPLES = Path(__file__).parent.parent / "samples"

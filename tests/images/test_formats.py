@@ -13,7 +13,7 @@ from fftfilter.errors import ParameterError, WriteError
 from fftfilter.images import Asked, Coding, Picture, check_fits, extensions, read, refuse_coding, write
 from fftfilter.images.formats import FORMATS, RASTERS, suffix_of
 from tests.files.helpers import ROOT, message, python
-from tests.helpers import needs_posix
+from tests.helpers import HAS_ASTROPY, needs_posix
 from tests.images.helpers import picture
 
 
@@ -26,7 +26,7 @@ def test_extensions_mean_what_pillow_thinks(suffix):
 
 @pytest.mark.parametrize("alpha", [False, True], ids=["opaque", "alpha"])
 @pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", [each for each, kind in FORMATS.items() if HAS_ASTROPY or kind.name != "FITS"])
 def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
     ramp = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
     planes = np.stack([ramp, ramp // 2, 255 - ramp][:channels])
@@ -203,6 +203,7 @@ OPEN_ALL = """
 import sys
 from pathlib import Path
 from fftfilter import errors, images
+from fftfilter.images.formats import FORMATS
 for path in sorted(Path("files").iterdir()):
     for read in images.read, images.measure, lambda path: images.opened(images.raw(path), path):
         try:
@@ -211,6 +212,8 @@ for path in sorted(Path("files").iterdir()):
             assert str(error).isprintable() and "not an image" in str(error), error
 gray = images.read("gray.pgm")
 for suffix in images.extensions(read_only=False):
+    if FORMATS[suffix].name == "FITS":  # by astropy, if it is there
+        continue
     images.write(gray, "gray" + suffix)
     images.read("gray" + suffix)
 print(*sorted(name for name in sys.modules if name.startswith("PIL.") and name.endswith("Plugin")))
