@@ -27,7 +27,6 @@ from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.screens import NOTHING
-from ..work import verify
 from ..work.file import filter_file, largest_of, write
 from ..work.frames import filtered
 from ..work.opened import filled, open_
@@ -331,7 +330,7 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
             outcome.cautions.append(recipe.auto.nothing)
         loaded = _loaded(outcome, opened, settings)
         if done_before:
-            _verify(outcome, lambda: verify.of_earlier(opened, job.target))
+            _verify(outcome, lambda how: how.of_earlier(opened, job.target))
             return replace(outcome, status=SKIPPED)
         stays_open = True
     except (FftfilterError, MemoryError) as error:
@@ -376,7 +375,7 @@ def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -
         outcome.stamp = journal.stamp(target)
         outcome.row = _row(loaded, frame, settings, device) if settings.preview else None
         if outcome.job.verify:
-            _verify(outcome, lambda: verify.of_file(frame, target, settings.recipe))
+            _verify(outcome, lambda how: how.of_file(frame, target, settings.recipe))
     except (FftfilterError, MemoryError) as error:
         return _failed(outcome, error)
     finally:
@@ -384,10 +383,12 @@ def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -
     return outcome
 
 
-def _verify(outcome: Outcome, compare: Callable[[], Difference]) -> None:
-    """Compare an output with the reference; raises VerifyError."""
+def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
+    """Compare an output with the reference, by what ``compare`` calls of work/verify.py; raises VerifyError."""
+    from ..work import verify  # for those who ask for it
+
     began = time.perf_counter()
-    outcome.difference = compare()
+    outcome.difference = compare(verify)
     outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(outcome.difference, outcome.job.target)
 
