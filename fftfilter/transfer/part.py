@@ -161,3 +161,18 @@ class Part:
 
     def _fields(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+
+class Fitted(Part):
+    """A kind whose gains are found for each picture: without one, all are 1."""
+
+    is_fitted = True
+
+    @property
+    def is_even_along_axes(self) -> bool:
+        return True
+
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        import numpy as np
+
+        return np.ones((height, width))[:rows, :columns]

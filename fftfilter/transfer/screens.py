@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from .part import Part
+from .part import Fitted
 from .product import Transfer
-
-if TYPE_CHECKING:
-    from .grid import Gain
 
 USUAL_STRENGTH = 18.0
 """Decibels, as for all waves that are looked for."""
@@ -20,24 +16,13 @@ NOTHING = "no screen is found: the picture stays as it is"
 
 
 @dataclass(frozen=True, repr=False)
-class Descreen(Part):
+class Descreen(Fitted):
     """Takes out a printer's screens. Make one with :func:`descreen`."""
 
     strength: float = USUAL_STRENGTH
     keep_detail: float = 0.0
 
     kind = "descreen"
-    is_fitted = True
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
-
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return gains of 1: no screen is known without the picture."""
-        import numpy as np
-
-        return np.ones((height, width))[:rows, :columns]
 
     def __str__(self) -> str:
         kept = f", {self.keep_detail:g}% of the detail kept" if self.keep_detail else ""

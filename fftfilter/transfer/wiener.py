@@ -13,35 +13,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from .part import Part
+from .part import Fitted, Part
 from .product import Transfer
 
 if TYPE_CHECKING:
     from .grid import Gain
 
 AUTO = "auto"
+# More than any picture has. Its square stays far within double precision.
+MOST_NOISE = 1e9
 
 
 @dataclass(frozen=True, repr=False)
-class Wiener(Part):
+class Wiener(Fitted):
     """Wiener's filter of any picture."""
 
     noise: float | None
     """The standard deviation of the noise, with white as 255; None measures it."""
 
     kind = "wiener"
-    is_fitted = True
     has_direction = False
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
-
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return gains of 1: nothing is known without the picture."""
-        import numpy as np
-
-        return np.ones((height, width))[:rows, :columns]
 
     def __str__(self) -> str:
         return f"Wiener's filter of noise {'as measured' if self.noise is None else f'of {self.noise:g} levels'}"
@@ -105,6 +96,8 @@ def wiener(noise: float | str | None = None) -> Transfer:
         levels = float(noise)
     except (TypeError, ValueError, OverflowError):
         levels = math.nan
-    if not (math.isfinite(levels) and levels > 0):
-        raise ParameterError(f"noise {noise!r} is invalid: give grey levels above 0, white being 255, or auto")
+    if not 0 < levels <= MOST_NOISE:  # NaN is not
+        raise ParameterError(
+            f"noise {noise!r} is invalid: give grey levels above 0, up to {MOST_NOISE:,.0f}, white being 255, or auto"
+        )
     return Transfer((Wiener(levels),))
