@@ -85,8 +85,9 @@ class Report:
                 self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        self.is_incomplete = True
-        self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
+        if not self.is_incomplete:
+            self.is_incomplete = True
+            self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
 
 
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:

@@ -113,8 +113,8 @@ class FolderRun:
         else:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
-        self._warned: set[str] = set()
-        self._report = Report(self.report, self._warn_once) if self.report is not None else None
+        self._without_notes: set[str] = set()
+        self._report = Report(self.report, self.warnings.append) if self.report is not None else None
         self._survey, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         self._tree: Tree | Files
@@ -358,10 +358,7 @@ class FolderRun:
         try:
             yield
         except OSError as error:
-            why = error.strerror or error
-            self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
-
-    def _warn_once(self, text: str) -> None:
-        if text not in self._warned:
-            self._warned.add(text)
-            self.warnings.append(text)
+            if folder not in self._without_notes:  # one line for a folder, whatever else goes wrong there
+                self._without_notes.add(folder)
+                why = error.strerror or error
+                self.warnings.append(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
