@@ -19,8 +19,8 @@ from .filters import Filter, FilterOptions
 from .output.ramp import pixels, ramps
 from .output.rounding import deviation
 from .transfer.edges import grid_with
+from .transfer.fitted import NOTHING
 from .transfer.reference import filtered
-from .transfer.screens import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import check_finite
+from ..transfer.fitted import Descreen, Wiener
 from ..transfer.peaks import Notch
 from ..transfer.ridges import FittedStripes, Stripes
-from ..transfer.screens import Descreen
-from ..transfer.wiener import Wiener
 from .screens import screens_of
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import Rings, cosines, curve, power_of

@@ -23,8 +23,7 @@ from .wiener import Rings, curve_of_screen, power_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..transfer.screens import Descreen
-    from ..transfer.wiener import Curve
+    from ..transfer.fitted import Curve, Descreen
     from .found import Peak
     from .power import Spectrum
 

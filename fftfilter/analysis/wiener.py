@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..transfer.wiener import Curve
+from ..transfer.fitted import Curve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

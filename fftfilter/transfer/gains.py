@@ -58,7 +58,7 @@ class Mask(Part):
         return crc32(self.gains.tobytes())
 
     @cached_property
-    def is_even_along_axes(self) -> bool:
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         import numpy as np
 
         mirrored = np.roll(self.gains[::-1], 1, 0)

@@ -61,7 +61,7 @@ class Notch(Part):
         return self.is_wave
 
     @property
-    def is_even_along_axes(self) -> bool:
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         # The peaks lie on an axis, or at the highest frequency of one.
         return self.mirrored or any(abs(each) in (0, 0.5) for each in self.at)
 

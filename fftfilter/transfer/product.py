@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import isfinite, isinf, prod
+from math import inf, isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..text import Angle
-from .units import Radius, parse_pixel_size
+from .units import Radius, number, parse_pixel_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,10 +235,7 @@ class Transfer:
 
 def checked_depth(given: object) -> float:
     """Return decibels; raises ParameterError for what is no number above 0."""
-    try:
-        decibels = -1.0 if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        decibels = -1.0
-    if not (isfinite(decibels) and decibels > 0):
+    decibels = number(given)
+    if isinstance(given, bool) or not 0 < decibels < inf:
         raise ParameterError(f"depth {given!r} is invalid: give decibels above 0, such as 6, which halves, or 20")
     return decibels

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from .part import Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
-from .units import Radius
+from .units import Radius, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ class Stripes(Part):
         return self.width or USUAL_WIDTH, self.spare or USUAL_SPARE
 
     @property
-    def is_even_along_axes(self) -> bool:
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         return self.angle % 90 == 0
 
     def _along(self) -> tuple[float, float]:
@@ -122,10 +122,7 @@ class FittedStripes(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
+    is_even_along_axes = True
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
@@ -136,12 +133,8 @@ class FittedStripes(Part):
         taken = np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken)
         return 1 - (np.outer(taken, ridge) if self.angle % 180 == 0 else np.outer(ridge, taken))
 
-    def given(self) -> dict[str, Any]:
-        return {"kind": self.kind, "angle": self.angle, "amplitude": self.amplitude}
-
     def __str__(self) -> str:
-        of_channels = "" if self.channels is None else f" in channel {self.channels[0]}"
-        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{of_channels}"
+        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
 
 
 def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
@@ -154,10 +147,7 @@ def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike 
 
         H.stripes(33, spare="20px")
     """
-    try:
-        degrees = float(angle)
-    except (TypeError, ValueError, OverflowError):
-        degrees = math.nan
+    degrees = number(angle)
     if not math.isfinite(degrees):
         raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
     if width is None and spare is None and degrees % 90 == 0:
