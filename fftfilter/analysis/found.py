@@ -14,6 +14,8 @@ from .. import transfer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
@@ -52,6 +54,11 @@ class Peak:
     """The number of channels of the picture."""
     harmonics: tuple[Harmonic, ...] = ()
     """The peaks that were found at its multiples."""
+
+    @property
+    def place(self) -> NDArray[np.float64]:
+        """The frequency ``(fx, fy)``."""
+        return np.array([self.fx, self.fy])
 
     @property
     def period_px(self) -> float:
@@ -147,7 +154,7 @@ def canonical(fx: float, fy: float, nothing: float) -> tuple[float, float]:
 def bins_apart(one: Array, other: Peak, mean: Spectrum) -> Array:
     """Return the distance of frequencies ``(..., 2)`` from a peak or its conjugate, in bins."""
     size = np.array([mean.width, mean.height])
-    both = (one - sign * np.array([other.fx, other.fy]) for sign in (1, -1))
+    both = (one - sign * other.place for sign in (1, -1))
     return np.asarray(np.minimum(*(np.linalg.norm((apart - np.rint(apart)) * size, axis=-1) for apart in both)))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..transfer import Transfer, notch
-from .lattices import STRONGEST, is_print, right_angles
+from .guard import STRONGEST, is_print, right_angles
 from .power import spectrum
 from .search import peaks_of, too_few
 from .wiener import Rings, curve_of_screen, power_of

@@ -32,7 +32,7 @@ from ..output.rounding import NOISE, mean_deviation, spread
 from ..output.stack import Stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -47,6 +47,25 @@ if TYPE_CHECKING:
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
 
 
+class Grey(NamedTuple):
+    """The grey levels of a picture and of its output."""
+
+    white: float
+    dtype: np.dtype[Any]
+    levels: int
+
+    @classmethod
+    def of(cls, of_pixels: PixelOptions, pixel: np.dtype[Any]) -> Grey:
+        """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
+        dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
+        return cls(white, dtype, white_of_output(of_pixels.get("levels"), dtype))
+
+    @property
+    def asked(self) -> PixelOptions:
+        """The options that ask for them."""
+        return {"dtype": self.dtype, "levels": self.levels, "white": self.white}
+
+
 class Found(NamedTuple):
     """Facts about the pictures of a call."""
 
@@ -58,7 +77,7 @@ class Found(NamedTuple):
     """How many were filtered once more."""
 
     @classmethod
-    def of_all(cls, each: list[Found]) -> Found:
+    def of_all(cls, each: Sequence[Found]) -> Found:
         """Return the facts about the pictures of several calls."""
         extremes = np.concatenate([one.extremes for one in each])
         return cls(extremes, [part for one in each for part in one.clipped], sum(one.weak for one in each))
@@ -148,8 +167,7 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel = pixel_type(planes.dtype)
-    dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
-    levels, real = white_of_output(of_pixels.get("levels"), dtype), prepared.launcher.real
+    (white, dtype, levels), real = Grey.of(of_pixels, pixel), prepared.launcher.real
     number, one_scale = real if pixel.kind == "f" else pixel, channel_axis is not None
     out, top = (real, None) if prepared.description.mode.is_values else (dtype, levels)
     count, height, width = planes.shape
@@ -226,8 +244,7 @@ def _by_part(
         planes = planes * np.uint8(255)
     check_finite(planes)
     pixel = pixel_type(planes.dtype)
-    dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
-    levels = white_of_output(of_pixels.get("levels"), dtype)
+    white, dtype, levels = Grey.of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
