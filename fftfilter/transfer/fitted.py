@@ -28,26 +28,16 @@ USUAL_STRENGTH = 18.0
 NOTHING = "no screen is found: the picture stays as it is"
 
 
-class Fitted(Part):
-    """A kind whose gains are found for each picture: without one, all are 1."""
-
-    is_fitted = True
-    is_even_along_axes = True
-
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
-        return np.ones((height, width))[:rows, :columns]
-
-
 @dataclass(frozen=True, repr=False)
-class Wiener(Fitted):
+class Wiener(Part):
     """Wiener's filter of any picture."""
 
     noise: float | None
     """The standard deviation of the noise, with white as 255; None measures it."""
 
     kind = "wiener"
+    is_fitted = True
+    is_even_along_axes = True
     has_direction = False
 
     def __str__(self) -> str:
@@ -91,13 +81,15 @@ class Curve(Part):
 
 
 @dataclass(frozen=True, repr=False)
-class Descreen(Fitted):
+class Descreen(Part):
     """Takes out a printer's screens. Make one with :func:`descreen`."""
 
     strength: float = USUAL_STRENGTH
     keep_detail: float = 0.0
 
     kind = "descreen"
+    is_fitted = True
+    is_even_along_axes = True
 
     def __str__(self) -> str:
         kept = f", {self.keep_detail:g}% of the detail kept" if self.keep_detail else ""
