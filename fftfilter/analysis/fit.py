@@ -26,7 +26,7 @@ from ..transfer.ridges import FittedStripes, Stripes
 from .power import window
 from .screens import screens_of
 from .surroundings import MEDIAN_OF_NOISE
-from .wiener import Rings, cosines, curve, power_of
+from .wiener import Rings, cosines, curve, powers_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,15 +109,12 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
 
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
-    count, height, width = planes.shape
-    grids = [each.on_twice_the_sides().gain(2 * height, 2 * width, height, width) for each in others.of_channels(count)]
-    powers = [power_of(plane) * grids[i % len(grids)] ** 2 for i, plane in enumerate(planes)]
-    rings = Rings.of(height, width)
-    if not by_channel or count == 1:
-        yield curve(rings, np.mean(powers, axis=0), part.noise, white)
-        return
-    for i, power in enumerate(powers):
-        yield replace(curve(rings, power, part.noise, white), channels=(i,))
+    rings, powers = Rings.of(*planes.shape[1:]), powers_behind(others, planes)
+    if by_channel and len(planes) > 1:
+        for i, power in enumerate(powers):
+            yield replace(curve(rings, power, part.noise, white), channels=(i,))
+    else:
+        yield curve(rings, np.mean([*powers], axis=0), part.noise, white)
 
 
 def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from ..transfer import Transfer
-    from ..transfer.shapes import ShapeName
     from .power import Spectrum
 
 COLORS = ("red", "green", "blue")
@@ -106,18 +105,14 @@ class Peak:
             harmonics.append({"multiples": list(each.multiples), **{name: described[name] for name in of_harmonics}})
         return {**own, "channels": list(self.channels), "notch": self.at, "harmonics": harmonics}
 
-    def notch(self, shape: ShapeName = "gaussian") -> Transfer:
+    def own_notch(self, **options: Any) -> Transfer:
+        """Return the transfer function that removes it from the channels that have it; options as of a notch."""
+        channels = None if self.is_in_all else self.channels
+        return transfer.notch((self.fx, self.fy), width=f"{self.width:.3g}cyc", channels=channels, **options)
+
+    def notch(self, **options: Any) -> Transfer:
         """Return the transfer function that removes it and its harmonics, each from the channels that have it."""
-        first, *rest = (
-            transfer.notch(
-                (each.fx, each.fy),
-                width=f"{each.width:.3g}cyc",
-                shape=shape,
-                channels=None if each.is_in_all else each.channels,
-            )
-            for each in self.all()
-        )
-        return math.prod(rest, start=first)
+        return math.prod((each.own_notch(**options) for each in self.all()), start=transfer.Transfer(()))
 
 
 @dataclass(frozen=True)

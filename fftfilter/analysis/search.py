@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from ..transfer.edges import Edges
-    from ..transfer.peaks import Notch
     from ..transfer.shapes import ShapeName
     from .power import Power
 
@@ -226,10 +225,7 @@ def _in_all(peak: Peak) -> Peak:
 
 def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian", edges: Edges = "wrap") -> Transfer:
     """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all."""
-    made = math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
-    if edges == "wrap":
-        return made
-    return Transfer(tuple(replace(cast("Notch", part), is_wave=True) for part in made.parts))
+    return math.prod((peak.notch(shape=shape, is_wave=edges == "mirror") for peak in peaks), start=Transfer(()))
 
 
 def peaks_text(peaks: Sequence[Peak], most: int | None = None) -> str:
