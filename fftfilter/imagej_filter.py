@@ -45,6 +45,9 @@ class ImageJFilter(PictureFilter):
 
     name = "ImageJ's filter"
     fill = "fill them, or take bandpass"
+    width: float
+    """How far apart the values are that became black and white in the last gray picture of whole numbers."""
+    _nudge = 0.0
 
     def __init__(
         self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Unpack[FilterOptions]
@@ -57,8 +60,6 @@ class ImageJFilter(PictureFilter):
         super()._describe(transfer, {name: value for name, value in options.items() if name not in own})
         self._options = {**self._options, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
-        self._nudge = 0.0
-        self._range = 0.0, 0.0
 
     def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
         if len(planes) not in (1, 3):
@@ -76,10 +77,7 @@ class ImageJFilter(PictureFilter):
         return super().device_bytes((1, side, side))
 
     def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
-        """Return the filtered values of an image, in its grey levels, and whether it was filtered once more.
-
-        Raises TooLargeError.
-        """
+        """Return an image's filtered values, and whether it was filtered once more; raises TooLargeError."""
         height, width = plane.shape
         side = _padded_side(height, width)
         if (free := lacking(side * side * _BYTES_A_PIXEL)) is not None:
@@ -99,7 +97,8 @@ class ImageJFilter(PictureFilter):
         return values[0, y : y + height, x : x + width], weak
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
-        values, found = super()._picture(planes, np.isnan(planes), Grey.of({}, pixel_type(planes.dtype)), observe)
+        holes: Any = np.isnan(planes) if planes.dtype.kind == "f" else np.False_
+        values, found = super()._picture(planes, holes, Grey.of({}, pixel_type(planes.dtype)), observe)
         return values, found.weak
 
     def _gray(self, planes: Array, values: Array, grey: Grey) -> tuple[Array, float]:
@@ -112,7 +111,7 @@ class ImageJFilter(PictureFilter):
             low, high = _stretched(values, self._saturated, self._nudge)
             if high - low <= NOISE * float(deviation(planes[0])):
                 low, high = high, high + 1  # one color becomes black
-        self._range = low, high
+        self.width = high - low
         levels: Array = np.floor((values[None].astype(np.float64) - low) * (top / (high - low)) + 0.5)
         return levels.clip(0, top).astype(out), float(np.mean((levels < 0) | (levels > top)))
 
@@ -135,12 +134,6 @@ class ImageJReference(ImageJFilter):
 
     values: Array
     """The filtered values of the last picture; for one with colors, those of its brightness."""
-
-    @property
-    def width(self) -> float:
-        """How far apart the values are that became black and white in the last gray picture of whole numbers."""
-        low, high = self._range
-        return high - low
 
     def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
         self._describe(transfer, {"autoscale": autoscale, "saturate": saturate})
