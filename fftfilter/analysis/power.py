@@ -56,10 +56,7 @@ class Spectrum:
         return most, most / expected if expected else 0.0
 
     def add(self, other: Spectrum) -> None:
-        """Add pictures to the mean; gray ones count for each channel of color ones.
-
-        Other unequal numbers of channels are reduced to the mean of all channels.
-        """
+        """Add pictures to the mean; gray counts for each channel of color, other unequal channels become their mean."""
         share = np.float32(other.pictures / (self.pictures + other.pictures))
         power = other.power
         if len({1, len(self.power), len(power)}) > 2:
@@ -73,10 +70,7 @@ class Spectrum:
 
 
 def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None) -> Spectrum:
-    """Return the power spectrum of planes ``(channels, height, width)`` relative to ``white``.
-
-    Large planes are transformed on ``device``, as :class:`Filter` takes it.
-    """
+    """Return the power of planes ``(channels, height, width)`` relative to ``white``; ``device`` is for large ones."""
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)

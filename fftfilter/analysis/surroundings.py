@@ -72,10 +72,7 @@ def around(power: Power, width: int, bins: Bins) -> NDArray[np.float64]:
 
 
 def standing_out(power: Power, width: int, times: float) -> Bins:
-    """Return the frequencies whose power is a maximum and at least ``times`` that of the frequencies around them.
-
-    Each comes once, without its conjugate.
-    """
+    """Return maxima of at least ``times`` the power around them, each once, without its conjugate."""
     height = len(power)
     low = ROUNDING * float(power.max())
     if low == 0:

@@ -117,10 +117,7 @@ class Part:
         return self
 
     def reduced(self, level: float, height: int, width: int) -> Self | None:
-        """Return the part for an image of a size reduced by ``level``, as a function of cycles per pixel.
-
-        None if it has no effect there.
-        """
+        """Return it for an image reduced by ``level``, in cycles per pixel; None if it has no effect there."""
         n = min(height, width)
         own = self.for_size(height, width)
         return own.with_radii(lambda radius: Radius(radius.bins(height, width) / n * level, "cyc"))
@@ -150,10 +147,7 @@ class Part:
         return hash((self.kind, *self._fields().values()))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the function that makes it, without those that are defaults.
-
-        They are numbers, texts and tuples of numbers; the size of a pixel is not among them.
-        """
+        """Return its maker's arguments but defaults and pixel sizes: numbers, texts and tuples of numbers."""
         usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]
         given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields().items()}
         return {name: each for name, each in given.items() if usual[name] is MISSING or each != usual[name]}

@@ -66,10 +66,7 @@ class Notch(Part):
         return self.mirrored or any(abs(each) in (0, 0.5) for each in self.at)
 
     def peaks(self) -> list[tuple[float, float]]:
-        """Return what is taken out: the multiples up to the highest frequency, each before its conjugate if it has one.
-
-        The conjugate of a peak at 0 and 0.5 cycles per pixel alone is the peak itself.
-        """
+        """Return the multiples up to the highest frequency, each before its conjugate if that is another peak."""
         fx, fy = self.at
         # The 49th multiple of 0.5/49 is 0.5 up to rounding.
         count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy)) + ROUNDING))

@@ -124,10 +124,7 @@ class Transfer:
         return any(part.channels is not None for part in self.parts)
 
     def of_channels(self, count: int) -> list[Transfer]:
-        """Return the transfer function of each of ``count`` channels: one for all, if they are filtered alike.
-
-        Raises ParameterError for a notch of a channel that is none of them.
-        """
+        """Return H of each of ``count`` channels, one if all are alike; raises ParameterError for a notch of another."""
         if count == 1 or not self.is_by_channel:
             return [self]
         last, kind = max((max(part.channels), part.kind) for part in self.parts if part.channels)
@@ -191,10 +188,7 @@ class Transfer:
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
 
     def in_cycles(self, height: int, width: int, level: float = 1.0) -> Transfer:
-        """Return the same function for grids of any size, given the image's: all radii in cycles per pixel.
-
-        Pixels are those of the image reduced by ``level``.
-        """
+        """Return the same function for any grid, in cycles per pixel of an image of a size, reduced by ``level``."""
         parts = (part.reduced(level, height, width) for part in self.parts)
         return replace(self, parts=tuple(part for part in parts if part is not None))
 

@@ -64,10 +64,7 @@ class Radial(Part):
         return self.outer, self.inner
 
     def radii(self, height: int, width: int) -> tuple[float, float | None]:
-        """Return the outer and the inner radius on a ``(height, width)`` grid, in cycles across its shorter side.
-
-        Raises ParameterError if they are the same there.
-        """
+        """Return the outer and inner radius in cycles across the shorter side; raises ParameterError if they are equal."""
         outer, inner = self.ordered(height, width)
         radius = outer.bins(height, width) if outer else min(height, width) / 8
         if inner is None:
@@ -91,10 +88,7 @@ class Radial(Part):
         return cutoff(outer), None if inner is None else cutoff(inner)
 
     def falloff(self, radius: float, height: int, width: int) -> float:
-        """Return what the shape takes beside the distance: the order, or the width as a part of a radius in bins.
-
-        Raises ParameterError for a width that the radius has no room for, or that is no width beside it.
-        """
+        """Return the order, or the width as a part of a radius in bins; raises ParameterError for an unfit width."""
         shape = SHAPES[self.shape]
         if self.width is None:
             return float(self.order) if shape.has_order else shape.usual
