@@ -71,8 +71,8 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
-            found = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
-            parts += found.transfer.parts if found else ()
+            found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
+            parts += found.parts if found else ()
         else:
             parts.append(part)
     return replace(transfer, parts=tuple(parts))

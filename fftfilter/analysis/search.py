@@ -202,7 +202,7 @@ class AutoNotches(NamedTuple):
         return f"{waves} like a part of the picture, such as text or windows, and stay: --insist removes them"
 
     def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], int]:
-        """Return the peaks, and how many more look like content and stay; raises ParameterError for a small spectrum."""
+        """Return the peaks, and how many more stay as content; raises ParameterError for a small spectrum."""
         from .guard import without_content
 
         found = [

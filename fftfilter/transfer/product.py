@@ -124,7 +124,7 @@ class Transfer:
         return any(part.channels is not None for part in self.parts)
 
     def of_channels(self, count: int) -> list[Transfer]:
-        """Return H of each of ``count`` channels, one if all are alike; raises ParameterError for a notch of another."""
+        """Return H of each of ``count`` channels, one if all are alike; raises ParameterError for others."""
         if count == 1 or not self.is_by_channel:
             return [self]
         last, kind = max((max(part.channels), part.kind) for part in self.parts if part.channels)

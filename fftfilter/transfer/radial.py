@@ -64,7 +64,7 @@ class Radial(Part):
         return self.outer, self.inner
 
     def radii(self, height: int, width: int) -> tuple[float, float | None]:
-        """Return the outer and inner radius in cycles across the shorter side; raises ParameterError if they are equal."""
+        """Return the outer and inner radius in cycles across the shorter side; raises ParameterError if equal."""
         outer, inner = self.ordered(height, width)
         radius = outer.bins(height, width) if outer else min(height, width) / 8
         if inner is None:

@@ -101,7 +101,7 @@ class Radius(NamedTuple):
         return "px" if self.unit in _PER_PIXEL else "bins"
 
     def bins(self, height: int, width: int) -> float:
-        """Return it in cycles across the shorter side; raises ParameterError if it is 0 there, or lacks a pixel size."""
+        """Return cycles across the shorter side; raises ParameterError if these are 0, or a pixel size is needed."""
         n, unit = min(height, width), self.unit
         if unit == "px":
             found = n / self.value
