@@ -47,12 +47,12 @@ class Spectrum:
 
     def near(self, place: Array, channel: int) -> tuple[float, float]:
         """Return the largest power within a bin of a frequency ``(fx, fy)``, and how many times that around it."""
-        from .surroundings import Bins, around, at
+        from .surroundings import around, at
 
         power, beside = self.power[channel], np.arange(-1, 2)
         kx, ky = np.rint(place * (self.width, self.height)).astype(np.int64)
         most = float(at(power, self.width, ky + beside[:, None], kx + beside).max())
-        expected = float(around(power, self.width, Bins(np.array([ky]), np.array([kx])))[0])
+        expected = float(around(power, self.width, ky[None], kx[None])[0])
         return most, most / expected if expected else 0.0
 
     def add(self, other: Spectrum) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,13 +22,10 @@ from .search import peaks_of, too_few
 from .wiener import Rings, curve_of_screen, powers_behind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..transfer.fitted import Descreen
     from .found import Peak
     from .power import Spectrum
-
-    Array = NDArray[Any]
 
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3

@@ -24,7 +24,7 @@ from ..missing.holes import split
 from ..transfer import Transfer
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
-from .surroundings import Bins, around, at, broad_peaks, of_skirt, of_tails, standing_out
+from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     for channel, power in enumerate(mean.power):
         sharp = _of_channel(power, mean.width, strength, channel)
         broad = broad_peaks(power, mean.width, strength, channel)
-        found += sharp + [peak for peak in broad if not _is_of(peak, sharp, mean)]
+        found += sharp + [each for each in broad if not any(_surrounds(each, one, mean) for one in sharp)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
     return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
 
@@ -122,21 +122,20 @@ def check_strength(strength: float) -> None:
 
 def _of_channel(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
     height = len(power)
-    bins = standing_out(power, width, 10 ** (strength / 10))
-    signed = np.where(bins.ky > height // 2, bins.ky - height, bins.ky)
-    is_wave = np.hypot(signed, bins.kx) >= PERIODS
-    bins = Bins(signed[is_wave], bins.kx[is_wave])
-    background = around(power, width, bins)
-    dy = _between(*(at(power, width, bins.ky + i, bins.kx) - background for i in (-1, 0, 1)))
-    dx = _between(*(at(power, width, bins.ky, bins.kx + i) - background for i in (-1, 0, 1)))
-    values = at(power, width, bins.ky, bins.kx) / np.square(_spot(dy) * _spot(dx))
+    ky, kx = standing_out(power, width, 10 ** (strength / 10))
+    ky = np.where(ky > height // 2, ky - height, ky)
+    is_wave = np.hypot(ky, kx) >= PERIODS
+    ky, kx = ky[is_wave], kx[is_wave]
+    background = around(power, width, ky, kx)
+    dy = _between(*(at(power, width, ky + i, kx) - background for i in (-1, 0, 1)))
+    dx = _between(*(at(power, width, ky, kx + i) - background for i in (-1, 0, 1)))
+    values = at(power, width, ky, kx) / np.square(_spot(dy) * _spot(dx))
     heights, widths = window(height).astype(float), window(width).astype(float)
     energy = np.square(heights).sum() * np.square(widths).sum()
     amplitudes = 255 * 2 * np.sqrt(values * energy) / (heights.sum() * widths.sum())
     found = []
     for i in range(len(values)):
-        fx, fy = float((bins.kx[i] + dx[i]) / width), float((bins.ky[i] + dy[i]) / height)
-        fx, fy = canonical(fx, fy, 0.5 / width)
+        fx, fy = canonical(float((kx[i] + dx[i]) / width), float((ky[i] + dy[i]) / height), 0.5 / width)
         ratio = float(values[i] / background[i])
         decibels = 10 * float(np.log10(ratio))
         if np.hypot(fx * width, fy * height) < MANY and decibels < strength + OF_FEW:
@@ -152,16 +151,13 @@ def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
         return peak.channels
     # In these channels, another peak's spot may cover the place.
     beside = {i for other in others if bins_apart(peak.place, other, mean) < APART for i in other.channels}
-    rest = (
-        i for i in range(len(mean.power)) if i not in beside and mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)
-    )
-    return tuple(sorted({*peak.channels, *rest}))
+    elsewhere = {*range(len(mean.power))} - beside
+    weak = {i for i in elsewhere if mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)}
+    return tuple(sorted(weak.union(peak.channels)))
 
 
-def _is_of(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
-    """Whether a broad peak only surrounds a sharp one."""
-    n = min(mean.height, mean.width)
-    return any(bins_apart(each.place, broad, mean) < n * (each.width + broad.width) for each in sharp)
+def _surrounds(broad: Peak, sharp: Peak, mean: Spectrum) -> bool:
+    return bool(bins_apart(sharp.place, broad, mean) < min(mean.height, mean.width) * (sharp.width + broad.width))
 
 
 def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:

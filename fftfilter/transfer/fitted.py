@@ -3,8 +3,7 @@
     H = S / (S + N)    S, N: the power of the picture without noise, and of the noise
 
 Source: N. Wiener, Extrapolation, Interpolation, and Smoothing of Stationary Time Series (1949). ``analysis/wiener.py``
-measures both powers in the picture, and ``analysis/screens.py`` finds screens. NumPy is imported only for gains on a
-grid.
+measures both powers in the picture, and ``analysis/screens.py`` finds screens.
 """
 
 from __future__ import annotations

@@ -93,8 +93,7 @@ class Part:
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.
 
-        NumPy is imported here: the command line checks its options without it. Parts whose gains are found for each
-        picture pass all without one.
+        NumPy is imported here: the command line checks its options without it. What is found in pictures passes all.
         """
         import numpy as np
 

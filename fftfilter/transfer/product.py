@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..text import Angle
+from .part import Part
 from .units import Radius, number, parse_pixel_size
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .grid import Gain, Support
-    from .part import Part, Ridge, Ring
+    from .part import Ridge, Ring
     from .radial import Radial
 
 
@@ -146,11 +147,7 @@ class Transfer:
         Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
         not fit.
         """
-        if not self.parts:
-            import numpy as np
-
-            return np.ones((height, width))[:rows, :columns]
-        first, *rest = self.parts
+        first, *rest = self.parts or (Part(),)
         gain = first.gain(height, width, rows, columns)
         for part in rest:
             part.multiply(gain, height, width)

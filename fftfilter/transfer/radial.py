@@ -6,8 +6,7 @@
     bandstop  = 1 - bandpass
 
 low is a shape (``shapes.py``), and inner the cutoff that is nearer to DC. The distance of a frequency is counted in
-cycles across the image's shorter side n, on a square image in bins; the default cutoff is n/8, as in the book. NumPy is
-imported only for gains on a grid.
+cycles across the image's shorter side n, on a square image in bins; the default cutoff is n/8, as in the book.
 """
 
 from __future__ import annotations
@@ -190,11 +189,10 @@ class Radial(Part):
         return {name: each for name, each in (radii | given).items() if each is not None and name != "kind"}
 
     def __str__(self) -> str:
-        shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape
-        shape = f"{shape} of width {self.width}" if self.width else shape
-        if self.inner is not None:
-            return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
-        return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
+        order = f" of order {self.order}" if SHAPES[self.shape].has_order else ""
+        width = f" of width {self.width}" if self.width else ""
+        inner = f"{self.inner} to " if self.inner else ""
+        return f"{self.kind}, {self.shape}{order}{width}, radius {inner}{self.outer or 'n/8'}"
 
 
 def lowpass(
