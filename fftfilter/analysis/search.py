@@ -22,6 +22,7 @@ from ..errors import ParameterError
 from ..missing.fill import filled
 from ..missing.holes import split
 from ..transfer import Transfer
+from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
 from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
@@ -36,11 +37,6 @@ if TYPE_CHECKING:
     from ..transfer.shapes import ShapeName
     from .power import Power
 
-USUAL_STRENGTH = 18.0
-"""Decibels: noise reaches 11, the texture of photographs 14."""
-WEAKEST = 10.0
-# Stronger than any wave.
-STRONGEST = 300.0
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
@@ -86,7 +82,7 @@ def find_peaks(
 
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
-    check_strength(strength)
+    checked_strength(strength)
     if few := too_few(mean):
         raise ParameterError(f"{few}: give at least {SMALLEST} a side")
     found = []
@@ -109,15 +105,6 @@ def too_few(mean: Spectrum) -> str | None:
     if min(mean.height, mean.width) >= SMALLEST:
         return None
     return f"{mean.width} x {mean.height} pixels are too few to look for periodic structures"
-
-
-def check_strength(strength: float) -> None:
-    """Raise ParameterError for a strength that noise may reach, or that no wave reaches."""
-    if not WEAKEST <= strength <= STRONGEST:
-        raise ParameterError(
-            f"strength {min(strength, 1e300):g} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to "
-            f"{STRONGEST:g}"
-        )
 
 
 def _of_channel(power: Power, width: int, strength: float, channel: int) -> list[Peak]:

@@ -88,7 +88,8 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
+    from ..analysis.search import nothing_of, peaks_of
+    from ..transfer.fitted import USUAL_STRENGTH
     from ..transfer.units import parse_pixel_size
     from .shared.automatic import of_sources
     from .shared.folder import is_folder

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.search import USUAL_STRENGTH, AutoNotches
+from ..analysis.search import AutoNotches
 from ..errors import ParameterError
+from ..transfer.fitted import USUAL_STRENGTH
 from .request import levels_of, read
 from .shown import Kind, frame
 

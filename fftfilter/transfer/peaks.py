@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class Notch(Part):
     mirrored: bool = False
     """Whether the peaks of its mirror images are taken out, too."""
     is_wave: bool = False
-    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/waves.py``."""
+    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/fit.py``."""
 
     kind = "notch"
     carried_on = 1.0
@@ -100,12 +101,9 @@ class Notch(Part):
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
             down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
-            if not down.size or not across.size:
-                continue
             # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-            for rows in _runs(down):
-                for columns in _runs(across):
-                    gains[rows, columns] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
+            for rows, columns in product(_runs(down), _runs(across)):
+                gains[rows, columns] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
@@ -193,7 +191,7 @@ def _runs(indexes: NDArray[Any]) -> list[slice]:
     import numpy as np
 
     runs = np.split(indexes, np.flatnonzero(np.diff(indexes) > 1) + 1)
-    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:

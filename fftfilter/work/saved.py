@@ -200,9 +200,9 @@ def _checked(recipe: Recipe) -> Recipe:
     if recipe.method == "descreen" and (recipe.output != "keep" or is_descreen != [True]):
         raise ParameterError("a recipe of descreen has the output keep, and one part of that kind")
     if recipe.auto:
-        from ..analysis.search import check_strength
+        from ..transfer.fitted import checked_strength
 
-        check_strength(recipe.auto.strength)
+        checked_strength(recipe.auto.strength)
     if recipe.pages and recipe.pages[:2] != (None, None):
         Asked.parse("-".join("" if each is None else str(each) for each in recipe.pages[:2]))
     if recipe.pages and (recipe.pages.hdu or 0) < 0:

@@ -73,10 +73,11 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
-    from ...analysis.search import USUAL_STRENGTH, AutoNotches, check_strength
+    from ...analysis.search import AutoNotches
+    from ...transfer.fitted import USUAL_STRENGTH, checked_strength
 
     wanted = USUAL_STRENGTH if strength is None else strength
-    check_strength(wanted)
+    checked_strength(wanted)
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
     return mode, AutoNotches(wanted, given["shape"], by_channel, insist, keep=tuple(map(_wave, keep)))
@@ -120,15 +121,15 @@ def of_sources(
     Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures; raises
     FftfilterError.
     """
-    from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
     from ...folders.tree import Files, Tree
     from ...images import extensions
+    from ...transfer.fitted import checked_strength
     from ...work.opened import spectrum_of
 
-    check_strength(strength)
+    checked_strength(strength)
     sources = [without_file_scheme(each) for each in sources]
     of_folder = len(sources) == 1 and is_folder(sources[0])
     if not of_folder:
