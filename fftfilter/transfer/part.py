@@ -62,6 +62,10 @@ class Part:
     """The channels of color pictures that it filters; None for all."""
     is_fitted: bool = False
     """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
+    radial: Radial | None = None
+    """The part itself if kernels can compute its gains; of others they take a table."""
+    unit: Radius | None = None
+    """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
     carried_on: float = 0.0
     """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
@@ -79,16 +83,6 @@ class Part:
     def of_channel(self) -> str:
         """The channel that it alone filters, at the end of a description."""
         return "" if self.channels is None else f" in channel {self.channels[0]}"
-
-    @property
-    def radial(self) -> Radial | None:
-        """The part itself if kernels can compute its gains; of others they take a table."""
-        return None
-
-    @property
-    def unit(self) -> Radius | None:
-        """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
-        return None
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.

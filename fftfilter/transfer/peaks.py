@@ -56,6 +56,7 @@ class Notch(Part):
     kind = "notch"
     carried_on = 1.0
     plural = "notches"
+    unit = Radius(1, "cyc")
 
     @property
     def is_fitted(self) -> bool:  # type: ignore[override]
@@ -120,10 +121,6 @@ class Notch(Part):
             f"width {self.width} of the notch at {fx:g},{fy:g} is narrower than the distance to the nearest frequency: "
             "nothing is taken out"
         )
-
-    @property
-    def unit(self) -> Radius:
-        return Radius(1, "cyc")
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
         radius = self.width.bins(height, width) / min(height, width)

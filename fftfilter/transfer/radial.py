@@ -159,11 +159,11 @@ class Radial(Part):
         return self.kind in ("highpass", "bandstop")
 
     @property
-    def radial(self) -> Radial:
+    def radial(self) -> Radial:  # type: ignore[override]
         return self
 
     @property
-    def unit(self) -> Radius:
+    def unit(self) -> Radius:  # type: ignore[override]
         return self.outer or Radius(1)
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
