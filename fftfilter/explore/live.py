@@ -12,17 +12,17 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .answers import Answers, gain_map, gains_of, words
+from .answers import gains_of, words
 from .request import Request, field_of, number_of, read
-from .workers import Worker
+from .shown import Kind, at, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from ..commands.explore import Commands
     from ..transfer import Transfer
-    from .answers import Answer
-    from .request import CommandLine
-    from .session import Session
+    from .answers import Answer, Answers
+    from .session import Session, Worker
 
     Message = str | bytes
 
@@ -38,14 +38,6 @@ VALUES, MOST_POINTS = '{"values"', 2048
 AUTO = "--auto"
 
 
-class Filtering(Worker):
-    """The thread that filters what is shown, with its filters."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.answers = Answers()
-
-
 class Live:
     """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves.
 
@@ -53,7 +45,7 @@ class Live:
     """
 
     def __init__(
-        self, opened: Callable[[object], Session], commands: CommandLine, filtering: Filtering, long: Worker
+        self, opened: Callable[[object], Session], commands: Commands, filtering: Answers, long: Worker
     ) -> None:
         self._opened, self._commands, self._filtering, self._long = opened, commands, filtering, long
         self._said_at = 0.0
@@ -110,11 +102,11 @@ class Live:
             commands, source = self._commands.of(session.source), session.source
             request = Request.of(given, commands)
             auto = commands.describe(request.words).auto if AUTO in request.words else None
-            if auto and not session.has_waves(auto):
+            if auto and auto not in session.found_waves:
                 await self._send(json.dumps({"id": number, "doing": "Looking for patterns"}))
                 if not await self._before_newer(self._long.do(session.waves, auto)):
                     return None
-            answer: Answer = await self._filtering.do(self._filtering.answers.answer, request, session, commands)
+            answer: Answer = await self._filtering.do(self._filtering.answer, request, session, commands)
             await self._send(await self._filtering.do(answer.frame))
         except ConnectionError:
             raise
@@ -143,7 +135,7 @@ class Live:
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
             page = self._opened(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
-            told = {"tag": given["tag"], "before": page.values(points), **after}
+            told = {"tag": given["tag"], "before": at(page.picture.planes, points).tolist(), **after}
         return json.dumps({"values": told})
 
     def _words(self, answer: Answer) -> list[Message]:
@@ -155,7 +147,11 @@ class Live:
         except Exception as error:  # noqa: BLE001  likewise
             return [self._refusal(answer.request.id, error, self._session.source)]
         self._mapped = answer.transfer
-        return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
+        if not is_new:
+            return [json.dumps(about)]
+        # 255 is a gain of 1, 0 one of 0.
+        pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
+        return [json.dumps(about), frame(Kind.GAIN, pixels, number=answer.request.id)]
 
     def _refusal(self, number: int | None, error: Exception, source: str) -> str:
         line = line_of(error)

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import io
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from PIL import Image
+
 from ..analysis.search import USUAL_STRENGTH, AutoNotches
+from ..device.programs import folder, source
 from ..errors import ParameterError
+from ..preview.steps import StepPictures
 from .request import levels_of, read
-from .shown import Kind, frame
+from .shown import Kind, frame, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .session import FilePage, Session
+    from numpy.typing import NDArray
+
+    from ..commands.explore import Commands
+    from ..device.launcher import Timing
+    from .request import Request
+    from .session import Session
+    from .shown import FilePage
 
     Query = Mapping[str, str]
 
 # Most digits of a number: Python refuses thousands.
 MOST_DIGITS = 18
+# Most pixels that go through the steps; larger pictures are reduced first.
+MOST_PIXELS = 1 << 22
+# Most pixels of a side of a step's picture.
+SIDE = 1024
+# Steps without a kernel.
+COPIES = ("read", "write", "copy")
 
 
 def whole(query: Query, name: str, usual: int) -> int:
@@ -70,6 +88,59 @@ def _peaks(session: Session, query: Query) -> dict[str, Any]:
 
 def _wave(session: Session, query: Query) -> dict[str, float]:
     return page_of(session, query).wave(_decimal(query, "fx", 0), _decimal(query, "fy", 0))
+
+
+def steps(request: Request, session: Session, commands: Commands) -> tuple[dict[str, Any], list[bytes]]:
+    """Filter the page of a request by the book's pipeline; raises FftfilterError.
+
+    Return the result, the kernel and the time of each step, for JSON, and the pictures of the results as PNG.
+    """
+    recipe, page = commands.describe(request.words), session.page(request.page)
+    transfer = session.for_pixels(recipe.transfer)
+    height, width = page.size
+    level = 1
+    while height * width > MOST_PIXELS * level * level:
+        level *= 2
+    if level > 1:
+        transfer = transfer.in_cycles(height, width, level)
+    told: list[dict[str, Any]] = []
+    pictures: list[bytes] = []
+    drawn = StepPictures()
+    recipe = replace(recipe, options={**recipe.options, "engine": recipe.options["engine"] or "book"})
+    run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
+    with recipe.open(transfer, session.device, profile=True) as book:
+
+        def observe(name: str, planes: NDArray[Any]) -> None:
+            kernels = [_kernel(each) for each in book.timings() if each.step not in COPIES]
+            kernels.sort(key=lambda kernel: -kernel["seconds"])
+            longest = kernels[0] if kernels else {"kernel": None, "source": None}
+            about = {"kernel": longest["kernel"], "source": longest["source"], "kernels": kernels}
+            seconds = sum(kernel["seconds"] for kernel in kernels)
+            told.append({"name": name, **about, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
+            # At the size in which it is shown.
+            image, file = Image.fromarray(joined(drawn.pixels(name, planes))), io.BytesIO()
+            image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
+            image.save(file, "PNG", compress_level=1)
+            pictures.append(file.getvalue())
+
+        book(page.planes(level), **run)  # to compile the kernels
+        book.timings()
+        book(page.planes(level), **run, observe=observe)
+        total = sum(step["seconds"] for step in told)
+        about = {"engine": book.engine, "device": book.launcher.device.name, "level": level}
+    return {"steps": told, "total": total, **about}, pictures
+
+
+def _kernel(timing: Timing) -> dict[str, Any]:
+    """Return the description of a kernel's launches: its file, its source, and their time."""
+    file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
+    name = file.relative_to(folder()).as_posix() if file else None
+    return {
+        "kernel": name or timing.step,
+        "source": source(name) if name else None,
+        "launches": timing.launches,
+        "seconds": timing.seconds,
+    }
 
 
 # What the page draws, by the names of the addresses.

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, check_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ..analysis.search import AutoNotches
-    from ..output.modes import Output
-    from ..transfer import Transfer
+    from ..commands.explore import Commands
 
 SHOWN = ("result", "removed")
 # Most characters of a value, and most values: more are a mistake.
@@ -22,39 +20,6 @@ LONGEST = 200
 MOST_VALUES = 500
 # Whole numbers are smaller than this.
 LARGEST = 1 << 31
-
-
-class Described(NamedTuple):
-    """The filter that a command line describes."""
-
-    transfer: Transfer
-    output: Output
-    scale: str
-    filter: dict[str, Any]
-    """The other options of :class:`Filter`."""
-    auto: AutoNotches | None = None
-    """How waves are searched for that are removed as well."""
-
-
-class CommandLine(Protocol):
-    """The program's commands for the open file: the one parser of options."""
-
-    @property
-    def always(self) -> tuple[str, ...]:
-        """Options that every command gets: the device, if one was chosen."""
-
-    @property
-    def options(self) -> Mapping[str, Mapping[str, Any]]:
-        """The filters of the page, each with the options that it may set and their defaults; none names a file."""
-
-    def describe(self, words: Sequence[str]) -> Described:
-        """Return the filter that a command and its options describe; raises FftfilterError."""
-
-    def of(self, source: str) -> CommandLine:
-        """Return the commands for another file."""
-
-    def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +42,7 @@ class Request:
     """The grey levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Request:
+    def of(cls, given: Mapping[str, Any], commands: Commands) -> Request:
         """Check a request of the page and return it; raises ParameterError."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
@@ -129,7 +94,7 @@ def number_of(given: Mapping[str, Any]) -> int:
     return number & 0xFFFFFFFF if isinstance(number, int) else 0
 
 
-def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
+def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
     """Return the command with those of its options that differ from the defaults."""
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
@@ -168,7 +133,7 @@ def _brief(given: object) -> str:
     return f"of the type {type(given).__name__}"
 
 
-def field_of(message: str, commands: CommandLine) -> str | None:
+def field_of(message: str, commands: Commands) -> str | None:
     """Return the first option that an error's line names outside of examples and choices, else None."""
     options = set().union(*commands.options.values())
     heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))

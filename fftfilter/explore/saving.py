@@ -24,13 +24,13 @@ from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
-from . import workers
 from .answers import command_line
+from .session import check, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .request import CommandLine
+    from ..commands.explore import Commands
     from .session import Session
 
 # Most characters of a name in a message.
@@ -70,12 +70,12 @@ class Progress:
 
     def advance(self, total: int) -> None:
         """Count one more page; raises StoppedError if nobody waits any more."""
-        workers.check()
+        check()
         self.done, self.total = self.done + 1, total
 
 
 def save(
-    words: Sequence[str], asked: tuple[object, object], session: Session, commands: CommandLine, progress: Progress
+    words: Sequence[str], asked: tuple[object, object], session: Session, commands: Commands, progress: Progress
 ) -> dict[str, str]:
     """Run the command into a file that a page names; raises FftfilterError.
 
@@ -95,7 +95,7 @@ def save(
             place.refuse(answer, is_asked=True)
             try:
                 commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
-                workers.check()
+                check()
                 place.give(part, answer)
             finally:
                 place.remove(part)
@@ -139,7 +139,7 @@ def applied(
     return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
 
 
-def downloaded(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> bytes:
+def downloaded(words: Sequence[str], given: object, session: Session, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
     with TemporaryDirectory(prefix="fftfilter-") as folder:
         target = os.path.join(folder, name_of(given, session))
@@ -170,11 +170,6 @@ def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
     ):
         return False
     return text.strip() not in ("", ".", "..")
-
-
-def is_text(text: str) -> bool:
-    """Whether a text has no control characters and no lone surrogates."""
-    return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 class _Place:

@@ -19,19 +19,18 @@ from weakref import WeakSet
 from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError, TooLargeError
-from .folder import Folder
-from .live import Filtering, Live, line_of
-from .questions import DRAWN, LONG, page_of, whole
+from .answers import Answers
+from .live import Live, line_of
+from .questions import DRAWN, LONG, page_of, steps, whole
 from .request import Request, read
 from .saving import ChangedError, ElsewhereError, ExistsError, Progress, applied, downloaded, save
+from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
-from .steps import steps
-from .workers import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from .request import CommandLine
+    from ..commands.explore import Commands
     from .session import Session
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -94,7 +93,7 @@ class Server:
     def __init__(
         self,
         session: Session,
-        commands: CommandLine,
+        commands: Commands,
         start: dict[str, Any],
         visited: Callable[[], None] = lambda: None,
     ) -> None:
@@ -103,7 +102,7 @@ class Server:
         self.folder = session.folder
         self.token = secrets.token_urlsafe(16)
         # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
-        self._filtering, self._small = Filtering("filtering"), Filtering("small")
+        self._filtering, self._small = Answers("filtering"), Answers("small")
         self._drawing, self._long, self._saving = Worker("drawing"), Worker("long"), Worker("saving")
         self._progress = Progress()
         # Pictures of the last run of the steps.
@@ -184,7 +183,7 @@ class Server:
                 # Opens the device while the browser opens the page, which will be told of errors.
                 coarsest = levels(*self._first.page(0).size)[-1]
                 start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
-                warm = self._filtering.do(self._filtering.answers.answer, start, self._first, self._commands)
+                warm = self._filtering.do(self._filtering.answer, start, self._first, self._commands)
                 warming = loop.create_task(warm)
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
@@ -229,7 +228,7 @@ class Server:
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
-    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, CommandLine]:
+    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, Commands]:
         """Return a request, its file and the commands for this; raises FftfilterError."""
         session = self._folder.session(given.get("file"))
         commands = self._commands.of(session.source)
@@ -238,16 +237,16 @@ class Server:
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
         if "request" in query:
-            pixels = self._small.answers.answer(*self._asked(read(query["request"]))).pixels()
+            pixels = self._small.answer(*self._asked(read(query["request"]))).pixels()
         else:
             page = page_of(session, query)
             pixels = page.pixels(levels(*page.size)[-1])
         return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
 
     def _go_through(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
-        made = steps(*self._asked(read(query.get("request", ""))))
-        self._pictures, self._run = made.pictures, self._run + 1
-        return made.told | {"run": self._run}
+        told, self._pictures = steps(*self._asked(read(query.get("request", ""))))
+        self._run += 1
+        return told | {"run": self._run}
 
     async def _step(self, request: web.Request) -> web.StreamResponse:
         number = int(request.match_info["number"])
