@@ -65,7 +65,7 @@ def _decimal(query: Query, name: str, usual: float) -> float:
 
 def _input(session: Session, query: Query) -> bytes:
     level, page = whole(query, "level", 1), page_of(session, query)
-    shown = levels_of(read(f'{{"levels": {query["levels"]}}}')["levels"]) if "levels" in query else None
+    shown = levels_of(read(f'{{"levels": {query.get("levels", "null")}}}')["levels"])
     return frame(Kind.INPUT, page.pixels(level, shown), level=level)
 
 
@@ -86,14 +86,10 @@ def _peaks(session: Session, query: Query) -> dict[str, Any]:
     return {"peaks": found}
 
 
-def _wave(session: Session, query: Query) -> dict[str, float]:
-    return page_of(session, query).wave(_decimal(query, "fx", 0), _decimal(query, "fy", 0))
-
-
 def steps(request: Request, session: Session, commands: Commands) -> tuple[dict[str, Any], list[bytes]]:
     """Filter the page of a request by the book's pipeline; raises FftfilterError.
 
-    Return the result, the kernel and the time of each step, for JSON, and the pictures of the results as PNG.
+    Return the kernels and the time of each step, for JSON, and the pictures of their results as PNG.
     """
     recipe, page = commands.describe(request.words), session.page(request.page)
     transfer = session.for_pixels(recipe.transfer)
@@ -111,12 +107,10 @@ def steps(request: Request, session: Session, commands: Commands) -> tuple[dict[
     with recipe.open(transfer, session.device, profile=True) as book:
 
         def observe(name: str, planes: NDArray[Any]) -> None:
-            kernels = [_kernel(each) for each in book.timings() if each.step not in COPIES]
-            kernels.sort(key=lambda kernel: -kernel["seconds"])
-            longest = kernels[0] if kernels else {"kernel": None, "source": None}
-            about = {"kernel": longest["kernel"], "source": longest["source"], "kernels": kernels}
-            seconds = sum(kernel["seconds"] for kernel in kernels)
-            told.append({"name": name, **about, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
+            timings = [each for each in book.timings() if each.step not in COPIES]
+            kernels = [_kernel(each) for each in sorted(timings, key=lambda each: -each.seconds)]
+            seconds = sum(each.seconds for each in timings)
+            told.append({"name": name, "kernels": kernels, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
             # At the size in which it is shown.
             image, file = Image.fromarray(joined(drawn.pixels(name, planes))), io.BytesIO()
             image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
@@ -126,21 +120,14 @@ def steps(request: Request, session: Session, commands: Commands) -> tuple[dict[
         book(page.planes(level), **run)  # to compile the kernels
         book.timings()
         book(page.planes(level), **run, observe=observe)
-        total = sum(step["seconds"] for step in told)
-        about = {"engine": book.engine, "device": book.launcher.device.name, "level": level}
-    return {"steps": told, "total": total, **about}, pictures
+    return {"steps": told, "level": level}, pictures
 
 
 def _kernel(timing: Timing) -> dict[str, Any]:
-    """Return the description of a kernel's launches: its file, its source, and their time."""
+    """Return a kernel's file, its source, and the number of its launches."""
     file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
     name = file.relative_to(folder()).as_posix() if file else None
-    return {
-        "kernel": name or timing.step,
-        "source": source(name) if name else None,
-        "launches": timing.launches,
-        "seconds": timing.seconds,
-    }
+    return {"kernel": name or timing.step, "source": source(name) if name else None, "launches": timing.launches}
 
 
 # What the page draws, by the names of the addresses.
@@ -148,7 +135,7 @@ DRAWN: dict[str, Callable[[Session, Query], Any]] = {
     "input": _input,
     "spectrum": _spectrum,
     "about": lambda session, query: page_of(session, query).about(),
-    "wave": _wave,
+    "wave": lambda session, query: page_of(session, query).wave(*(_decimal(query, name, 0) for name in ("fx", "fy"))),
     "number": lambda session, query: session.number(*(query.get(name, "") for name in ("text", "unit", "pixel_size"))),
     "units": lambda session, query: session.units(query.get("pixel_size", "")),
 }

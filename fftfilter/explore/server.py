@@ -71,13 +71,13 @@ SILENT.addHandler(logging.NullHandler())
 
 def _refusal(error: Exception) -> web.Response:
     """Return the response for an error."""
+    answer = {"error": line_of(error)}
     if isinstance(error, ExistsError):
-        return web.json_response({"error": line_of(error), "overwrite": error.answer, "free": error.free}, status=409)
+        return web.json_response(answer | {"overwrite": error.answer, "free": error.free}, status=409)
     if isinstance(error, ChangedError):
-        return web.json_response({"error": line_of(error), "changed": True}, status=409)
+        return web.json_response({**answer, "changed": True}, status=409)
     is_known = isinstance(error, FftfilterError | MemoryError)
-    status = 403 if isinstance(error, ElsewhereError) else 400 if is_known else 500
-    return web.json_response({"error": line_of(error)}, status=status)
+    return web.json_response(answer, status=403 if isinstance(error, ElsewhereError) else 400 if is_known else 500)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -91,11 +91,7 @@ class Server:
     """
 
     def __init__(
-        self,
-        session: Session,
-        commands: Commands,
-        start: dict[str, Any],
-        visited: Callable[[], None] = lambda: None,
+        self, session: Session, commands: Commands, start: dict[str, Any], visited: Callable[[], None] = lambda: None
     ) -> None:
         self._first, self._folder = session, Folder(session)
         self._commands, self._start, self._visited = commands, start, visited
@@ -115,10 +111,11 @@ class Server:
         """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
-        drawn, long = DRAWN | {"picture": self._picture, "files": self._files}, LONG | {"steps": self._go_through}
+        drawn = DRAWN | {"picture": self._picture, "files": lambda *_: {"files": self._folder.names()}}
+        long = LONG | {"steps": self._go_through}
         app.add_routes(
             [
-                web.get(f"{path}/", self._index),
+                web.get(f"{path}/", self._file),
                 web.get(f"{path}/page/{{name}}", self._file),
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
@@ -162,14 +159,8 @@ class Server:
 
     async def run(self, port: int, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
-        runner = web.AppRunner(
-            self.app(),
-            access_log=None,
-            logger=SILENT,
-            shutdown_timeout=PATIENCE,
-            keepalive_timeout=IDLE,
-            handler_cancellation=True,
-        )
+        times: dict[str, Any] = {"shutdown_timeout": PATIENCE, "keepalive_timeout": IDLE}
+        runner = web.AppRunner(self.app(), access_log=None, logger=SILENT, handler_cancellation=True, **times)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
         await runner.setup()
@@ -183,8 +174,8 @@ class Server:
                 # Opens the device while the browser opens the page, which will be told of errors.
                 coarsest = levels(*self._first.page(0).size)[-1]
                 start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
-                warm = self._filtering.do(self._filtering.answer, start, self._first, self._commands)
-                warming = loop.create_task(warm)
+                do = self._filtering.do
+                warming = loop.create_task(do(self._filtering.answer, start, self._first, self._commands))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
@@ -203,12 +194,16 @@ class Server:
         if self._progress.process:
             self._progress.process.terminate()
 
-    async def _index(self, _: web.Request) -> web.StreamResponse:
-        self._visited()
-        return _of_page_file("index.html")
-
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        return _of_page_file(request.match_info["name"])
+        name = request.match_info.get("name")
+        if name is None:
+            self._visited()
+            name = "index.html"
+        # Names are compared with existing ones: no path leads elsewhere.
+        found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
+        if found is None:
+            raise web.HTTPNotFound
+        return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
 
     def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any], *, keep: bool = True) -> Handler:
         """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""
@@ -221,9 +216,6 @@ class Server:
             return web.json_response(made)
 
         return handler
-
-    def _files(self, _: Session, __: Mapping[str, str]) -> dict[str, Any]:
-        return {"files": self._folder.names()}
 
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
@@ -265,16 +257,14 @@ class Server:
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
         asked, session, commands = await self._drawing.do(self._asked, wanted)
-        words = asked.words
         if given.get("download") is True:
-            made = await self._saving.do(downloaded, words, out, session, commands)
+            made = await self._saving.do(downloaded, asked.words, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
         self._progress = Progress()
+        work = partial(save, asked.words, (out, given.get("overwrite")), session, commands, self._progress)
         if given.get("folder") is True:
-            total = len(self._folder.names())
-            return web.json_response(await self._saving.do(applied, words, out, session, self._progress, total))
-        place = out, given.get("overwrite")
-        return web.json_response(await self._saving.do(save, words, place, session, commands, self._progress))
+            work = partial(applied, asked.words, out, session, self._progress, len(self._folder.names()))
+        return web.json_response(await self._saving.do(work))
 
     async def _drop(self, request: web.Request) -> web.StreamResponse:
         data = bytearray()
@@ -290,11 +280,3 @@ class Server:
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._folder.session, self._commands, self._filtering, self._long).serve(request)
-
-
-def _of_page_file(name: str) -> web.Response:
-    # Names are compared with existing ones: no path leads elsewhere.
-    found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
-    if found is None:
-        raise web.HTTPNotFound
-    return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")

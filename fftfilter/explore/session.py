@@ -88,7 +88,10 @@ class Session:
         self, source: str, target: str | None = None, device: str | None = None, folder: str | None = None
     ) -> None:
         self.source, self.device = source, device
-        self._found = images.opened(images.raw(source), source, working=_working)
+        # What is kept beside a picture: its spectrum, and the filters that are ready.
+        self._found = images.opened(
+            images.raw(source), source, working=lambda size: size.width * size.height * (40 + 16 * size.channels)
+        )
         self.pages = len(self._found) if isinstance(self._found, images.Pages) else 1
         self._lock = threading.RLock()
         self._pages: dict[int, FilePage] = {}
@@ -103,20 +106,13 @@ class Session:
         # For the size of its pixels, which one sample is enough to keep.
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
-    def inputs(self) -> list[os.stat_result]:
-        """Return the files that no output may replace: the one that was opened, and the one that has its name now."""
-        with suppress(OSError):
-            return [self.opened, os.stat(self.source)]  # noqa: PTH116  likewise
-        return [self.opened]
-
     def page(self, number: int) -> FilePage:
         """Return a page, counted from 0; the last ones are kept. Raises ReadError, ParameterError."""
         with self._lock:
             if number not in self._pages:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
-                found = self._found
-                picture = found.read(number) if isinstance(found, images.Pages) else found
+                picture = self._found.read(number) if isinstance(self._found, images.Pages) else self._found
                 picture.refuse_not_finite(self.source)
                 page = FilePage(picture, self.device)
                 if number and page.size != self._size:
@@ -133,11 +129,10 @@ class Session:
     @property
     def has_changed(self) -> bool:
         """Whether the file is gone, or another one than was opened."""
-        try:
+        with suppress(OSError):
             now = os.stat(self.source)  # noqa: PTH116  likewise
-        except OSError:
-            return True
-        return (now.st_mtime_ns, now.st_size) != (self.opened.st_mtime_ns, self.opened.st_size)
+            return (now.st_mtime_ns, now.st_size) != (self.opened.st_mtime_ns, self.opened.st_size)
+        return True
 
     def waves(self, auto: AutoNotches) -> list[Peak]:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
@@ -183,9 +178,7 @@ class Session:
         sides = picture.metadata.pixel_size if picture.metadata else None
         size = None
         if sides and not isinstance(sides.across, Angle):
-            text = length_text(sides.across)
-            unit = text.rpartition(" ")[2]
-            size = {"text": text, "unit": unit, "across_m": sides.across, "down_m": sides.down, "source": sides.source}
+            size = {"text": length_text(sides.across), "across_m": sides.across, "source": sides.source}
         return {
             "name": Path(self.source).name,
             "width": width,
@@ -215,8 +208,7 @@ class Session:
         given = Path(self.source)
         suffix = given.suffix.lower()
         keeps = suffix in images.extensions(read_only=False) and not images.is_lossy(given.name)
-        if self.pages > 1:
-            keeps = keeps or suffix == ".gif"
+        keeps |= self.pages > 1 and suffix == ".gif"
         return str(Path(folder or given.parent, f"{given.stem}-filtered{given.suffix if keeps else '.png'}"))
 
 
@@ -224,17 +216,16 @@ class Folder:
     """The folder of a file; ``first`` is its session. Threads may share it."""
 
     def __init__(self, first: Session) -> None:
-        self._first, self._lock = first, threading.Lock()
-        self._open = {Path(first.source).name: first}
-        self._seen = {Path(first.source).name: first.opened}
+        self._source, self._target, self._device = Path(first.source), first.target, first.device
+        self._lock = threading.Lock()
+        self._open, self._seen = {self._source.name: first}, {self._source.name: first.opened}
         self._dropped: dict[str, str] = {}
         self._place: TemporaryDirectory[str] | None = None
 
     def names(self) -> list[str]:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
-        folder = Path(self._first.source).parent
-        found = (each for each in folder.iterdir() if each.suffix.lower() in suffixes and each.is_file())
+        found = (each for each in self._source.parent.iterdir() if each.suffix.lower() in suffixes and each.is_file())
         return [*self._dropped, *sorted(each.name for each in found)[:MOST]]
 
     def add(self, name: str, data: bytes) -> str:
@@ -269,17 +260,15 @@ class Folder:
         With ``anew``, a file that has changed is opened again. Without ``keep`` it is only looked at.
         """
         with self._lock:
-            first = self._first
-            name = Path(first.source).name if name in (None, "") else str(name)
+            name = self._source.name if name in (None, "") else str(name)
             found = self._open.get(name)
             if found and not (anew and found.has_changed):
                 return found
             if found is None and name not in self.names():
                 raise ParameterError("this is not a picture of the folder")
-            is_first = name == Path(first.source).name
-            path = self._dropped.get(name) or str(Path(first.source).with_name(name))
-            target = first.target if is_first else None
-            made = Session(path, target, first.device, str(Path(first.target).parent))
+            path = self._dropped.get(name) or str(self._source.with_name(name))
+            target = self._target if name == self._source.name else None
+            made = Session(path, target, self._device, str(Path(self._target).parent))
             if not keep:
                 return made
             self._open.pop(name, None)
@@ -289,16 +278,9 @@ class Folder:
             # What a page shows of a file that was closed meanwhile is of the file as it was.
             made.opened = made.opened if anew else self._seen.get(name, made.opened)
             self._seen[name] = made.opened
-            if is_first:
-                self._first = made
             return made
 
 
 def is_text(text: str) -> bool:
     """Whether a text has no control characters and no lone surrogates."""
     return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)
-
-
-def _working(size: images.Size) -> int:
-    """Return the bytes needed beside a picture: its spectrum, and the filters that are kept ready."""
-    return size.width * size.height * (40 + 16 * size.channels)

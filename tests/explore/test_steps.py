@@ -27,14 +27,13 @@ def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path
     for path, picture in zip(saved, pictures, strict=True):
         assert (np.asarray(Image.open(path)) == np.asarray(Image.open(io.BytesIO(picture)))).all()
     rows = told["steps"][1]
-    longest = max(rows["kernels"], key=lambda each: each["seconds"])
-    assert (rows["name"], rows["kernel"], rows["source"]) == ("rows", longest["kernel"], longest["source"])
+    assert rows["name"] == "rows"
     assert all("kernel void" in each["source"] for each in rows["kernels"])
     assert {(each["kernel"], each["launches"]) for each in rows["kernels"]} == {
         ("staged/steps/bit_reversal.cl", 1),
         ("staged/steps/butterfly.cl", 9),
     }
-    assert 0 < told["total"] < 60
+    assert 0 < sum(step["seconds"] for step in told["steps"]) < 60
 
 
 def test_a_large_picture_is_reduced_for_its_steps(visit, tmp_path, camera, monkeypatch):
