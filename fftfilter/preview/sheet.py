@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from . import panels
-from .drawing import FAINT, INK, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
+from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,6 @@ EVEN, FARTHEST = 52, 4
 SIDE, GAP, MARGIN, NAMES, TITLE = 150, 8, 24, 270, 88
 STRIP = 4 * SIDE + 3 * GAP
 WIDTH = 2 * MARGIN + NAMES + STRIP
-PAPER = (244, 245, 247)
 QUALITY = 90
 # Fewest files that the usual range takes.
 FEWEST = 6
@@ -54,9 +53,8 @@ def row(report: FilterReport, result: NDArray[Any], white: float, number: int, n
     before = panels.shown(report.planes, report.white, SIDE)
     after = panels.shown(result, white, SIDE)
     strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    for i, picture in enumerate(
-        (before, panels.spectrum(report, SIDE), after, panels.removed(report.removed, report.white, SIDE)[0])
-    ):
+    removed, _ = panels.removed(report.removed, report.white, SIDE)
+    for i, picture in enumerate((before, panels.spectrum(report, SIDE), after, removed)):
         height, width = picture.shape[:2]
         top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
         strip[top : top + height, left : left + width] = picture
