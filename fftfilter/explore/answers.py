@@ -6,6 +6,7 @@ frequency, the histogram and cautions.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -28,15 +29,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..commands.explore import Commands
     from ..output.modes import Output, Scale
-    from ..work.recipe import Recipe
     from .request import Request
     from .session import Session
     from .shown import FilePage
 
     Array = NDArray[Any]
-    Gains = NDArray[np.float64]
     Pixels = NDArray[np.uint8]
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
@@ -53,8 +51,8 @@ class Answer:
     """The picture that answers a request."""
 
     request: Request
+    session: Session
     page: FilePage
-    recipe: Recipe
     transfer: Transfer
     """For the picture itself; radii in physical units are resolved by its pixel size."""
     planes: Array
@@ -80,17 +78,11 @@ class Answer:
         left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         if not request.removed:
-            black, white, gamma = self.shown
+            black, white, gamma = 0.0, float(self.page.picture.maxval), 1.0
+            if MODES[_looked_at(request.recipe.output, self.transfer)].keeps_levels:
+                black, white, gamma = request.levels or self.page.shown  # as the input
             part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
         return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
-
-    @property
-    def shown(self) -> tuple[float, float, float]:
-        """The grey levels to show as black and as white, and gamma: as the input's, if the output keeps its levels."""
-        page = self.page
-        if MODES[_looked_at(self.recipe.output, self.transfer)].keeps_levels:
-            return self.request.levels or page.shown
-        return 0.0, float(page.picture.maxval), 1.0
 
     def values(self, points: NDArray[np.int64]) -> dict[str, Any]:
         """Return the number of the request and the output's grey levels at points ``(count, 2)``, x and y."""
@@ -106,10 +98,9 @@ class Answers(Worker):
         super().__init__(name)
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
-    def answer(self, request: Request, session: Session, commands: Commands) -> Answer:
-        """Filter the page of a request, on this thread; raises FftfilterError, in the words of the command."""
-        started = perf_counter()
-        recipe = commands.describe(request.words)
+    def answer(self, request: Request, session: Session) -> Answer:
+        """Filter the page of a request, on this thread; raises FftfilterError."""
+        started, recipe = perf_counter(), request.recipe
         recipe.refuse_scale()
         transfer = session.for_pixels(recipe.transfer)
         if recipe.auto:
@@ -135,7 +126,7 @@ class Answers(Worker):
                 holes, white = page.holes if level == 1 else None, picture.maxval
                 made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
-        return Answer(request, page, recipe, transfer, made, unit, level, clipped, perf_counter() - started)
+        return Answer(request, session, page, transfer, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(
         self, shape: tuple[int, ...], options: dict[str, Any], transfer: Transfer, output: Output, scale: Scale | None
@@ -166,25 +157,30 @@ def _looked_at(output: Output, transfer: Transfer) -> Output:
 # Words
 
 
-def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
-    """Return all words on an answer, ready for JSON; ``gains`` are its :func:`gains_of`."""
-    page, recipe = answer.page, answer.recipe
+def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
+    """Return all words on an answer as JSON, and, unless ``is_mapped``, H over the spectrum as a frame."""
+    request, session, page, recipe = answer.request, answer.session, answer.page, answer.request.recipe
+    gains = np.fft.fftshift(answer.transfer.in_cycles(*page.size).gain(MAP, MAP))
     # The command would print these cautions.
     notes = answer.transfer.cautions(*page.size)
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.cautions()]
     between = page.range[0] / answer.unit, page.range[1] / answer.unit
-    return {
-        "id": answer.request.id,
-        "command": command_line(answer.request.words, session.source, session.target),
-        "python": python_call(answer, session),
+    told = {
+        "id": request.id,
+        "command": command_line(request.words, session.source, session.target),
+        "python": python_call(answer),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *page.size),
-        "histogram": None if answer.request.removed else histogram(answer.planes, between),
+        "histogram": None if request.removed else histogram(answer.planes, between),
         "clipped": answer.clipped,
         "share": page.share(gains),
         "note": "; ".join(notes) or None,
+        "gain_map": None if is_mapped else "changed",
     }
+    # 255 is a gain of 1, 0 one of 0.
+    pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
+    return [json.dumps(told), *([] if is_mapped else [frame(Kind.GAIN, pixels, number=request.id)])]
 
 
 def command_line(options: Sequence[str], source: str, target: str) -> str:
@@ -194,16 +190,13 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
     return shlex.join(["fftfilter", *options, *names])
 
 
-def python_call(answer: Answer, session: Session) -> str:
+def python_call(answer: Answer) -> str:
     """Return the lines of Python that make the same pixels."""
-    recipe, picture, scale = answer.recipe, answer.page.picture, answer.recipe.scale
+    session, recipe, picture = answer.session, answer.request.recipe, answer.page.picture
+    scale = recipe.scale
     given = (AUTO, scale.saturated) if isinstance(scale, Auto) else scale and (scale.low, scale.high)
-    options = {
-        "output": recipe.output,
-        "scale": STACK if recipe.span == STACK else given,
-        **recipe.options,
-        "device": session.device,
-    }
+    options = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given, **recipe.options}
+    options["device"] = session.device
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
     imports = "from fftfilter import {}, transfer as H\n\n"
     if session.pages > 1:
@@ -228,8 +221,3 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
     frequency = np.arange(CURVE) / CURVE
     inside = frequency <= CORNER
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
-
-
-def gains_of(answer: Answer) -> Gains:
-    """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    return np.asarray(np.fft.fftshift(answer.transfer.in_cycles(*answer.page.size).gain(MAP, MAP)))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..commands.explore import Commands
     from ..device.launcher import Timing
     from .request import Request
     from .session import Session
@@ -86,12 +85,12 @@ def _peaks(session: Session, query: Query) -> dict[str, Any]:
     return {"peaks": found}
 
 
-def steps(request: Request, session: Session, commands: Commands) -> tuple[dict[str, Any], list[bytes]]:
+def steps(request: Request, session: Session) -> tuple[dict[str, Any], list[bytes]]:
     """Filter the page of a request by the book's pipeline; raises FftfilterError.
 
     Return the kernels and the time of each step, for JSON, and the pictures of their results as PNG.
     """
-    recipe, page = commands.describe(request.words), session.page(request.page)
+    recipe, page = request.recipe, session.page(request.page)
     transfer = session.for_pixels(recipe.transfer)
     height, width = page.size
     level = 1

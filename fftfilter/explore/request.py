@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..commands.explore import Commands
+    from ..work.recipe import Recipe
 
 SHOWN = ("result", "removed")
 # Most characters of a value, and most values: more are a mistake.
@@ -29,6 +30,8 @@ class Request:
     id: int
     words: tuple[str, ...]
     """The command and its options."""
+    recipe: Recipe
+    """What they describe."""
     page: int = 0
     level: int = 1
     """The factor by which the sent picture is reduced."""
@@ -43,7 +46,7 @@ class Request:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: Commands) -> Request:
-        """Check a request of the page and return it; raises ParameterError."""
+        """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -53,9 +56,11 @@ class Request:
             view = tuple(_whole(each, "view", 0) for each in view)
             if not (view[0] < view[2] and view[1] < view[3]):
                 raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
+        words = _words(given, commands)
         return cls(
             number_of(given),
-            tuple(_words(given, commands)),
+            tuple(words),
+            commands.describe(words),
             _whole(given.get("page", 0), "page", 0),
             _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,

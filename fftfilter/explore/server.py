@@ -174,8 +174,7 @@ class Server:
                 # Opens the device while the browser opens the page, which will be told of errors.
                 coarsest = levels(*self._first.page(0).size)[-1]
                 start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
-                do = self._filtering.do
-                warming = loop.create_task(do(self._filtering.answer, start, self._first, self._commands))
+                warming = loop.create_task(self._filtering.do(self._filtering.answer, start, self._first))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
@@ -220,11 +219,10 @@ class Server:
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
-    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, Commands]:
-        """Return a request, its file and the commands for this; raises FftfilterError."""
+    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session]:
+        """Return a request and its file; raises FftfilterError."""
         session = self._folder.session(given.get("file"))
-        commands = self._commands.of(session.source)
-        return Request.of(given, commands), session, commands
+        return Request.of(given, self._commands.of(session.source)), session
 
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
@@ -256,7 +254,8 @@ class Server:
         wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        asked, session, commands = await self._drawing.do(self._asked, wanted)
+        asked, session = await self._drawing.do(self._asked, wanted)
+        commands = self._commands.of(session.source)
         if given.get("download") is True:
             made = await self._saving.do(downloaded, asked.words, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
