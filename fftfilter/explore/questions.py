@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-import math
+from base64 import b64encode
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +54,10 @@ def page_of(session: Session, query: Query) -> FilePage:
 
 def _decimal(query: Query, name: str, usual: float) -> float:
     text = query.get(name, str(usual))
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not abs(found) < 1e9:
-        raise ParameterError(f"{name} {text[:20]!r} is not a number")
-    return found
+    with suppress(ValueError):
+        if abs(found := float(text)) < 1e9:
+            return found
+    raise ParameterError(f"{name} {text[:20]!r} is not a number")
 
 
 def _input(session: Session, query: Query) -> bytes:
@@ -85,11 +83,8 @@ def _peaks(session: Session, query: Query) -> dict[str, Any]:
     return {"peaks": found}
 
 
-def steps(request: Request, session: Session) -> tuple[dict[str, Any], list[bytes]]:
-    """Filter the page of a request by the book's pipeline; raises FftfilterError.
-
-    Return the kernels and the time of each step, for JSON, and the pictures of their results as PNG.
-    """
+def steps(request: Request, session: Session) -> dict[str, Any]:
+    """Filter by the book's pipeline; return each step's kernels, time, and result as the address of a PNG's data."""
     recipe, page = request.recipe, session.page(request.page)
     transfer = session.for_pixels(recipe.transfer)
     height, width = page.size
@@ -99,7 +94,6 @@ def steps(request: Request, session: Session) -> tuple[dict[str, Any], list[byte
     if level > 1:
         transfer = transfer.in_cycles(height, width, level)
     told: list[dict[str, Any]] = []
-    pictures: list[bytes] = []
     drawn = StepPictures()
     recipe = replace(recipe, options={**recipe.options, "engine": recipe.options["engine"] or "book"})
     run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
@@ -109,17 +103,16 @@ def steps(request: Request, session: Session) -> tuple[dict[str, Any], list[byte
             timings = [each for each in book.timings() if each.step not in COPIES]
             kernels = [_kernel(each) for each in sorted(timings, key=lambda each: -each.seconds)]
             seconds = sum(each.seconds for each in timings)
-            told.append({"name": name, "kernels": kernels, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
-            # At the size in which it is shown.
             image, file = Image.fromarray(joined(drawn.pixels(name, planes))), io.BytesIO()
             image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
             image.save(file, "PNG", compress_level=1)
-            pictures.append(file.getvalue())
+            picture = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+            told.append({"name": name, "kernels": kernels, "seconds": seconds, "picture": picture})
 
         book(page.planes(level), **run)  # to compile the kernels
         book.timings()
         book(page.planes(level), **run, observe=observe)
-    return {"steps": told, "level": level}, pictures
+    return {"steps": told, "level": level}
 
 
 def _kernel(timing: Timing) -> dict[str, Any]:

@@ -101,9 +101,6 @@ class Server:
         self._filtering, self._small = Answers("filtering"), Answers("small")
         self._drawing, self._long, self._saving = Worker("drawing"), Worker("long"), Worker("saving")
         self._progress = Progress()
-        # Pictures of the last run of the steps.
-        self._pictures: list[bytes] = []
-        self._run = 0
         # Connections that sent a request with the token.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
@@ -112,7 +109,7 @@ class Server:
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
         drawn = DRAWN | {"picture": self._picture, "files": lambda *_: {"files": self._folder.names()}}
-        long = LONG | {"steps": self._go_through}
+        long = LONG | {"steps": lambda _, query: steps(*self._asked(read(query.get("request", ""))))}
         app.add_routes(
             [
                 web.get(f"{path}/", self._file),
@@ -120,7 +117,6 @@ class Server:
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
                 web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
-                web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
                 web.post(f"{path}/drop", self._drop),
                 web.get(f"{path}/saving", self._saved),
@@ -232,18 +228,6 @@ class Server:
             page = page_of(session, query)
             pixels = page.pixels(levels(*page.size)[-1])
         return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
-
-    def _go_through(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
-        told, self._pictures = steps(*self._asked(read(query.get("request", ""))))
-        self._run += 1
-        return told | {"run": self._run}
-
-    async def _step(self, request: web.Request) -> web.StreamResponse:
-        number = int(request.match_info["number"])
-        is_last = request.query.get("run", str(self._run)) == str(self._run)
-        if not is_last or number >= len(self._pictures):
-            raise web.HTTPNotFound
-        return web.Response(body=self._pictures[number], content_type="image/png")
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
         try:

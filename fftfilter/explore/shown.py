@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import threading
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -66,10 +65,7 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
-    """Return planes as gray ``(height, width)`` or RGB ``(height, width, 3)``.
-
-    Of one or two planes, the first is shown; of more, the first three.
-    """
+    """Return planes as gray ``(height, width)``, the first of two, or RGB ``(height, width, 3)``, the first three."""
     return np.asarray(planes[0]) if len(planes) < 3 else np.stack(tuple(planes[:3]), axis=-1)
 
 
@@ -122,32 +118,21 @@ def halved(planes: Array) -> Array:
 
 def reduced(pixels: Pixels, level: int) -> Pixels:
     """Return an 8-bit image ``(height, width)`` reduced by a level: the means of squares, also of incomplete ones."""
-    if level == 1:
-        return pixels
-    return np.asarray(Image.fromarray(pixels).reduce(level))
+    return pixels if level == 1 else np.asarray(Image.fromarray(pixels).reduce(level))
 
 
 # Pages
 
 
-@dataclass(eq=False)
 class FilePage:
-    """A page of the file. Its properties are computed when they are first used."""
+    """A page of the file. Its properties are computed when they are first used; a device transforms large pictures."""
 
-    picture: images.Picture
-    device: str | None = None
-    """The device that transforms a large picture, as :class:`Filter` takes it."""
-
-    def __post_init__(self) -> None:
-        self._levels: dict[int, Array] = {1: self.picture.planes}
+    def __init__(self, picture: images.Picture, device: str | None) -> None:
+        self.picture, self._device = picture, device
+        self.size: tuple[int, int] = picture.planes.shape[1], picture.planes.shape[2]
+        self._levels: dict[int, Array] = {1: picture.planes}
         self._lock = threading.Lock()
         self._spectrum: Spectrum | None = None
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Height and width."""
-        height, width = self.picture.planes.shape[1:]
-        return height, width
 
     @cached_property
     def holes(self) -> Holes | None:
@@ -193,7 +178,7 @@ class FilePage:
     def spectrum(self) -> Spectrum:
         """The power spectrum."""
         with self._lock:
-            self._spectrum = self._spectrum or spectrum(self.picture.planes, self.picture.maxval, self.device)
+            self._spectrum = self._spectrum or spectrum(self.picture.planes, self.picture.maxval, self._device)
             return self._spectrum
 
     @property
@@ -214,9 +199,9 @@ class FilePage:
         return round(lost / (float(self._power_map.sum()) or 1.0), 6)
 
     def spectrum_pixels(self, channel: int | None = None) -> Pixels:
-        """Return the power in steps of 1/STEPS dB below the strongest, 255, a square with DC in the middle.
+        """Return the power of a channel, or the mean of all, as a square with DC, the strongest, in the middle.
 
-        The picture's mean is as strong. Without a channel, it is the mean of all.
+        It is in steps of 1/STEPS dB; the strongest is 255.
         """
         power = self.mean_power if channel is None else self.spectrum.power[channel].astype(np.float64)
         side = min(LARGEST_SPECTRUM, max(self.size))

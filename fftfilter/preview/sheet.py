@@ -6,11 +6,11 @@ least and most. Rows are compressed until they are drawn.
 
 from __future__ import annotations
 
-import heapq
 import io
 import math
 from array import array
 from dataclasses import dataclass, field
+from heapq import nlargest, nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,8 +72,8 @@ class Sheet:
 
     files: int
     _even: list[Row] = field(default_factory=list)
-    _least: list[tuple[float, int, Row]] = field(default_factory=list)
-    _most: list[tuple[float, int, Row]] = field(default_factory=list)
+    _least: list[Row] = field(default_factory=list)
+    _most: list[Row] = field(default_factory=list)
     _shares: array[float] = field(default_factory=lambda: array("d"))
     """Their logarithms."""
     _count: int = 0
@@ -90,14 +90,12 @@ class Sheet:
         if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
             self._even.append(row)
             return
-        for heap, sign in ((self._least, -1), (self._most, 1)):
-            heapq.heappush(heap, (sign * row.share, number, row))
-            if len(heap) > FARTHEST:
-                heapq.heappop(heap)
+        self._least = nsmallest(FARTHEST, [*self._least, row], key=lambda each: (each.share, -each.number))
+        self._most = nlargest(FARTHEST, [*self._most, row], key=lambda each: (each.share, each.number))
 
     def picture(self, title: str) -> NDArray[np.uint8]:
         """Return the sheet, RGB ``(height, width, 3)``."""
-        kept = {each.number: each for each in (*self._even, *(entry[2] for entry in (*self._least, *self._most)))}
+        kept = {each.number: each for each in (*self._even, *self._least, *self._most)}
         rows = [kept[number] for number in sorted(kept)]
         canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
         canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)

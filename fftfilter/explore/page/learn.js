@@ -123,7 +123,10 @@ export function learnOf(store, page) {
     div("", h("h2", { class: "title" }, "What a filter does"), about),
     h("ol", { class: "steps" }, ...rows.map(({ root }) => root)),
   );
-  const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" });
+  const frames = STEPS.map((step, i) =>
+    h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
+  );
+  const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" }, ...frames);
   const tray = div("tray", film);
 
   /** Begin with a low-pass, if nothing is chosen: its ringing is seen before it is named. */
@@ -143,7 +146,7 @@ export function learnOf(store, page) {
     put(tray, { hidden: !isShown });
     if (!isShown || !asked.settings) return;
     const told = got.steps?.value;
-    put(film, { "data-old": Boolean(got.steps?.isOld) });
+    put(film, { "data-old": Boolean(got.steps?.isOld), hidden: !told });
     STEPS.forEach((step, i) => {
       const { root, head, time, content, kernels } = rows[i];
       const isOpen = view.step === i + 1;
@@ -167,23 +170,18 @@ export function learnOf(store, page) {
     });
     if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
     shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));
-    const pictures = STEPS.map(({ shows }) => told?.steps.find(({ name }) => name === shows)?.picture ?? told?.steps.at(-1)?.picture ?? null);
-    list(film, told ? pictures.map((picture, i) => [picture, told.run, view.step === i + 1]) : [], ([picture, run, isNow]) =>
-      filmOf(picture, run, isNow),
-    );
-    [...film.children].forEach((figure, i) => {
-      put(figure.lastChild, { text: `${i + 1} ${STEPS[i].short}` });
-      figure.onclick = () => store.look({ step: i + 1 });
+    frames.forEach((frame, i) => {
+      put(frame, { "aria-current": view.step === i + 1 ? "step" : null });
+      const found = told?.steps.find(({ name }) => name === STEPS[i].shows) ?? told?.steps.at(-1);
+      if (found && film.told !== told) frame.firstChild.src = found.picture;
     });
+    film.told = told;
   };
   return { side, tray, draw, begin };
 }
 
 const kernelOf = (kernel, source) =>
   fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source));
-
-const filmOf = (picture, run, isNow) =>
-  h("button", { type: "button", "aria-current": isNow ? "step" : null }, h("img", { src: `${picture}?run=${run}`, alt: "" }), span(""));
 
 /** The wave that a point of the spectrum is, and the picture without it. @param {import("./state.js").Store} store */
 export function waveOf(store, { facts }) {
