@@ -1,6 +1,6 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
-import { children, draggable, para, put, steppable, svg } from "./dom.js";
+import { children, draggable, movable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
@@ -32,7 +32,6 @@ export function outlinesOf(store, { units, facts, map, at }) {
   const caption = para("cap");
   const settings = () => store.state.asked.settings;
   const n = () => Math.min(facts().width, facts().height);
-  const clipped = (frequency) => Math.min(FARTHEST, Math.max(0.5 / n(), frequency));
   const ringNames = (given) => [...cutoffsOf(given), ...(given?.command === "stripes" && given.spare ? ["spare"] : [])];
 
   const makeRing = (index) => {
@@ -46,21 +45,11 @@ export function outlinesOf(store, { units, facts, map, at }) {
       svg("text", { class: "label" }),
     );
     const name = () => ringNames(settings())[index];
-    const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
-    const written = (frequency) => ({ [name()]: cutoffAt(clipped(frequency), settings()[name()].unit, units()) });
-    draggable(
-      ring,
-      (event) => {
-        const offset = now() - distance(at(event));
-        return (moved) => store.set(written(distance(at(moved)) + offset), { drag: true });
-      },
-      () => settle(store, units),
-    );
-    steppable(
-      ring,
-      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
-      (end) => store.set(written(end ? NYQUIST : 1 / n())),
-    );
+    const begin = (event, now) => {
+      const offset = now - distance(at(event));
+      return (moved) => distance(at(moved)) + offset;
+    };
+    cutoffHandle(ring, store, units, { name, begin, lowest: () => 0.5 / n(), home: () => 1 / n() });
     return ring;
   };
 
@@ -101,7 +90,6 @@ export function outlinesOf(store, { units, facts, map, at }) {
         { width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } },
         { nudge: true },
       );
-    const moved = (dx, dy, how) => changed(within({ fx: all()[index].fx + dx, fy: all()[index].fy + dy }), how);
     const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
     draggable(
       handle,
@@ -121,21 +109,13 @@ export function outlinesOf(store, { units, facts, map, at }) {
       },
       { passive: false },
     );
+    movable(handle, (dx, dy) => {
+      const { fx, fy } = all()[index];
+      changed(within({ fx: fx + dx / facts().width, fy: fy + dy / facts().height }), { nudge: true });
+    });
     handle.addEventListener("keydown", (event) => {
-      const far = event.shiftKey ? 10 : 1;
-      const { width: columns, height: rows } = facts();
-      const nudge = { nudge: true };
-      const keys = {
-        ArrowLeft: () => moved(-far / columns, 0, nudge),
-        ArrowRight: () => moved(far / columns, 0, nudge),
-        ArrowUp: () => moved(0, -far / rows, nudge),
-        ArrowDown: () => moved(0, far / rows, nudge),
-        "+": () => sized(SIZE_STEP),
-        "=": () => sized(SIZE_STEP),
-        "-": () => sized(1 / SIZE_STEP),
-        Delete: remove,
-        Backspace: remove,
-      };
+      const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
+      const keys = { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove };
       if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
@@ -241,12 +221,33 @@ export function outlinesOf(store, { units, facts, map, at }) {
   return { root, caption, draw, focusNotch: (index) => notches.children[index]?.focus() };
 }
 
-/** End the drag of a cutoff: if it was dragged past the other one, they change names. */
-export function settle(store, units) {
-  const { settings } = store.state.asked;
-  const crossed = isBand(settings) && frequencyOf(settings.inner, units()) > frequencyOf(settings.outer, units());
-  if (crossed) store.set({ inner: settings.outer, outer: settings.inner });
-  else store.ask({});
+/**
+ * Let a handle set a cutoff, by dragging and by keys. `begin(event, frequency)` returns the frequency of each move.
+ *
+ * @param {Element} handle @param {import("./state.js").Store} store @param {() => import("./units.js").Units} units
+ * @param {{name: () => string, begin: Function, lowest: () => number, home: () => number}} how
+ */
+export function cutoffHandle(handle, store, units, { name, begin, lowest, home }) {
+  const cutoff = () => store.state.asked.settings[name()];
+  const now = () => frequencyOf(cutoff(), units()) ?? 0.1;
+  const set = (frequency, how) => store.set({ [name()]: cutoffAt(Math.min(FARTHEST, Math.max(lowest(), frequency)), cutoff().unit, units()) }, how);
+  const settle = () => {
+    const { settings } = store.state.asked;
+    // If it was dragged past the other one, they change names.
+    const crossed = isBand(settings) && frequencyOf(settings.inner, units()) > frequencyOf(settings.outer, units());
+    if (crossed) store.set({ inner: settings.outer, outer: settings.inner });
+    else store.ask({});
+  };
+  const start = (event) => {
+    const moved = begin(event, now());
+    return (move) => set(moved(move), { drag: true });
+  };
+  draggable(handle, start, settle);
+  steppable(
+    handle,
+    (steps) => set(now() * STEP ** steps, { nudge: true }),
+    (end) => set(end ? NYQUIST : home()),
+  );
 }
 
 /** Whether a wave that is kept is this peak. */
