@@ -93,17 +93,10 @@ export function groupsOf(store, { units, facts }) {
     const found = got.peaks?.value?.peaks ?? [];
     const isOld = !got.peaks?.value || got.peaks.isOld;
     const count = found.length;
-    put(note, {
-      hidden: Boolean(wrong),
-      text:
-        got.peaks?.error ??
-        (isOld
-          ? "Looking for patterns"
-          : count
-            ? `${count} found. Untick what belongs to the picture.`
-            : "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones."),
-      class: got.peaks?.error ? "error" : "mute",
-    });
+    let text = "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones.";
+    if (count) text = `${count} found. Untick what belongs to the picture.`;
+    if (isOld) text = "Looking for patterns";
+    put(note, { hidden: Boolean(wrong), text: got.peaks?.error ?? text, class: got.peaks?.error ? "error" : "mute" });
     put(rows, { "data-old": isOld, hidden: count === 0 });
     const items = found.map((peak, index) => ({ peak, index, isKept: (settings.keep ?? []).some((each) => isSame(each, peak)) }));
     list(rows, isLong ? items : items.slice(0, MOST), rowOf);

@@ -100,29 +100,14 @@ export function learnOf(store, page) {
       svg("text", { x: 142, y: 78, text: other }),
     );
     const kernels = h("div");
-    const head = h(
-      "button",
-      { type: "button", class: "step", onclick: () => store.look({ step: number }) },
-      span("n", String(number)),
-      h("b", {}, step.name),
-      time,
-    );
-    const content = div(
-      "c",
-      para("", step.text),
-      drawing,
-      number === 4 ? div("row wrap", shape.root) : null,
-      number === 4 ? cutoff.root : null,
-      kernels,
-    );
+    const head = button("step", [span("n", String(number)), h("b", {}, step.name), time], () => store.look({ step: number }));
+    const fields = number === 4 ? [div("row wrap", shape.root), cutoff.root] : [];
+    const content = div("c", para("", step.text), drawing, ...fields, kernels);
     return { root: h("li", {}, head, content), head, time, content, kernels };
   });
   const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
-  const side = div(
-    "body part",
-    div("", h("h2", { class: "title" }, "What a filter does"), about),
-    h("ol", { class: "steps" }, ...rows.map(({ root }) => root)),
-  );
+  const title = div("", h("h2", { class: "title" }, "What a filter does"), about);
+  const side = div("body part", title, h("ol", { class: "steps" }, ...rows.map(({ root }) => root)));
   const frames = STEPS.map((step, i) =>
     h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
   );
@@ -154,19 +139,11 @@ export function learnOf(store, page) {
       put(head, { "aria-expanded": String(isOpen) });
       put(content, { hidden: !isOpen });
       const own = told?.steps.filter(({ name }) => step.of.includes(name)) ?? [];
-      put(time, {
-        text: own.length
-          ? `${brief(
-              own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0),
-              2,
-            )} ms`
-          : "",
-      });
-      const found = own
-        .flatMap((each) => each.kernels)
-        .filter(({ source }, at, all) => source && all.findIndex((other) => other.source === source) === at);
-      const sources = found.map(({ kernel, source }) => [kernel, source]);
-      if (isOpen) list(kernels, sources, ([kernel, source]) => kernelOf(kernel, source));
+      const ms = own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0);
+      put(time, { text: own.length ? `${brief(ms, 2)} ms` : "" });
+      const found = own.flatMap((each) => each.kernels).filter(({ source }) => source);
+      const kernelBySource = new Map(found.map(({ kernel, source }) => [source, kernel]));
+      if (isOpen) list(kernels, [...kernelBySource], ([source, kernel]) => kernelOf(kernel, source));
     });
     if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
     shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));

@@ -10,7 +10,7 @@ const STEP = 1.01;
 const SIZE_STEP = 1.1;
 /** The least radius of a circle, in a spectrum that is large and in a small one. */
 const least = (scale) => Math.min(6, 2 + 0.012 * scale);
-export const USUAL_WIDTH = 0.006;
+const USUAL_WIDTH = 0.006;
 
 /**
  * @param {import("./state.js").Store} store
@@ -65,14 +65,12 @@ export function outlinesOf(store, { units, facts, map, at }) {
       const spot = gripAt(place, { x, y }, r, index);
       put(grip, { cx: spot.x, cy: spot.y });
       put(label, { x: spot.x + 9, y: spot.y - 9, text: saidOf(cutoff, units()) });
-      put(ring, {
-        "aria-label": LABEL[names[index]],
-        "aria-valuenow": frequency.toPrecision(4),
-        "aria-valuetext": `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`,
-      });
+      const said = `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`;
+      put(ring, { "aria-label": LABEL[names[index]], "aria-valuenow": frequency.toPrecision(4), "aria-valuetext": said });
     });
   };
 
+  const widthOf = ({ width }) => (width && frequencyOf(width, units())) ?? USUAL_WIDTH;
   const makeNotch = (index) => {
     const handle = svg(
       "g",
@@ -84,12 +82,10 @@ export function outlinesOf(store, { units, facts, map, at }) {
     );
     const all = () => settings()[notchesName(settings())] ?? [];
     const changed = (changes, how) => store.set({ [notchesName(settings())]: all().with(index, { ...all()[index], ...changes }) }, how);
-    const width = (notch) => (notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH);
-    const sized = (factor) =>
-      changed(
-        { width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } },
-        { nudge: true },
-      );
+    const sized = (factor) => {
+      const width = Math.min(NYQUIST, Math.max(1e-4, widthOf(all()[index]) * factor));
+      changed({ width: { value: Number(width.toPrecision(3)), unit: "cyc" } }, { nudge: true });
+    };
     const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
     draggable(
       handle,
@@ -129,8 +125,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
     const count = given?.command === "notch" ? Math.max(1, Number(given.harmonics ?? 1)) : 1;
     children(notches, found.length, makeNotch).forEach((handle, index) => {
       const notch = found[index];
-      const width = notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH;
-      const r = Math.max(least(place.scale), width * place.scale);
+      const r = Math.max(least(place.scale), widthOf(notch) * place.scale);
       const { x, y } = place.screen(notch.fx, notch.fy);
       const [touch, echoes, casing, line] = handle.children;
       put(touch, { cx: x, cy: y, r: Math.max(16, r) });
@@ -149,13 +144,9 @@ export function outlinesOf(store, { units, facts, map, at }) {
     const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : [];
     const spots = found.flatMap((peak, index) => {
       const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
-      const all = [peak, ...peak.harmonics];
-      return all
-        .flatMap(({ fx, fy, width_cyc: r }) => [
-          { fx, fy, r },
-          { fx: -fx, fy: -fy, r },
-        ])
-        .map((spot) => ({ ...spot, kind: `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}` }));
+      const kind = `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}`;
+      const both = [1, -1].flatMap((sign) => [peak, ...peak.harmonics].map((each) => ({ sign, each })));
+      return both.map(({ sign, each: { fx, fy, width_cyc: r } }) => ({ fx: sign * fx, fy: sign * fy, r, kind }));
     });
     children(groups, spots.length, () => svg("circle")).forEach((circle, i) => {
       const { x, y } = place.screen(spots[i].fx, spots[i].fy);
@@ -267,9 +258,6 @@ const within = ({ fx, fy }) => ({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)),
 /** Return where else a notch takes out: its conjugate, its multiples, and theirs. */
 function multiples({ fx, fy }, count) {
   const most = Math.min(count, Math.floor(NYQUIST / Math.max(Math.abs(fx), Math.abs(fy), 1e-6)));
-  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [
-    { fx: (m + 1) * fx, fy: (m + 1) * fy },
-    { fx: -(m + 1) * fx, fy: -(m + 1) * fy },
-  ]);
-  return all.flat().slice(1);
+  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [m + 1, -(m + 1)]).flat();
+  return all.slice(1).map((m) => ({ fx: m * fx, fy: m * fy }));
 }
