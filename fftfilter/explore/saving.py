@@ -40,23 +40,17 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 _ODD = '<>:"|?*'
 
 
-class ElsewhereError(ParameterError):
-    """A name outside the folder that a page may write into, or the name of something other than a file."""
+# Statuses of HTTP: a name outside the folder that a page may write into, or of something other than a file; a file that
+# stands in the way, or an input that is not the one that is shown.
+ELSEWHERE, CONFLICT = 403, 409
 
 
-class ExistsError(FftfilterError):
-    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since.
+class RefusedError(FftfilterError):
+    """A save that is refused with a status and, for the page, ``more`` than a message."""
 
-    ``free`` is a name like it that no file has.
-    """
-
-    def __init__(self, message: str, answer: str, free: str) -> None:
+    def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)
-        self.answer, self.free = answer, free
-
-
-class ChangedError(FftfilterError):
-    """The input is not the file that was opened: what would be saved is not what is shown."""
+        self.status, self.more = status, more
 
 
 @dataclass
@@ -79,8 +73,7 @@ def save(
 ) -> dict[str, Any]:
     """Run the command into a file that a page names; raises FftfilterError.
 
-    ``asked`` is the name, and the answer of an :class:`ExistsError`, after which the page asked whether the file may be
-    replaced.
+    ``asked`` is the name and, if the page asked whether the file of that name may be replaced, what belongs to it.
     """
     given, answer = asked
     name = name_of(given, session)
@@ -89,7 +82,8 @@ def save(
     try:
         with _Place(session, name) as place:
             if session.has_changed:
-                raise ChangedError(f"{quoted_if_odd(session.source)} is not the file that was opened: open it again")
+                line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
+                raise RefusedError(CONFLICT, line, changed=True)
             place.refuse()
             images.check_output(session.source, place.path)
             place.ask(answer)
@@ -148,15 +142,14 @@ def downloaded(words: Sequence[str], given: object, session: Session, commands: 
 
 
 def name_of(given: object, session: Session) -> str:
-    """Return the name of a file in the folder of OUT; raises ParameterError, ElsewhereError."""
+    """Return the name of a file in the folder of OUT; raises ParameterError, RefusedError."""
     if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
         usual = os.path.basename(session.target)
         raise ParameterError(f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {usual}")
     head, name = os.path.split(given)
     if head and os.path.realpath(os.path.join(session.folder, head)) != session.folder:
-        raise ElsewhereError(
-            f"{quoted_if_odd(given[:_SHOWN])}: lies in another folder: give a name in {quoted_if_odd(session.folder)}"
-        )
+        line = f"lies in another folder: give a name in {quoted_if_odd(session.folder)}"
+        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:_SHOWN])}: {line}")
     return name
 
 
@@ -199,11 +192,11 @@ class _Place:
         if not stat.S_ISREG(found.st_mode):
             kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
             kind = kinds.get(stat.S_IFMT(found.st_mode), "a device or pipe")
-            raise ElsewhereError(f"{name}: is {kind}, and only files are replaced: choose another name")
+            raise RefusedError(ELSEWHERE, f"{name}: is {kind}, and only files are replaced: choose another name")
         return found
 
     def ask(self, answer: object) -> os.stat_result | None:
-        """Return what ``refuse`` does; raises ExistsError if the answer does not belong to the file as it is now."""
+        """Return what ``refuse`` does; RefusedError unless the answer belongs to the file as it is now."""
         found = self.refuse()
         if found is None:
             return None
@@ -214,8 +207,8 @@ class _Place:
         names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
         free = next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
-        about = f"{found.st_size:,} bytes of {date}"
-        raise ExistsError(f"{quoted_if_odd(self._name)} exists ({about}): overwrite it?", seen, free)
+        line = f"{quoted_if_odd(self._name)} exists ({found.st_size:,} bytes of {date}): overwrite it?"
+        raise RefusedError(CONFLICT, line, overwrite=seen, free=free)
 
     def give(self, part: str, answer: object) -> None:
         """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""

@@ -23,7 +23,7 @@ from .answers import Answers
 from .live import Live, line_of
 from .questions import DRAWN, LONG, page_of, steps, whole
 from .request import Request, read
-from .saving import ChangedError, ElsewhereError, ExistsError, Progress, applied, downloaded, save
+from .saving import Progress, RefusedError, applied, downloaded, save
 from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
 
@@ -71,13 +71,10 @@ SILENT.addHandler(logging.NullHandler())
 
 def _refusal(error: Exception) -> web.Response:
     """Return the response for an error."""
-    answer = {"error": line_of(error)}
-    if isinstance(error, ExistsError):
-        return web.json_response(answer | {"overwrite": error.answer, "free": error.free}, status=409)
-    if isinstance(error, ChangedError):
-        return web.json_response({**answer, "changed": True}, status=409)
-    is_known = isinstance(error, FftfilterError | MemoryError)
-    return web.json_response(answer, status=403 if isinstance(error, ElsewhereError) else 400 if is_known else 500)
+    status, more = 400 if isinstance(error, FftfilterError | MemoryError) else 500, {}
+    if isinstance(error, RefusedError):
+        status, more = error.status, error.more
+    return web.json_response({"error": line_of(error), **more}, status=status)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:

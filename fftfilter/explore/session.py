@@ -179,6 +179,7 @@ class Session:
         size = None
         if sides and not isinstance(sides.across, Angle):
             size = {"text": length_text(sides.across), "across_m": sides.across, "source": sides.source}
+        takes = {name: "order" if each.has_order else "width" if each.widest else None for name, each in SHAPES.items()}
         return {
             "name": Path(self.source).name,
             "width": width,
@@ -192,10 +193,7 @@ class Session:
             "levels": levels(height, width),
             "maxval": picture.maxval,
             "units": self.units(),
-            "shapes": [
-                {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}
-                for name, each in SHAPES.items()
-            ],
+            "shapes": takes,
             "commands": {name: list(options) for name, options in filters.items()},
             "outputs": list(MODES),
             "scaled": list(SCALED),

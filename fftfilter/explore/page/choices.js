@@ -57,8 +57,8 @@ export function choicesOf(store, page, { focusNotch }) {
     Object.fromEntries(
       [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
     );
-  const shapes = facts().shapes.map(({ name }) => name);
-  const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
+  const shapes = Object.keys(facts().shapes);
+  const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
   const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
