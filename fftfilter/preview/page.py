@@ -85,12 +85,9 @@ def _row(report: FilterReport, result: NDArray[Any], white: float, *, is_middle:
     if is_middle:
         wide = f"spectrum, to {span / 2:.2g} cycles per pixel"
         captions = ("its middle at 100 %", wide, "likewise", f"likewise; white {level:.3g} of 255")
-    return [
-        (captions[0], panels.shown(report.planes[part], report.white, SIDE), 0.0),
-        (captions[1], panels.spectrum(report, SIDE, span), span),
-        (captions[2], panels.shown(result[part], white, SIDE), 0.0),
-        (captions[3], lost, 0.0),
-    ]
+    before, after = panels.shown(report.planes[part], report.white, SIDE), panels.shown(result[part], white, SIDE)
+    pictures = before, panels.spectrum(report, SIDE, span), after, lost
+    return list(zip(captions, pictures, (0.0, span, 0.0, 0.0), strict=True))
 
 
 def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:

@@ -68,12 +68,8 @@ class FilterReport:
             self.transfer, self.channels = Transfer(()), None  # gray pictures have none
         self.part = part_of(self.planes, self.channels)
         """What is filtered of the picture."""
-
-    @property
-    def size(self) -> tuple[int, int]:
+        self.size: tuple[int, int] = self.planes.shape[1], self.planes.shape[2]
         """Height and width."""
-        height, width = self.planes.shape[1:]
-        return height, width
 
     @cached_property
     def _powers(self) -> list[Floats]:

@@ -11,6 +11,7 @@ import math
 from array import array
 from dataclasses import dataclass, field
 from heapq import nlargest, nsmallest
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -107,21 +108,18 @@ class Sheet:
         canvas.text(MARGIN, 52, f"{self._count} pictures{spread}{marked}", TEXT, QUIET)
         for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
             canvas.text(MARGIN + NAMES + i * (SIDE + GAP), TITLE - 8, caption, SMALL, QUIET)
-        for i, each in enumerate(rows):
-            self._draw(canvas, each, TITLE + i * (SIDE + GAP), (low, high) if each in outliers else None)
+        for top, each in zip(count(TITLE, SIDE + GAP), rows, strict=False):
+            with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
+                canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
+            canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
+            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24), TEXT, INK)
+            canvas.text(MARGIN + 8, top + 38, each.size, SMALL, QUIET)
+            color = RED if each in outliers else QUIET
+            canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", SMALL, color)
+            if each in outliers:
+                canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {low:.2%} to {high:.2%}", SMALL, RED)
+                canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
         return np.asarray(canvas.image)
-
-    @staticmethod
-    def _draw(canvas: Canvas, row: Row, top: int, usual: tuple[float, float] | None) -> None:
-        with Image.open(io.BytesIO(row.strip), formats=("JPEG",)) as strip:
-            canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
-        canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
-        canvas.text(MARGIN + 8, top + 18, fitting(row.name, NAMES - 24), TEXT, INK)
-        canvas.text(MARGIN + 8, top + 38, row.size, SMALL, QUIET)
-        canvas.text(MARGIN + 8, top + 58, f"{row.share:.2%} of the power removed", SMALL, RED if usual else QUIET)
-        if usual:
-            canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {usual[0]:.2%} to {usual[1]:.2%}", SMALL, RED)
-            canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
 
     def _usual(self) -> tuple[float, float]:
         """Return the least and the largest share of files that are not outliers."""
