@@ -1,9 +1,9 @@
 """A page in the browser: the user drags a filter over the spectrum of a picture, and the result follows.
 
     server.py      routes below a secret path, for this machine's pages alone
-    questions.py   what a page asks besides results: pictures, spectra, peaks, the book's pipeline step by step
     live.py        the WebSocket, which answers the newest request
-    request.py     a request: a command with its options, as on a command line
+    request.py     what a page asks: a result, by a command with its options, as on a command line; and all else:
+                   pictures, spectra, peaks, the book's pipeline step by step
     answers.py     the filtered picture of a request, by filters that are kept ready, and the words beside it:
                    command line, Python call, curve, histogram
     saving.py      runs the command, and gives its output a name in one folder

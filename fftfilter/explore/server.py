@@ -21,8 +21,7 @@ from aiohttp import web
 from ..errors import FftfilterError, ParameterError, TooLargeError
 from .answers import Answers
 from .live import Live, line_of
-from .questions import DRAWN, LONG, page_of, steps, whole
-from .request import Request, read
+from .request import DRAWN, LONG, Request, page_of, read, steps, whole_of
 from .saving import Progress, RefusedError, applied, downloaded, save
 from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
@@ -224,7 +223,9 @@ class Server:
         else:
             page = page_of(session, query)
             pixels = page.pixels(levels(*page.size)[-1])
-        return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
+        return frame(
+            Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL))))
+        )
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
         try:

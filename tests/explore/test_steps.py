@@ -43,7 +43,7 @@ def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path
 
 
 def test_a_large_picture_is_reduced_for_its_steps(visit, tmp_path, camera, monkeypatch):
-    monkeypatch.setattr("fftfilter.explore.questions.MOST_PIXELS", 128 * 128)
+    monkeypatch.setattr("fftfilter.explore.request.MOST_PIXELS", 128 * 128)
     Image.fromarray(camera[:256, :256]).save(tmp_path / "in.png")
 
     async def learn(page):
