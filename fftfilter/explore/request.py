@@ -172,7 +172,7 @@ def field_of(message: str, commands: Commands) -> str | None:
     return next((word for word in heard if word in options), None)
 
 
-# All else
+# Questions: functions of a file and of an address's query
 
 
 def whole_of(query: Query, name: str, usual: int) -> int:

@@ -40,8 +40,8 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 _ODD = '<>:"|?*'
 
 
-# Statuses of HTTP: a name outside the folder that a page may write into, or of something other than a file; a file that
-# stands in the way, or an input that is not the one that is shown.
+# Statuses of a refusal: the name is not a file's of the folder that a page may write into; or a file is in the way, or
+# the input is not what is shown.
 ELSEWHERE, CONFLICT = 403, 409
 
 
@@ -73,7 +73,7 @@ def save(
 ) -> dict[str, Any]:
     """Run the command into a file that a page names; raises FftfilterError.
 
-    ``asked`` is the name and, if the page asked whether the file of that name may be replaced, what belongs to it.
+    ``asked`` is the name and, to replace a file, the ``overwrite`` of the refusal that asked for it.
     """
     given, answer = asked
     name = name_of(given, session)
