@@ -64,8 +64,7 @@ MOST_BYTES = 1 << 31
 SMALL = 128
 # Errors in requests of strangers are not logged.
 SILENT = logging.getLogger(f"{__name__}.silent")
-SILENT.propagate = False
-SILENT.addHandler(logging.NullHandler())
+SILENT.disabled = True
 
 
 def _refusal(error: Exception) -> web.Response:
