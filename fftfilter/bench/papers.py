@@ -20,9 +20,8 @@ from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import Benchmark, complex_numbers, images
-from .measure import MS, Stats, check, gflops, measure, ratio
-from .tables import HERE, Lines, Published
+from .measure import MS, Benchmark, check, complex_numbers, gflops, images, measure, ratio
+from .tables import HERE, Lines, Published, Stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from ..device.choice import Device
     from ..filters import Filter
     from ..staged.algorithms import Algorithm
-    from .benchmark import Setting
-    from .measure import Times
+    from .measure import Setting, Times
 
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
@@ -74,7 +72,6 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
     table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
         {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
-        ("step", "hardware"),
         Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
     )
     transfer = highpass()
@@ -91,7 +88,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
                     filter_.close()  # so that the spin factors are computed in every run, as in the book
                     filter_(image)
 
-                times = measure(filter_.launcher, work, runs=setting.runs)
+                times = measure(filter_.launcher, work, setting.runs)
             for step in times.steps:
                 table.put((step, HERE), **{str(size): times.of(step).times(MS)})
             table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
@@ -111,7 +108,6 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
         "A high-pass by every engine",
         {name: name for name in ("size", "engine")}
         | {"ms": "ms on the device", "with transfers": "with transfers", "ratio": "times the fastest"},
-        ("size", "engine"),
         Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
     )
     transfer = highpass()
@@ -128,7 +124,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
                 yield f"{size}: {name}"
                 with setting.profiled(transfer, name) as filter_:
                     check(name, filter_.launcher, filter_(image), wanted)
-                    times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
+                    times = measure(filter_.launcher, partial(filter_, image), setting.runs)
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
                     slow.add(name)
@@ -172,7 +168,7 @@ def times_of(
         return transform.result()
 
     check(what, launcher, work(), wanted)
-    return measure(launcher, work, runs=setting.runs)
+    return measure(launcher, work, setting.runs)
 
 
 # Bainville: one long transform against the radix
@@ -200,7 +196,6 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
     table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
-        ("algorithm", "hardware"),
         Lines(("line", "hardware"), "radix", ("gflops",), "radix", "Gflop/s"),
     )
     data = complex_numbers((1, 1, n), setting.launcher().complex)
@@ -262,7 +257,6 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
     table = setting.table(
         f"Milliseconds of transfers and transforms, engine {engine}",
         {"N": "N", "hardware": "on", **columns},
-        ("N", "hardware"),
         Lines(("hardware",), "N", tuple(columns), "N", "ms"),
         "Here all numbers are complex; the paper's are real.",
     )
@@ -307,7 +301,6 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
     table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
-        ("algorithm", "p"),
         Lines(("algorithm",), "p", ("speedup",), "p, work-items", "speedup", linear=True),
         "Without the bit reversal behind both, which is the same. The paper printed no figures.",
     )
