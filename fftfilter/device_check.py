@@ -119,17 +119,18 @@ def forms(device: Device) -> Iterator[Form]:
     generic = partial(_filtered, partial(FusedGpuPipeline, generic=True))
     specialized = partial(_filtered, FusedGpuPipeline)
     mirrored = partial(_filtered, edges="mirror")
+    cpu_mirrored, gpu_mirrored = (
+        partial(mirrored, partial(form, edges="mirror")) for form in (FusedCpuPipeline, FusedGpuPipeline)
+    )
     by_cpu = [
         Form("fused, CPU form", (*SMALL, *LARGE, *LONG), cpu),
-        Form(
-            "fused, CPU form, mirrored", (*SMALL, *LARGE), partial(mirrored, partial(FusedCpuPipeline, edges="mirror"))
-        ),
+        Form("fused, CPU form, mirrored", (*SMALL, *LARGE), cpu_mirrored),
     ]
     by_gpu = [
         Form("fused, GPU form, generic", (*SMALL, *LARGE), generic),
         Form("fused, GPU form, specialized", (*SMALL, *LARGE), specialized),
         Form("fused, GPU form, in two steps", LONG, specialized),
-        Form("fused, GPU form, mirrored", SMALL, partial(mirrored, partial(FusedGpuPipeline, edges="mirror"))),
+        Form("fused, GPU form, mirrored", SMALL, gpu_mirrored),
         Form("fused, GPU form, a stream", ((12, 10), (512, 512)), partial(_filtered, _Streamed)),
     ]
     own, others = (by_gpu, by_cpu) if device.is_gpu else (by_cpu, by_gpu)

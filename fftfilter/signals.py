@@ -70,8 +70,13 @@ def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
 
     def end(number: int, _: FrameType | None) -> None:
         said, code = ending(number)
+
+        def say() -> None:
+            with suppress(OSError):
+                os.write(2, f"fftfilter: {said}\n".encode())
+
         # Standard error may block, or be locked by what this interrupted.
-        saying = threading.Thread(target=_say, args=(f"fftfilter: {said}\n",), daemon=True)
+        saying = threading.Thread(target=say, daemon=True)
         with suppress(RuntimeError):
             saying.start()
             saying.join(_PATIENCE)
@@ -80,11 +85,6 @@ def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
 
     with _handled_by(end):
         yield
-
-
-def _say(text: str) -> None:
-    with suppress(OSError):
-        os.write(2, text.encode())
 
 
 @contextmanager

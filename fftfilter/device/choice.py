@@ -195,8 +195,7 @@ class Device:
     @cached_property
     def own_builtins(self) -> tuple[str, ...]:
         """The defines that let programs declare OpenCL's functions themselves, where that builds faster."""
-        no_header = embedded_pocl.without_header(self.cl_device)
-        return ("OWN_BUILTINS=1", *no_header) if no_header else ()
+        return embedded_pocl.own_builtins(self.cl_device)
 
     def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler options, built on first use."""
@@ -219,19 +218,18 @@ class Device:
 
     def check_memory(self, what: str, buffers: list[int]) -> None:
         """Raise TooLargeError if the device cannot hold buffers of these sizes in bytes; allocates nothing."""
-        limits = (
-            (max(buffers), self.cl_device.max_mem_alloc_size, "in one buffer"),
-            (sum(buffers), self.cl_device.global_mem_size, "in all"),
-        )
-        for need, have, where in limits:
+        most, total = max(buffers), sum(buffers)
+        for need, have, where in (
+            (most, self.cl_device.max_mem_alloc_size, "in one buffer"),
+            (total, self.cl_device.global_mem_size, "in all"),
+        ):
             if need > have:
                 raise TooLargeError(
                     f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
                     "take a smaller image or a device with more memory"
                 )
         # A CPU uses this machine's memory, and reports all of it, free or not.
-        need = sum(buffers)
-        if not self.is_gpu and (free := lacking(need)) is not None:
+        if not self.is_gpu and (free := lacking(total)) is not None:
             raise TooLargeError(
-                f"{what} needs {need:,} bytes, more than the {free:,} of memory that are free: take a smaller image"
+                f"{what} needs {total:,} bytes, more than the {free:,} of memory that are free: take a smaller image"
             )
