@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..staged.algorithms import Algorithm
     from .measure import Setting, Times
+    from .tables import Table
 
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 
 
-def left_out(what: Iterable[str]) -> str:
-    """Return the note that names the engines or columns left out at larger sizes."""
-    return f"Left out where a smaller size took more than {TOO_SLOW:g} s: {', '.join(sorted(what))}."
+def _note_left_out(table: Table, what: Iterable[str]) -> None:
+    if names := ", ".join(sorted(what)):
+        table.notes.append(f"Left out where a smaller size took more than {TOO_SLOW:g} s: {names}.")
 
 
 # The book: the steps of a filter against the work-group size
@@ -138,8 +139,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
         for row in table.rows:
             row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
         table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))
-        if slow:
-            table.notes.append(left_out(slow))
+        _note_left_out(table, slow)
 
     return Benchmark(table, steps(), finish)
 
@@ -176,14 +176,9 @@ def times_of(
 # Milliseconds and Gflop/s of one work-group per DFT, by r.
 _GTX_285 = {1: (3500, 0.57), 2: (1300, 1.5), 4: (560, 3.6), 8: (300, 6.7), 32: (420, 4.8), 128: (685, 2.9)}
 _HD_5870 = {1: (8100, 0.25), 2: (3700, 0.54), 4: (2000, 1.0), 8: (1200, 1.7), 32: (810, 2.5), 128: (920, 2.2)}
+_PAGE = "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision"
 BAINVILLE = tuple(
-    Published(
-        "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision",
-        label,
-        hardware,
-        ("ms", "gflops"),
-        {f"workgroup r={r}": figures for r, figures in by_r.items()},
-    )
+    Published(_PAGE, label, hardware, ("ms", "gflops"), {f"workgroup r={r}": found for r, found in by_r.items()})
     for label, hardware, by_r in (
         ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
         ("HD 5870, 2010", "Radeon HD 5870", _HD_5870),
@@ -247,7 +242,6 @@ STREAM = Published(
         "1024": (7.2, 23.2, 39, 99, 121),
     },
 )
-SMALLEST = 64
 
 
 def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
@@ -264,7 +258,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
     slow: set[str] = set()
 
     def steps() -> Iterator[str]:
-        n = SMALLEST
+        n = 64
         while n <= largest:
             for column in ("rows", "long", "image"):
                 if column in slow:
@@ -284,16 +278,12 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
 
     def finish() -> None:
         table.beside(STREAM)
-        if slow:
-            table.notes.append(left_out(columns[column] for column in slow))
+        _note_left_out(table, [columns[column] for column in slow])
 
     return Benchmark(table, steps(), finish)
 
 
 # McCarthy: the parallel against the sequential transform on the same device
-
-# The largest work-group, once there are more work-items than compute units.
-LARGEST_GROUP = 64
 
 
 def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
@@ -317,7 +307,7 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
         while p <= n:
             yield f"p = {p}"
             # A work-group runs on one compute unit: while there are units left, each work-item has its own.
-            group = min(LARGEST_GROUP, setting.device.work_group_limit, max(1, -(-p // units)))
+            group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
             what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
             times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
             seconds = times.of("binary_exchange")

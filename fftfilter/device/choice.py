@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
+# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
+SIMULATOR = "Oclgrind"
 
 # One thread at a time finds, repairs and checks devices, so that each is one object for all threads.
 _choosing = threading.RLock()
@@ -91,7 +93,7 @@ def all_devices() -> tuple[cl.Device, ...]:
 def rank(device: cl.Device) -> tuple[int, int, str]:
     """Return how much auto prefers a device, larger is better: GPUs, then the best CPU runtime, then the rest."""
     platform = device.platform.name
-    if any(name in platform for name in SIMULATORS):
+    if SIMULATOR in platform:
         return (0, 0, "")
     if device.type & cl.device_type.GPU:
         return (3, device.max_compute_units, "")
@@ -129,9 +131,6 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
         )
     return matching[0]
 
-
-# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
-SIMULATORS = ("Oclgrind",)
 
 # Programs of a device that are kept, those that were asked for last; one that is in use stays as long as its kernels.
 MOST_PROGRAMS = 64
@@ -172,7 +171,7 @@ class Device:
     @cached_property
     def is_simulator(self) -> bool:
         """Whether it only simulates a device."""
-        return any(name in self.platform for name in SIMULATORS)
+        return SIMULATOR in self.platform
 
     @cached_property
     def fp64(self) -> bool:

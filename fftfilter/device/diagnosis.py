@@ -74,13 +74,12 @@ def devices() -> list[Device]:
 def chosen(wanted: str | None = None) -> tuple[int | None, str]:
     """Return the index of the device that would be taken, and why; None where none can be."""
     asked = wanted or os.environ.get(VARIABLE) or "auto"
-    where = "--device" if wanted else VARIABLE if os.environ.get(VARIABLE) else "auto"
     try:
         device = choose(asked)
     except FftfilterError as error:
         return None, str(error)
     if asked != "auto":
-        return device.index, f"{where} asks for {asked!r}"
+        return device.index, f"{'--device' if wanted else VARIABLE} asks for {asked!r}"
     if device.is_gpu:
         return device.index, "auto takes a GPU first"
     if len([d for d in all_devices() if rank(d)[0] > 0]) == 1:
