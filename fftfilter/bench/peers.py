@@ -44,8 +44,8 @@ Shape = tuple[int, int, int]
 SQUARES: tuple[Shape, ...] = tuple((1, side, side) for side in (512, 1024, 2048, 4096))
 CORES = os.cpu_count() or 1
 PAIR = "cufft pair"
-# Bytes a pixel that a filter which computes every frequency moves through a GPU's memory: 1 in, 4 four times around
-# the columns, 4 for the scale, 1 out.
+# What a filter that computes every frequency moves through a GPU's memory: 1 in, 4 four times around the columns, 4 for
+# the scale, 1 out.
 BYTES_A_PIXEL = 22
 COPY = f"{BYTES_A_PIXEL} bytes a pixel"
 CPU_NOTE = "From an array to an array in the host's memory."
