@@ -71,14 +71,6 @@ def _limits_of_memory() -> Iterator[int]:
     elif sys.platform != "win32":
         with suppress(ValueError, OSError):
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    yield from _left_in_groups()
-    for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
-        if (most := limit(name)) is not None:
-            yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
-
-
-def _left_in_groups() -> Iterator[int]:
-    """Return what the control groups of this process have left, from its own up to the root."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, own = line.split(":", 2)
@@ -90,9 +82,13 @@ def _left_in_groups() -> Iterator[int]:
             for group in (folder, *folder.parents):
                 if group.is_relative_to(top):
                     yield from _left(group)
+    for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
+        if (most := limit(name)) is not None:
+            yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
 
 
 def _left(group: Path) -> Iterator[int]:
+    """Yield what a control group has left."""
     # Its limit and its use, of version 2, then of version 1.
     for limit, use in ("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"):
         with suppress(OSError, ValueError):  # "max" is no limit
