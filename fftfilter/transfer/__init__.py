@@ -31,12 +31,12 @@ from .peaks import notch
 from .product import Transfer
 from .radial import bandpass, bandstop, highpass, lowpass
 from .ridges import stripes
-from .screens import descreen
 from .wiener import wiener
 
 if TYPE_CHECKING:
     from .gains import mask, mask_file
     from .saved import load, save
+    from .screens import descreen
 
 __all__ = [
     "Transfer",
@@ -62,6 +62,8 @@ def __getattr__(name: str) -> Any:
         from . import gains as home
     elif name in ("load", "save"):
         from . import saved as home  # type: ignore[no-redef]
+    elif name == "descreen":
+        from . import screens as home  # type: ignore[no-redef]
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(home, name)

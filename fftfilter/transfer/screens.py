@@ -15,7 +15,7 @@ USUAL_STRENGTH = 18.0
 NOTHING = "no screen is found: the picture stays as it is"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Descreen(Fitted):
     """Takes out a printer's screens. Make one with :func:`descreen`."""
 

@@ -24,7 +24,7 @@ AUTO = "auto"
 MOST_NOISE = 1e9
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Wiener(Fitted):
     """Wiener's filter of any picture."""
 
@@ -38,7 +38,7 @@ class Wiener(Fitted):
         return f"Wiener's filter of noise {'as measured' if self.noise is None else f'of {self.noise:g} levels'}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curve(Part):
     """Gains by the distance from DC, as they were measured for a picture; on straight lines between them."""
 
