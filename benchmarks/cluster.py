@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.bench.benchmark import Benchmark, Setting
-from fftfilter.bench.measure import Stats
-from fftfilter.bench.tables import Lines, Table
+from fftfilter.bench.measure import Benchmark, Setting
+from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
@@ -113,7 +112,6 @@ def cluster(
     table = Table(
         f"A cluster: {address}",
         {"what": "what", "value": "value", "unit": "unit"},
-        ("what",),
         Lines(("what",), None, ("value",), "", ""),
         {**setting.about(), "processors": str(os.cpu_count())},
         [f"Files are {_PICTURES} pictures under many names, which the system soon caches; PNG level 1."],

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark, images
-from fftfilter.bench.measure import Stats
-from fftfilter.bench.tables import Lines, Table
+from fftfilter.bench.measure import SPREAD, Benchmark, images
+from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 
 from .command import benchmark_command, main, size_option
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.measure import Setting
     from fftfilter.bench.tables import Cell
 
     Shape = tuple[int, int]
@@ -113,7 +112,6 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
             "painted": "ms to painted, median",
             "painted_95": "95 %",
         },
-        ("size",),
         Lines((), "pixels", ("drawn", "painted"), "pixels", "ms"),
         setting.about(),
         [

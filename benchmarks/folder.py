@@ -19,9 +19,8 @@ import click
 import numpy as np
 
 from fftfilter import images
-from fftfilter.bench.benchmark import SPREAD, Benchmark
-from fftfilter.bench.measure import Stats, ratio
-from fftfilter.bench.tables import Lines, Table
+from fftfilter.bench.measure import SPREAD, Benchmark, ratio
+from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 from fftfilter.images import Picture
 from fftfilter.transfer import highpass
@@ -37,7 +36,7 @@ from .photographs import photograph
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.measure import Setting
 
 OURS = "fftfilter"
 CODECS = {"pillow_alone": "decode + encode", "pillow_alone_in_threads": "decode + encode, threads"}
@@ -120,7 +119,6 @@ def folder(
     table = Table(
         "The same high-pass of a folder by fftfilter and its peers, from start to end of the command",
         {"files": "files", "who": "who", "rate": "images/s", "ratio": f"{OURS}: times as fast"},
-        ("files", "who"),
         Lines(("who",), "side", ("rate",), "side", "images/s"),
         setting.about() | {"cores": str(CORES), "PNG level": str(level)},
         [

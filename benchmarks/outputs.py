@@ -7,9 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
-from fftfilter.bench.benchmark import SPREAD, Benchmark
-from fftfilter.bench.measure import MS, in_turn, ratio
-from fftfilter.bench.peer_filters import shown_size
+from fftfilter.bench.measure import MS, SPREAD, Benchmark, in_turn, ratio
+from fftfilter.bench.peers import shown_size
 from fftfilter.bench.tables import Lines, Table
 
 from .command import benchmark_command, main, size_option
@@ -18,7 +17,7 @@ from .photographs import photograph
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.measure import Setting
     from fftfilter.filters import Filter
     from fftfilter.transfer import Transfer
 
@@ -72,7 +71,6 @@ def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: 
     table = Table(
         "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
         {"size": "size", "way": "way", "ms": "call", "ratio": "ratio"},
-        ("size", "way"),
         Lines(("way",), "pixels", ("ms",), "pixels", "ms"),
         setting.about(),
         [SPREAD, "Slanted is a high-pass times a notch, stripes run at 33 degrees: neither is even along each axis."],

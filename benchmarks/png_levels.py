@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from PIL import Image
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark
-from fftfilter.bench.measure import MS, Stats
-from fftfilter.bench.tables import Lines, Table
+from fftfilter.bench.measure import MS, SPREAD, Benchmark
+from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.images import Coding, Picture
 from fftfilter.images.writing import encode
 from fftfilter.transfer import highpass
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.measure import Setting
 
     Gray = NDArray[np.uint8]
 
@@ -56,7 +55,6 @@ def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -
     table = Table(
         f"PNG by level: high-passed photographs of {side} x {side}, on one core",
         {"level": "level", "ms": "ms", "kb": "kB", "pillow_ms": "Pillow, ms", "pillow_kb": "Pillow, kB"},
-        ("level",),
         Lines((), "level", ("ms", "pillow_ms"), "level", "ms"),
         setting.about(),
         [SPREAD],

@@ -20,9 +20,8 @@ import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark
-from fftfilter.bench.measure import MS, Stats, check_peer, ratio
-from fftfilter.bench.tables import Lines, Table
+from fftfilter.bench.measure import MS, SPREAD, Benchmark, check_peer, ratio
+from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
@@ -33,7 +32,7 @@ from .environment import CLONE, users_environment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.measure import Setting
 
     Array = np.ndarray[Any, Any]
     Shape = tuple[int, int]
@@ -138,7 +137,6 @@ def start(
             "memory": "MB",
             "ratio": "times the script's time",
         },
-        ("what", "size", "who"),
         Lines(("what", "who"), "pixels", ("ms",), "pixels", "ms"),
         setting.about(),
         [SPREAD, "Whole processes in turn. The script is NumPy and Pillow in float64; a first use finds empty caches."],

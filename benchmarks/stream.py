@@ -8,9 +8,8 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark, images
-from fftfilter.bench.measure import MS, check, in_turn, ratio
-from fftfilter.bench.peer_filters import shown_size
+from fftfilter.bench.measure import MS, SPREAD, Benchmark, check, images, in_turn, ratio
+from fftfilter.bench.peers import shown_size
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from fftfilter.bench.benchmark import Setting
-    from fftfilter.bench.measure import Stats
+    from fftfilter.bench.measure import Setting
+    from fftfilter.bench.tables import Stats
     from fftfilter.filters import Filter
 
     Array = np.ndarray[Any, Any]
@@ -76,7 +75,6 @@ def stream(
     table = Table(
         "Milliseconds of a stack in a stream, 8-bit pictures to 8-bit pictures, and of its parts alone",
         {"size": "size", **(PARTS if parts else {}), **STREAMS, "ratio": "ratio"},
-        ("size",),
         Lines((), "pixels", (*PARTS, *STREAMS), "pixels", "ms"),
         setting.about(),
         [SPREAD, GPU_NOTE if parts else CPU_NOTE],

@@ -25,24 +25,21 @@ from .files.standard_streams import guarded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# With -v -v, errors show where they came from.
-TRACEBACK = 2
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
-# The module of several commands, and their dict there. The other modules have the names of their commands.
-FILTERS, SEVERAL = "filters", "COMMANDS"
-# The folder of what commands share.
-SHARED = "shared"
 
 
 class Cli(click.Group):
-    """A group whose commands are the click commands in the modules of ``commands/``, loaded when they are asked for."""
+    """A group whose commands are the click commands in the modules of ``commands/``, loaded when they are asked for.
+
+    A module has the name of its command; the module ``filters`` has several, in its dict ``COMMANDS``.
+    """
 
     verbosity = 0
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__) if module.name != SHARED]
+        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__) if module.name != "shared"]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -52,14 +49,14 @@ class Cli(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, None if there is none."""
-        for module in (cmd_name, FILTERS, *self._modules):
+        for module in (cmd_name, "filters", *self._modules):
             if module in self._modules and cmd_name not in self.commands:
                 self._load(module)
         return super().get_command(ctx, cmd_name)
 
     def _load(self, module: str) -> None:
         loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        for command in (loaded.get(module), *loaded.get(SEVERAL, {}).values()):
+        for command in (loaded.get(module), *loaded.get("COMMANDS", {}).values()):
             if isinstance(command, click.Command):
                 self.add_command(command)
 
@@ -101,7 +98,7 @@ class Cli(click.Group):
         sys.exit(result if isinstance(result, int) else 0)
 
     def _fail(self, message: str, code: int) -> NoReturn:
-        if self.verbosity >= TRACEBACK:
+        if self.verbosity >= 2:  # -v -v
             import traceback
 
             traceback.print_exc()

@@ -115,20 +115,18 @@ def facts(device: Device) -> str:
 
 def forms(device: Device) -> Iterator[Form]:
     """Yield what is tried on a device: first what it is given, then what it is not."""
-    cpu = partial(_filtered, FusedCpuPipeline)
-    generic = partial(_filtered, partial(FusedGpuPipeline, generic=True))
-    specialized = partial(_filtered, FusedGpuPipeline)
+    generic = partial(FusedGpuPipeline, generic=True)
     mirrored = partial(_filtered, edges="mirror")
     by_cpu = [
-        Form("fused, CPU form", (*SMALL, *LARGE, *LONG), cpu),
+        Form("fused, CPU form", (*SMALL, *LARGE, *LONG), partial(_filtered, FusedCpuPipeline)),
         Form(
             "fused, CPU form, mirrored", (*SMALL, *LARGE), partial(mirrored, partial(FusedCpuPipeline, edges="mirror"))
         ),
     ]
     by_gpu = [
-        Form("fused, GPU form, generic", (*SMALL, *LARGE), generic),
-        Form("fused, GPU form, specialized", (*SMALL, *LARGE), specialized),
-        Form("fused, GPU form, in two steps", LONG, specialized),
+        Form("fused, GPU form, generic", (*SMALL, *LARGE), partial(_filtered, generic)),
+        Form("fused, GPU form, specialized", (*SMALL, *LARGE), partial(_filtered, FusedGpuPipeline)),
+        Form("fused, GPU form, in two steps", LONG, partial(_filtered, FusedGpuPipeline)),
         Form("fused, GPU form, mirrored", SMALL, partial(mirrored, partial(FusedGpuPipeline, edges="mirror"))),
         Form("fused, GPU form, a stream", ((12, 10), (512, 512)), partial(_filtered, _Streamed)),
     ]
@@ -152,18 +150,15 @@ def check(device: Device, tried: Iterator[Form] | None = None) -> Iterator[Form 
     """Yield each form before it is tried, then the row of its worst size."""
     for form in tried or forms(device):
         yield form
-        found = [(_on(device, form, size), size) for size in form.sizes]
-        worst, size = max(found, key=lambda pair: (not pair[0].is_right, pair[0].error))
-        error, left = (max(getattr(each, name) for each, _ in found) for name in ("error", "left"))
-        yield Row(form, size, worst._replace(error=error, left=left))
-
-
-def _on(device: Device, form: Form, size: Size) -> Found:
-    """Return what a form gives for a size; an error is said in its place."""
-    try:
-        return form.try_(Launcher(device, precision=form.precision), size)
-    except FftfilterError as error:
-        return Found(False, str(error))
+        found = {}
+        for size in form.sizes:
+            try:
+                found[size] = form.try_(Launcher(device, precision=form.precision), size)
+            except FftfilterError as error:
+                found[size] = Found(False, str(error))
+        size, worst = max(found.items(), key=lambda pair: (not pair[1].is_right, pair[1].error))
+        error_of_all, left = (max(getattr(each, name) for each in found.values()) for name in ("error", "left"))
+        yield Row(form, size, worst._replace(error=error_of_all, left=left))
 
 
 def _filtered(make: MakePipeline, launcher: Launcher, size: Size, edges: Edges = "wrap") -> Found:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-VENDORS = "/etc/OpenCL/vendors"
 # The device that users want where they give none.
 VARIABLE = "FFTFILTER_DEVICE"
 
@@ -47,7 +46,7 @@ def without_gpus() -> dict[str, str]:
 
 def vendors() -> str:
     """Return the folder in which OpenCL's loader looks for drivers."""
-    return os.environ.get("OCL_ICD_VENDORS") or VENDORS
+    return os.environ.get("OCL_ICD_VENDORS") or "/etc/OpenCL/vendors"
 
 
 def loads(library: str) -> bool:

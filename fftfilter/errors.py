@@ -86,9 +86,8 @@ class RefusedError(DeviceError):
 
 def is_masked(given: object) -> bool:
     """Whether something is a NumPy array with masked values."""
-    # A masked array means that numpy.ma is loaded, whose import takes some milliseconds.
+    # A masked array means that numpy.ma is loaded, whose import takes some milliseconds, by another thread perhaps.
     ma = sys.modules.get("numpy.ma")
-    # Another thread may just be loading it.
     return bool(ma and hasattr(ma, "is_masked") and ma.is_masked(given))
 
 

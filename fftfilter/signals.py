@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 ALL: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
 if sys.platform != "win32":
     ALL += (signal.SIGHUP,)
-# Seconds that the last word may take.
-_PATIENCE = 0.3
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -70,21 +68,21 @@ def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
 
     def end(number: int, _: FrameType | None) -> None:
         said, code = ending(number)
+
+        def say() -> None:
+            with suppress(OSError):
+                os.write(2, f"fftfilter: {said}\n".encode())
+
         # Standard error may block, or be locked by what this interrupted.
-        saying = threading.Thread(target=_say, args=(f"fftfilter: {said}\n",), daemon=True)
+        saying = threading.Thread(target=say, daemon=True)
         with suppress(RuntimeError):
             saying.start()
-            saying.join(_PATIENCE)
+            saying.join(0.3)
         clean()
         os._exit(code)
 
     with _handled_by(end):
         yield
-
-
-def _say(text: str) -> None:
-    with suppress(OSError):
-        os.write(2, text.encode())
 
 
 @contextmanager
@@ -99,10 +97,7 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def blocked() -> Iterator[None]:
-    """Let the processes and threads that start within it hear no signal, from their first moment; here it waits.
-
-    A mask is inherited, also by what they start later.
-    """
+    """Let processes and threads that start within it, and what they start later, hear no signal; here it waits."""
     if sys.platform == "win32":
         yield
         return

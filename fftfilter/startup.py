@@ -90,10 +90,7 @@ def postpone_unused_imports() -> None:
 
 
 def load_platforms_ahead() -> None:
-    """Let a thread load OpenCL's platforms; :func:`wait_for_platforms` waits for it.
-
-    The environment has to be as the platforms need it by now.
-    """
+    """Let a thread load OpenCL's platforms, which need the environment; :func:`wait_for_platforms` waits for it."""
     system.starting_threads.acquire()  # the thread releases it
     try:
         threading.Thread(target=_load_platforms).start()
@@ -122,10 +119,7 @@ def _load_platforms() -> None:
 
 
 def unbuilt_program(context: cl.Context, source: str) -> cl.Program:
-    """Return ``cl.Program(context, source)``, without the look whether the source is SPIR-V.
-
-    For that look pyopencl imports its tools, which :func:`importing` does while the program is built.
-    """
+    """Return ``cl.Program(context, source)``, without the look whether it is SPIR-V, which imports pyopencl's tools."""
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
 _LITTLE = 64 << 20
 _GROUPS = Path("/sys/fs/cgroup")
-# Files of a control group with its limit and its use, of version 2, then of version 1.
-_GROUP_FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 # The bytes that a compiled program takes, with what is written on the way, and the largest file of it.
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
 # How many files are open at a time while it is linked.
@@ -73,14 +71,6 @@ def _limits_of_memory() -> Iterator[int]:
     elif sys.platform != "win32":
         with suppress(ValueError, OSError):
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    yield from _left_in_groups()
-    for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
-        if (most := limit(name)) is not None:
-            yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
-
-
-def _left_in_groups() -> Iterator[int]:
-    """Return what the control groups of this process have left, from its own up to the root."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, own = line.split(":", 2)
@@ -92,10 +82,15 @@ def _left_in_groups() -> Iterator[int]:
             for group in (folder, *folder.parents):
                 if group.is_relative_to(top):
                     yield from _left(group)
+    for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
+        if (most := limit(name)) is not None:
+            yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
 
 
 def _left(group: Path) -> Iterator[int]:
-    for limit, use in _GROUP_FILES:
+    """Yield what a control group has left."""
+    # Its limit and its use, of version 2, then of version 1.
+    for limit, use in ("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"):
         with suppress(OSError, ValueError):  # "max" is no limit
             used = int((group / use).read_text(encoding="ascii"))
             cached = _number(group / "memory.stat", "inactive_file") or 0
@@ -171,32 +166,30 @@ def cores() -> int:
 
 def startable_threads(wanted: int) -> int:
     """Return how many threads can be started now, at most ``wanted``: where few processes are allowed, by trying."""
-    allowed = [most for most in (limit("RLIMIT_NPROC"), _pids_of_container()) if most is not None]
-    if not allowed or min(allowed) >= PLENTY:
+    allowed = [limit("RLIMIT_NPROC")]
+    for file in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+        with suppress(OSError, ValueError):
+            allowed.append(int(Path(file).read_text("ascii")))  # "max" is none
+    if min((most for most in allowed if most is not None), default=PLENTY) >= PLENTY:
         return wanted
     with starting_threads:
-        return _threads_that_start(wanted)
-
-
-def _threads_that_start(wanted: int) -> int:
-    end, before = threading.Event(), _tasks()
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted):
-            thread = threading.Thread(target=end.wait)
-            thread.start()
-            started.append(thread)
-    except RuntimeError:  # that is how Python says so
-        pass
-    finally:
-        end.set()
-        for thread in started:
-            thread.join()
-        # The system counts a thread for some time after its end, longer where it is busy.
-        for _ in range(1000):
-            if _tasks() <= before:
-                break
-            time.sleep(0.001)
+        end, before = threading.Event(), _entries("/proc/self/task")
+        started: list[threading.Thread] = []
+        try:
+            with suppress(RuntimeError):  # no more can be started
+                for _ in range(wanted):
+                    thread = threading.Thread(target=end.wait)
+                    thread.start()
+                    started.append(thread)
+        finally:
+            end.set()
+            for thread in started:
+                thread.join()
+            # The system counts a thread for some time after its end, longer where it is busy.
+            for _ in range(1000):
+                if _entries("/proc/self/task") <= before:
+                    break
+                time.sleep(0.001)
     return len(started)
 
 
@@ -224,22 +217,11 @@ def processes_by_files(wanted: int) -> int:
     allowed = limit("RLIMIT_NOFILE")
     if allowed is None or allowed >= PLENTY:
         return wanted
-    opened = 0
-    with suppress(OSError):
-        opened = len(os.listdir("/dev/fd"))  # noqa: PTH208
-    return min(wanted, max(0, (allowed - opened - FILES_OF_ALL) // FILES_A_PROCESS))
+    return min(wanted, max(0, (allowed - _entries("/dev/fd") - FILES_OF_ALL) // FILES_A_PROCESS))
 
 
-def _tasks() -> int:
-    """Return how many threads this process has as the system counts them, 0 where it does not say."""
+def _entries(folder: str) -> int:
+    """Return how many entries a folder of the system has, 0 where there is none."""
     with suppress(OSError):
-        return len(os.listdir("/proc/self/task"))  # noqa: PTH208
+        return len(os.listdir(folder))  # noqa: PTH208
     return 0
-
-
-def _pids_of_container() -> int | None:
-    """Return how many processes and threads a container may have, as its control group says."""
-    for file in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
-        with suppress(OSError, ValueError):
-            return int(Path(file).read_text("ascii"))  # "max" is none
-    return None

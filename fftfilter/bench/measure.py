@@ -1,4 +1,4 @@
-"""Check results, time work, and compute the statistics of repeated measurements.
+"""A benchmark, the setting that it is measured in, and its input arrays; checks results and times work.
 
 This program is timed by OpenCL's events. Beside other libraries all are timed by the clock, in turn: one measurement is
 several calls in a row with one wait at the end. On a CPU each measurement comes after a rest, because the threads of
@@ -8,60 +8,112 @@ some libraries keep spinning after their work and would slow down the next libra
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from math import log2
 from time import monotonic, perf_counter, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import __version__
+from ..device.choice import open_device
+from ..device.launcher import Launcher
 from ..errors import RefusedError
+from ..filters import Filter
+from ..fused import fused
 from ..output.difference import Difference, transform_bound
+from .tables import Stats, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ..arrays import Array
-    from ..device.launcher import Launcher
-    from .benchmark import Setting
-    from .tables import Cell
+    from ..device.choice import Device
+    from ..transfer import Transfer
+    from .tables import Cell, Lines
 
 MS = 1e3
 """Milliseconds in a second."""
-TRANSFERS = ("write", "read")
-FEWEST_RUNS = 3
-# Largest relative error of another library's transform, in norm: single precision stays below it.
-WRONG = 1e-5
 OURS = "fftfilter"
 """This program's name among its peers."""
+SPREAD = "\u00b1 is half the distance between the quartiles."
+SEED = 61
+FEWEST_RUNS = 3
+# Seconds after which work is measured less often.
+PATIENCE = 10.0
+# Largest relative error of another library's transform, in norm: single precision stays below it.
+WRONG = 1e-5
 # Seconds of one measurement by the clock, long compared with the launch of a single call, and of a rest.
 SECONDS = 0.03
 REST = 0.25
 
 
-@dataclass(frozen=True)
-class Stats:
-    """The median and the quartiles of ``runs`` measurements, all in one unit."""
+@dataclass
+class Benchmark:
+    """A table, the measurements that fill it, and a function that completes it.
 
-    median: float
-    low: float
-    high: float
-    runs: int
+    Iterating over ``steps`` measures; each item names the next measurement. If the iteration ends early, the table
+    holds the measurements made so far. ``finish`` adds cells that are computed from other rows, and published figures.
+    """
 
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Stats:
-        """Return the statistics of measurements, at least one."""
-        low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
-        return cls(middle, low, high, len(values))
+    table: Table
+    steps: Iterator[str]
+    finish: Callable[[], object] = lambda: None
 
-    @property
-    def spread(self) -> float:
-        """Half the distance between the quartiles, relative to the median."""
-        return (self.high - self.low) / 2 / self.median if self.median > 0 else 0.0
 
-    def times(self, factor: float) -> Stats:
-        """Return the same measurements in another unit."""
-        return Stats(self.median * factor, self.low * factor, self.high * factor, self.runs)
+class Setting:
+    """The device, the precision, and the number of runs of each measurement.
+
+    ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. Raises DeviceError without a usable
+    device.
+    """
+
+    def __init__(self, device: str | None = None, precision: str = "single", runs: int = 9) -> None:
+        self.device: Device = open_device(device, fused)
+        self.asked = device
+        self.precision = precision
+        self.runs = runs
+
+    def launcher(self, work_group_size: int | None = None) -> Launcher:
+        """Return a launcher that records the time of each step."""
+        return Launcher(self.device, precision=self.precision, work_group_size=work_group_size, profile=True)
+
+    def filter(self, transfer: Transfer, **options: Any) -> Filter:
+        """Return a filter on the device; ``options`` are further ones of :class:`fftfilter.Filter`."""
+        return Filter(transfer, device=str(self.device.index), **options)
+
+    def profiled(self, transfer: Transfer, engine: str, **options: Any) -> Filter:
+        """Return a filter by an engine, which records the time of each step."""
+        return self.filter(transfer, engine=engine, precision=self.precision, profile=True, **options)
+
+    def table(self, title: str, columns: dict[str, str], lines: Lines, *notes: str) -> Table:
+        """Return an empty table that says where it was measured, and how to read its figures."""
+        return Table(title, columns, lines, self.about(), [SPREAD, *notes])
+
+    def about(self) -> dict[str, str]:
+        """Return the lines above every table: device, driver, precision, date and version."""
+        return {
+            "device": f"{self.device.name} ({self.device.platform})",
+            "driver": str(self.device.cl_device.driver_version),
+            "precision": self.precision,
+            "date": datetime.now(UTC).date().isoformat(),
+            "fftfilter": __version__,
+        }
+
+
+def images(*shape: int) -> NDArray[np.uint8]:
+    """Return a random image ``(height, width)`` or stack ``(count, height, width)``, the same in every run."""
+    return np.random.default_rng(SEED).integers(0, 256, shape, dtype=np.uint8)
+
+
+def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return normally distributed numbers of a complex type, the same in every run."""
+    real = np.float32 if dtype == np.complex64 else np.float64
+    parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)
+    return parts.view(dtype)
 
 
 def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
@@ -78,6 +130,9 @@ def gflops(n: int, seconds: float) -> float:
 def ratio(value: float, unit: float) -> float:
     """Return ``value / unit``, infinite if ``unit`` is 0."""
     return value / unit if unit > 0 else float("inf")
+
+
+# By OpenCL's events
 
 
 @dataclass
@@ -97,19 +152,19 @@ class Times:
 
     def without_transfers(self) -> Stats:
         """Return the statistics of the sum of all steps but copies, in seconds."""
-        return self.of(*(step for step in self.steps if step not in TRANSFERS))
+        return self.of(*(step for step in self.steps if step not in ("write", "read")))
 
 
-def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patience: float = 10.0) -> Times:
+def measure(launcher: Launcher, work: Callable[[], object], runs: int) -> Times:
     """Time a piece of work ``runs`` times, after one run to warm up.
 
-    ``launcher`` keeps times. Work that takes longer than ``patience`` seconds in all is measured less often, but at
-    least three times.
+    ``launcher`` keeps times. Work that takes longer than ``PATIENCE`` in all is measured less often, but at least three
+    times.
     """
     work()
     launcher.timings()
     times = Times()
-    end = monotonic() + patience
+    end = monotonic() + PATIENCE
     while len(times.runs) < runs and (len(times.runs) < FEWEST_RUNS or monotonic() < end):
         work()
         times.runs.append({timing.step: timing.seconds for timing in launcher.timings()})
@@ -122,14 +177,18 @@ def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
         found = Difference.of(got, wanted, 255)
         is_right, how = found.is_right, str(found)
     else:
-        bound = transform_bound(wanted.shape[-1], launcher.complex)
-        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        error, bound = _error(got, wanted), transform_bound(wanted.shape[-1], launcher.complex)
         is_right, how = error <= bound, f"its relative error is {error:.1e} and {bound:.1e} is allowed"  # NaN is wrong
     if not is_right:
         raise RefusedError(
             f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
             "choose another device with --device"
         )
+
+
+def _error(got: Array, wanted: Array) -> float:
+    """Return the relative error in norm."""
+    return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
 
 
 # By the clock
@@ -159,9 +218,8 @@ def check_peer(name: str, got: Array, wanted: Array) -> None:
         is_right = found.largest <= 1 and found.samples <= max(1, found.size // 100)
         how = f"picture: {found}"
     else:
-        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-        is_right = error <= WRONG  # NaN is wrong
-        how = f"transform: its relative error is {error:.1e}"
+        error = _error(got, wanted)
+        is_right, how = error <= WRONG, f"transform: its relative error is {error:.1e}"  # NaN is wrong
     if not is_right:
         raise RefusedError(
             f"{name} computes another {how}; a wrong result is not timed: take other sizes (--size), or uninstall this "

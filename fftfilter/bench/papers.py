@@ -20,9 +20,8 @@ from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import Benchmark, complex_numbers, images
-from .measure import MS, Stats, check, gflops, measure, ratio
-from .tables import HERE, Lines, Published
+from .measure import MS, Benchmark, check, complex_numbers, gflops, images, measure, ratio
+from .tables import HERE, Lines, Published, Stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,16 +30,16 @@ if TYPE_CHECKING:
     from ..device.choice import Device
     from ..filters import Filter
     from ..staged.algorithms import Algorithm
-    from .benchmark import Setting
-    from .measure import Times
+    from .measure import Setting, Times
+    from .tables import Table
 
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 
 
-def left_out(what: Iterable[str]) -> str:
-    """Return the note that names the engines or columns left out at larger sizes."""
-    return f"Left out where a smaller size took more than {TOO_SLOW:g} s: {', '.join(sorted(what))}."
+def _note_left_out(table: Table, what: Iterable[str]) -> None:
+    if names := ", ".join(sorted(what)):
+        table.notes.append(f"Left out where a smaller size took more than {TOO_SLOW:g} s: {names}.")
 
 
 # The book: the steps of a filter against the work-group size
@@ -74,7 +73,6 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
     table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
         {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
-        ("step", "hardware"),
         Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
     )
     transfer = highpass()
@@ -91,7 +89,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
                     filter_.close()  # so that the spin factors are computed in every run, as in the book
                     filter_(image)
 
-                times = measure(filter_.launcher, work, runs=setting.runs)
+                times = measure(filter_.launcher, work, setting.runs)
             for step in times.steps:
                 table.put((step, HERE), **{str(size): times.of(step).times(MS)})
             table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
@@ -111,7 +109,6 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
         "A high-pass by every engine",
         {name: name for name in ("size", "engine")}
         | {"ms": "ms on the device", "with transfers": "with transfers", "ratio": "times the fastest"},
-        ("size", "engine"),
         Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
     )
     transfer = highpass()
@@ -128,7 +125,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
                 yield f"{size}: {name}"
                 with setting.profiled(transfer, name) as filter_:
                     check(name, filter_.launcher, filter_(image), wanted)
-                    times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
+                    times = measure(filter_.launcher, partial(filter_, image), setting.runs)
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
                     slow.add(name)
@@ -142,8 +139,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
         for row in table.rows:
             row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
         table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))
-        if slow:
-            table.notes.append(left_out(slow))
+        _note_left_out(table, slow)
 
     return Benchmark(table, steps(), finish)
 
@@ -172,7 +168,7 @@ def times_of(
         return transform.result()
 
     check(what, launcher, work(), wanted)
-    return measure(launcher, work, runs=setting.runs)
+    return measure(launcher, work, setting.runs)
 
 
 # Bainville: one long transform against the radix
@@ -180,14 +176,9 @@ def times_of(
 # Milliseconds and Gflop/s of one work-group per DFT, by r.
 _GTX_285 = {1: (3500, 0.57), 2: (1300, 1.5), 4: (560, 3.6), 8: (300, 6.7), 32: (420, 4.8), 128: (685, 2.9)}
 _HD_5870 = {1: (8100, 0.25), 2: (3700, 0.54), 4: (2000, 1.0), 8: (1200, 1.7), 32: (810, 2.5), 128: (920, 2.2)}
+_PAGE = "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision"
 BAINVILLE = tuple(
-    Published(
-        "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision",
-        label,
-        hardware,
-        ("ms", "gflops"),
-        {f"workgroup r={r}": figures for r, figures in by_r.items()},
-    )
+    Published(_PAGE, label, hardware, ("ms", "gflops"), {f"workgroup r={r}": found for r, found in by_r.items()})
     for label, hardware, by_r in (
         ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
         ("HD 5870, 2010", "Radeon HD 5870", _HD_5870),
@@ -200,7 +191,6 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
     table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
-        ("algorithm", "hardware"),
         Lines(("line", "hardware"), "radix", ("gflops",), "radix", "Gflop/s"),
     )
     data = complex_numbers((1, 1, n), setting.launcher().complex)
@@ -252,7 +242,6 @@ STREAM = Published(
         "1024": (7.2, 23.2, 39, 99, 121),
     },
 )
-SMALLEST = 64
 
 
 def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
@@ -262,7 +251,6 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
     table = setting.table(
         f"Milliseconds of transfers and transforms, engine {engine}",
         {"N": "N", "hardware": "on", **columns},
-        ("N", "hardware"),
         Lines(("hardware",), "N", tuple(columns), "N", "ms"),
         "Here all numbers are complex; the paper's are real.",
     )
@@ -270,7 +258,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
     slow: set[str] = set()
 
     def steps() -> Iterator[str]:
-        n = SMALLEST
+        n = 64
         while n <= largest:
             for column in ("rows", "long", "image"):
                 if column in slow:
@@ -290,16 +278,12 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
 
     def finish() -> None:
         table.beside(STREAM)
-        if slow:
-            table.notes.append(left_out(columns[column] for column in slow))
+        _note_left_out(table, [columns[column] for column in slow])
 
     return Benchmark(table, steps(), finish)
 
 
 # McCarthy: the parallel against the sequential transform on the same device
-
-# The largest work-group, once there are more work-items than compute units.
-LARGEST_GROUP = 64
 
 
 def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
@@ -307,7 +291,6 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
     table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
-        ("algorithm", "p"),
         Lines(("algorithm",), "p", ("speedup",), "p, work-items", "speedup", linear=True),
         "Without the bit reversal behind both, which is the same. The paper printed no figures.",
     )
@@ -324,7 +307,7 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
         while p <= n:
             yield f"p = {p}"
             # A work-group runs on one compute unit: while there are units left, each work-item has its own.
-            group = min(LARGEST_GROUP, setting.device.work_group_limit, max(1, -(-p // units)))
+            group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
             what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
             times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
             seconds = times.of("binary_exchange")

@@ -8,19 +8,46 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import ParameterError, WriteError
 from ..text import text_table
-from .measure import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-Cell = Stats | float | int | str
-Row = dict[str, Cell]
 
 HERE = "here"
 """Stands for this device beside the hardware of published figures."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """The median and the quartiles of ``runs`` measurements, all in one unit."""
+
+    median: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Stats:
+        """Return the statistics of measurements, at least one."""
+        low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
+        return cls(middle, low, high, len(values))
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the quartiles, relative to the median."""
+        return (self.high - self.low) / 2 / self.median if self.median > 0 else 0.0
+
+    def times(self, factor: float) -> Stats:
+        """Return the same measurements in another unit."""
+        return Stats(self.median * factor, self.low * factor, self.high * factor, self.runs)
+
+
+Cell = Stats | float | int | str
+Row = dict[str, Cell]
 
 
 @dataclass(frozen=True)
@@ -62,23 +89,22 @@ class Lines:
 class Table:
     """Rows that map a column's name to a cell.
 
-    ``columns`` maps each name to its heading, in order; cells of other names are not shown. ``key`` names the columns
-    that identify a row. ``about`` says where and when the table was made, ``notes`` how to read it.
+    ``columns`` maps each name to its heading, in order; cells of other names are not shown. The first columns are the
+    key of a row. ``about`` says where and when the table was made, ``notes`` how to read it.
     """
 
     title: str
     columns: dict[str, str]
-    key: tuple[str, ...]
     lines: Lines
     about: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
 
     def put(self, key: tuple[Cell, ...], **cells: Cell) -> None:
-        """Set cells of the row with that key, which is added if it is new."""
-        given = dict(zip(self.key, key, strict=True))
+        """Set cells of the row that begins with that key; it is added if it is new."""
+        given = dict(zip(self.columns, key, strict=False))
         for row in self.rows:
-            if all(row[name] == value for name, value in given.items()):
+            if given.items() <= row.items():
                 row.update(cells)
                 return
         self.rows.append({**given, **cells})
@@ -86,16 +112,14 @@ class Table:
     def beside(self, published: Published) -> None:
         """Insert each published row after the last row of the same name, if there is one.
 
-        A row's name is the first column of ``key``; the other one is the hardware.
+        A row's name is its first column; the second one is the hardware.
         """
-        names = [str(row[self.key[0]]) for row in self.rows]
-        rows: list[Row] = []
-        for i, (name, row) in enumerate(zip(names, self.rows, strict=True)):
-            rows.append(row)
-            if name in published.rows and name not in names[i + 1 :]:
-                first = {self.key[0]: row[self.key[0]], "hardware": published.label}
-                rows.append({**first, **published.figures(name)})
-        self.rows = rows
+        first = next(iter(self.columns))
+        last = {str(row[first]): i for i, row in enumerate(self.rows)}
+        for name, i in sorted(last.items(), key=lambda pair: -pair[1]):
+            if name in published.rows:
+                row = {first: self.rows[i][first], "hardware": published.label, **published.figures(name)}
+                self.rows.insert(i + 1, row)
         self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
 
 
@@ -110,16 +134,16 @@ def markdown(table: Table) -> str:
     """Return a table for a document."""
     lines = [f"**{table.title}**", "", ", ".join(f"{name} {value}" for name, value in table.about.items()), ""]
     sides = ["--:" if side == "r" else "---" for side in _sides(table)]
-    lines += map(_line, (table.columns.values(), sides, *_cells(table)))
+    lines += (f"| {' | '.join(cells)} |" for cells in (table.columns.values(), sides, *_cells(table)))
     return "\n".join([*lines, *(part for note in table.notes for part in ("", note))])
 
 
 def comma_separated(table: Table) -> str:
     """Return a table as CSV; each column of medians is followed by its quartiles and the number of runs."""
-    measured = {key for key in table.columns if any(isinstance(row.get(key), Stats) for row in table.rows)}
     header: list[str] = []
     for key in table.columns:
-        header += [key, f"{key}_low", f"{key}_high", f"{key}_runs"] if key in measured else [key]
+        is_measured = any(isinstance(row.get(key), Stats) for row in table.rows)
+        header += [key, f"{key}_low", f"{key}_high", f"{key}_runs"] if is_measured else [key]
     out = io.StringIO()
     write = csv.DictWriter(out, header, extrasaction="ignore", lineterminator="\n")
     write.writeheader()
@@ -163,10 +187,6 @@ def _sides(table: Table) -> str:
     """Return r for each column of numbers, else a dot."""
     numbers = {key for key in table.columns if not any(isinstance(row.get(key), str) for row in table.rows)}
     return "".join("r" if key in numbers else "." for key in table.columns)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 # As a diagram

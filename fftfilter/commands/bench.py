@@ -17,7 +17,7 @@ from .shared.options import combined, device_option, precision_option, verbose_o
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..bench.benchmark import Benchmark, Setting
+    from ..bench.measure import Benchmark, Setting
     from .shared.options import F
 
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
@@ -84,15 +84,15 @@ def benchmark_command(function: Callable[..., Benchmark]) -> click.Command:
         **own: Any,
     ) -> None:
         from ..bench import tables
-        from ..bench.benchmark import Setting
+        from ..bench.measure import Setting
 
         startup.resume_collector()
         if plot is not None:
             tables.check_plot(plot)
         benchmark = function(Setting(device, precision, runs), **own)
         try:
-            for i, step in enumerate(benchmark.steps):
-                _show_progress(f"{i + 1}: {step}")
+            for i, step in enumerate(benchmark.steps, 1):
+                _show_progress(f"{i}: {step}")
         finally:
             _show_progress("")
             if benchmark.table.rows:
@@ -151,13 +151,12 @@ def _shapes(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tu
     return tuple((height, width) for width, height in found)
 
 
-def side_that_fits(_: click.Context, __: click.Parameter, given: int) -> int:
-    """Return the side of a square image."""
+def _side(_: click.Context, __: click.Parameter, given: int) -> int:
     refuse_oversize(given, given * given)
     return given
 
 
-def power_of_two(_: click.Context, parameter: click.Parameter, given: str) -> int:
+def _power_of_two(_: click.Context, parameter: click.Parameter, given: str) -> int:
     """Return a length that is given as a number or as 2^24."""
     match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", given)
     n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
@@ -172,7 +171,7 @@ engine_option = click.option("--engine", metavar="NAME", default="book", show_de
 
 def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
     """Return the decorator for an option whose value is a power of two; ``text`` is its help."""
-    return click.option(name, callback=power_of_two, metavar="N", default=usual, show_default=True, help=text)
+    return click.option(name, callback=_power_of_two, metavar="N", default=usual, show_default=True, help=text)
 
 
 # The papers' tables
@@ -183,7 +182,7 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
 @click.option(
     "--side",
     type=click.IntRange(min=1),
-    callback=side_that_fits,
+    callback=_side,
     metavar="N",
     default=512,
     show_default=True,
@@ -282,9 +281,9 @@ def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | N
     Example: fftfilter bench peers
              fftfilter bench peers --size 640x480 --radius 50%
     """
-    from ..bench import peer_filters
+    from ..bench import peers as tables
 
-    return peer_filters.peers(setting, shapes=[(1, *shape) for shape in shapes], radius=radius)
+    return tables.peers(setting, shapes=[(1, *shape) for shape in shapes], radius=radius)
 
 
 @benchmark_command
@@ -299,9 +298,9 @@ def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Benchma
     Example: fftfilter bench transforms
              fftfilter bench transforms --size 1531x1021
     """
-    from ..bench import peer_transforms
+    from ..bench import peers as tables
 
-    return peer_transforms.transforms(setting, shapes=[(1, *shape) for shape in shapes])
+    return tables.transforms(setting, shapes=[(1, *shape) for shape in shapes])
 
 
 for each in (stages, radix, sizes, speedup, engines, peers, transforms):

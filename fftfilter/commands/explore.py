@@ -20,7 +20,7 @@ from .shared.options import GroupedCommand, combined, device_option, option, ver
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..explore.request import Described
+    from ..work.recipe import Recipe
 
 REDIRECT = "open.html"
 # OUT of a command whose result is only shown.
@@ -158,18 +158,19 @@ def forwarding(url: str) -> str:
 
 @dataclass(frozen=True)
 class Commands:
-    """The program's commands for a page that explores a file: ``explore.request.CommandLine``."""
+    """The program's commands for a page that explores a file: the one parser of options."""
 
     context: click.Context
     source: str
     always: tuple[str, ...]
+    """Options that every command gets: the device, if one was chosen."""
 
     @property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
         """The filters of the page, each with the options that it may set and their defaults."""
         return _options()
 
-    def describe(self, words: Sequence[str]) -> Described:
+    def describe(self, words: Sequence[str]) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
         name, *options = words
         with _own_errors():
@@ -219,15 +220,12 @@ class Commands:
         }
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options}
 
-    def _described(self, name: str, given: Mapping[str, Any]) -> Described:
-        from ..explore.request import Described
+    def _described(self, name: str, given: Mapping[str, Any]) -> Recipe:
         from .filters import options_of
 
         options = options_of(name, [self.source], given)
         options.check_for_file(self.source, NOWHERE)
-        recipe = options.recipe
-        filter_ = {**recipe.options, "device": options.device, "profile": options.profile}
-        return Described(recipe.transfer, recipe.output, given["scale"], filter_, recipe.auto)
+        return options.recipe
 
 
 @cache

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
+# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
+SIMULATOR = "Oclgrind"
 
 # One thread at a time finds, repairs and checks devices, so that each is one object for all threads.
 _choosing = threading.RLock()
@@ -91,7 +93,7 @@ def all_devices() -> tuple[cl.Device, ...]:
 def rank(device: cl.Device) -> tuple[int, int, str]:
     """Return how much auto prefers a device, larger is better: GPUs, then the best CPU runtime, then the rest."""
     platform = device.platform.name
-    if any(name in platform for name in SIMULATORS):
+    if SIMULATOR in platform:
         return (0, 0, "")
     if device.type & cl.device_type.GPU:
         return (3, device.max_compute_units, "")
@@ -129,9 +131,6 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
         )
     return matching[0]
 
-
-# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
-SIMULATORS = ("Oclgrind",)
 
 # Programs of a device that are kept, those that were asked for last; one that is in use stays as long as its kernels.
 MOST_PROGRAMS = 64
@@ -172,7 +171,7 @@ class Device:
     @cached_property
     def is_simulator(self) -> bool:
         """Whether it only simulates a device."""
-        return any(name in self.platform for name in SIMULATORS)
+        return SIMULATOR in self.platform
 
     @cached_property
     def fp64(self) -> bool:
@@ -195,8 +194,7 @@ class Device:
     @cached_property
     def own_builtins(self) -> tuple[str, ...]:
         """The defines that let programs declare OpenCL's functions themselves, where that builds faster."""
-        no_header = embedded_pocl.without_header(self.cl_device)
-        return ("OWN_BUILTINS=1", *no_header) if no_header else ()
+        return embedded_pocl.own_builtins(self.cl_device)
 
     def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler options, built on first use."""
@@ -219,19 +217,18 @@ class Device:
 
     def check_memory(self, what: str, buffers: list[int]) -> None:
         """Raise TooLargeError if the device cannot hold buffers of these sizes in bytes; allocates nothing."""
-        limits = (
-            (max(buffers), self.cl_device.max_mem_alloc_size, "in one buffer"),
-            (sum(buffers), self.cl_device.global_mem_size, "in all"),
-        )
-        for need, have, where in limits:
+        most, total = max(buffers), sum(buffers)
+        for need, have, where in (
+            (most, self.cl_device.max_mem_alloc_size, "in one buffer"),
+            (total, self.cl_device.global_mem_size, "in all"),
+        ):
             if need > have:
                 raise TooLargeError(
                     f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
                     "take a smaller image or a device with more memory"
                 )
         # A CPU uses this machine's memory, and reports all of it, free or not.
-        need = sum(buffers)
-        if not self.is_gpu and (free := lacking(need)) is not None:
+        if not self.is_gpu and (free := lacking(total)) is not None:
             raise TooLargeError(
-                f"{what} needs {need:,} bytes, more than the {free:,} of memory that are free: take a smaller image"
+                f"{what} needs {total:,} bytes, more than the {free:,} of memory that are free: take a smaller image"
             )

@@ -68,19 +68,18 @@ def describe(device: Device) -> dict[str, Any]:
 
 def devices() -> list[Device]:
     """Return all devices, each ready to build."""
-    return [choose(str(index)) for index in range(len(all_devices()))]
+    return [choose(index) for index in range(len(all_devices()))]
 
 
 def chosen(wanted: str | None = None) -> tuple[int | None, str]:
     """Return the index of the device that would be taken, and why; None where none can be."""
     asked = wanted or os.environ.get(VARIABLE) or "auto"
-    where = "--device" if wanted else VARIABLE if os.environ.get(VARIABLE) else "auto"
     try:
         device = choose(asked)
     except FftfilterError as error:
         return None, str(error)
     if asked != "auto":
-        return device.index, f"{where} asks for {asked!r}"
+        return device.index, f"{'--device' if wanted else VARIABLE} asks for {asked!r}"
     if device.is_gpu:
         return device.index, "auto takes a GPU first"
     if len([d for d in all_devices() if rank(d)[0] > 0]) == 1:
@@ -93,21 +92,20 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
 
     ``drivers`` are those that are looked for.
     """
-    found = [] if all_devices() else [Problem("no OpenCL platform has a device", _install())]
+    found = []
+    if not all_devices():
+        has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64"
+        wheel = "pip install 'pyopencl[pocl]'; or " if has_wheel else ""
+        found.append(Problem("no OpenCL platform has a device", wheel + embedded_pocl.WAYS_OUT))
     for device in devices():
         if device.is_simulator:
             continue
         try:
             open_device(str(device.index), make_pipeline)
         except FftfilterError as error:
-            repair = embedded_pocl.ways_out() if "PoCL" in device.cl_device.platform.version else "update its driver"
+            repair = embedded_pocl.WAYS_OUT if "PoCL" in device.cl_device.platform.version else "update its driver"
             found.append(Problem(str(error), repair))
     return found + _unannounced_drivers(drivers)
-
-
-def _install() -> str:
-    has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64"
-    return ("pip install 'pyopencl[pocl]'; or " if has_wheel else "") + embedded_pocl.ways_out()
 
 
 def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
@@ -118,9 +116,8 @@ def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
         if any(vendor in platform for platform in platforms) or not loads(library):
             continue
         folder = Path(vendors())
+        repair = f"mkdir -p {folder} && echo {library} > {folder / icd}"
         if (folder / icd).exists():
             repair = f"check that {folder / icd} holds {library}, and that the driver sees its device"
-        else:
-            repair = f"mkdir -p {folder} && echo {library} > {folder / icd}"
         found.append(Problem(f"the driver {library} is installed, but its platform does not appear", repair))
     return found

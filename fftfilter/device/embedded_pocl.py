@@ -35,8 +35,12 @@ WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no ot
 TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
-# The guard of the header with all of OpenCL's built-in functions, which PoCL puts in front of every program.
-GUARD = "_OPENCL_H_=1"
+WAYS_OUT = (
+    "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
+    "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
+    "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
+)
+"""What gives a machine an OpenCL device that builds programs."""
 
 # A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
 SOONER_ON_CPU = 1 << 26
@@ -138,22 +142,13 @@ def lack() -> str | None:
     )
 
 
-def ways_out() -> str:
-    """Say in one line what gives a machine an OpenCL device that builds programs."""
-    return (
-        "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
-        "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
-        "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
-    )
+def own_builtins(device: cl.Device) -> tuple[str, ...]:
+    """Return the defines by which a program declares the functions that it calls itself; none but for this PoCL.
 
-
-def without_header(device: cl.Device) -> tuple[str, ...]:
-    """Return the defines that keep PoCL's header of built-in functions out of a program, none for any other OpenCL.
-
-    PoCL reads that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. A program without
-    it must declare the functions that it calls.
+    PoCL puts a header of all of OpenCL's functions in front of every program, and reads that megabyte at every start,
+    even for a program that its cache holds: 20 of 30 ms. The second define is the header's guard.
     """
-    return (GUARD,) if device.platform.version.strip() == PLATFORM else ()
+    return ("OWN_BUILTINS=1", "_OPENCL_H_=1") if device.platform.version.strip() == PLATFORM else ()
 
 
 def names_that_fit(flags: set[str]) -> list[str]:
@@ -188,9 +183,8 @@ def repair(device: cl.Device) -> str | None:
         fitting = names_that_fit(_flags(device))
         if not fitting or name in fitting or WHEEL not in Path("/proc/self/maps").read_text("latin-1"):
             return None
-        if _text(address + TRIPLET_OFFSET) != TRIPLET or _text(address + CPU_OFFSET) != name:
-            return None
-        if not _point(address + CPU_OFFSET, fitting[0]):
+        is_known = _text(address + TRIPLET_OFFSET) == TRIPLET and _text(address + CPU_OFFSET) == name
+        if not (is_known and _point(address + CPU_OFFSET, fitting[0])):
             return None
     except (OSError, OverflowError):  # no /proc, or a pointer that is none: not the library known here
         return None
@@ -207,8 +201,8 @@ def unknown_cpu(device: cl.Device) -> str | None:
 def _listed_flags() -> set[str]:
     """Return the CPU's features as the system lists them."""
     with suppress(OSError):
-        line = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE)
-        return set(line[1].split()) if line else set()
+        if line := re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE):
+            return set(line[1].split())
     return set()
 
 

@@ -51,13 +51,12 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
     def plain(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(*args, **kwargs)
-        except cl.MemoryError as error:
-            name = cast("Launcher", args[0]).device.name
-            raise TooLargeError(
-                f"{name} ran out of memory ({error}): take a smaller image, or another device with --device"
-            ) from error
         except cl.Error as error:
             name = cast("Launcher", args[0]).device.name
+            if isinstance(error, cl.MemoryError):
+                raise TooLargeError(
+                    f"{name} ran out of memory ({error}): take a smaller image, or another device with --device"
+                ) from error
             raise DeviceError(
                 f"{name} failed ({error}): see 'fftfilter devices', or choose another device with --device"
             ) from error
@@ -101,12 +100,7 @@ class Launcher:
     """
 
     def __init__(
-        self,
-        device: Device,
-        *,
-        precision: str = "single",
-        work_group_size: int | None = None,
-        profile: bool = False,
+        self, device: Device, *, precision: str = "single", work_group_size: int | None = None, profile: bool = False
     ) -> None:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
@@ -166,18 +160,11 @@ class Launcher:
 
     @_plain_errors
     def enqueue(
-        self,
-        step: str,
-        kernel: Kernel,
-        items: tuple[int, ...],
-        group: tuple[int, ...],
-        *,
-        after: cl.Event | None = None,
+        self, step: str, kernel: Kernel, items: tuple[int, ...], group: tuple[int, ...], after: cl.Event | None = None
     ) -> cl.Event:
         """Launch a kernel whose arguments are set, optionally after an event of another queue."""
-        wait_for = None if after is None else [after]
-        event = cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
-        return self._keep(step, event)
+        waits = None if after is None else [after]
+        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=waits))
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -236,7 +223,7 @@ class Launcher:
     ) -> None:
         """Set all arguments of a kernel and launch it."""
         kernel.cl_kernel.set_args(*arguments)
-        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group))
+        self.enqueue(step, kernel, items, group)
 
     def keep_host_time(self, step: str, begin: int, end: int) -> None:
         """Add a step that ran on the host to the timings; ``begin`` and ``end`` in nanoseconds."""

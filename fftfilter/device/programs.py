@@ -74,8 +74,8 @@ def build(
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
     try:
         program: cl.Program = startup.unbuilt_program(context, join(names))
-        told, compiler = while_building(), startup.importing("pyopencl.invoker")  # which every kernel needs
-        with told, warnings.catch_warnings(), compiler:
+        # Every kernel needs that module.
+        with while_building(), warnings.catch_warnings(), startup.importing("pyopencl.invoker"):
             # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             program.build(arguments)

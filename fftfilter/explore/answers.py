@@ -6,6 +6,7 @@ frequency, the histogram and cautions.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -18,10 +19,10 @@ from ..analysis.search import notches
 from ..filters import Filter
 from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
-from ..output.modes import AUTO, MODES, STACK, Auto, check_scale, parse_scale
+from ..output.modes import AUTO, MODES, STACK, Auto
 from ..transfer import Transfer
-from .session import MAP, at, histogram
-from .shown import Kind, around_gray, eight_bits, frame, joined, reduced
+from .session import Worker
+from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..output.modes import Output, Scale
-    from .request import CommandLine, Described, Request
-    from .session import FilePage, Session
+    from .request import Request
+    from .session import Session
+    from .shown import FilePage
 
     Array = NDArray[Any]
-    Gains = NDArray[np.float64]
     Pixels = NDArray[np.uint8]
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
@@ -50,8 +51,8 @@ class Answer:
     """The picture that answers a request."""
 
     request: Request
+    session: Session
     page: FilePage
-    described: Described
     transfer: Transfer
     """For the picture itself; radii in physical units are resolved by its pixel size."""
     planes: Array
@@ -77,17 +78,11 @@ class Answer:
         left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         if not request.removed:
-            black, white, gamma = self.shown
+            black, white, gamma = 0.0, float(self.page.picture.maxval), 1.0
+            if MODES[_looked_at(request.recipe.output, self.transfer)].keeps_levels:
+                black, white, gamma = request.levels or self.page.shown  # as the input
             part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
         return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
-
-    @property
-    def shown(self) -> tuple[float, float, float]:
-        """The grey levels to show as black and as white, and gamma: as the input's, if the output keeps its levels."""
-        page = self.page
-        if MODES[_looked_at(self.described.output, self.transfer)].keeps_levels:
-            return self.request.levels or page.shown
-        return 0.0, float(page.picture.maxval), 1.0
 
     def values(self, points: NDArray[np.int64]) -> dict[str, Any]:
         """Return the number of the request and the output's grey levels at points ``(count, 2)``, x and y."""
@@ -96,66 +91,58 @@ class Answer:
         return {"id": self.request.id, "after": (at(self.planes, points) * self.unit).round(6).tolist()}
 
 
-class Answers:
-    """Answers requests on one device, which is opened for the first one; for one thread."""
+class Answers(Worker):
+    """A thread that answers requests on one device, which is opened for the first one."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
-    def answer(self, request: Request, session: Session, commands: CommandLine) -> Answer:
-        """Filter the page of a request; raises FftfilterError, in the words of the command."""
-        started = perf_counter()
-        described = commands.describe(request.words)
-        given_range = parse_scale(described.scale)
-        check_scale(described.output, STACK if described.scale == STACK else given_range)
-        transfer = session.for_pixels(described.transfer)
-        if described.auto:
-            transfer *= notches(session.waves(described.auto), described.auto.shape)
+    def answer(self, request: Request, session: Session) -> Answer:
+        """Filter the page of a request, on this thread; raises FftfilterError."""
+        started, recipe = perf_counter(), request.recipe
+        recipe.refuse_scale()
+        transfer = session.for_pixels(recipe.transfer)
+        if recipe.auto:
+            transfer *= notches(session.waves(recipe.auto), recipe.auto.shape)
         page = session.page(request.page)
         page.check_level(request.level)
         # While something is dragged, the picture is filtered at the resolution of the view.
         level = 1 if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
-        clipped, unit, picture = None, 1.0, page.picture
+        planes, picture, clipped, unit = page.planes(level), page.picture, None, 1.0
+        options = {**recipe.options, "device": session.device}
         if request.removed:
-            made = self._removed(page.planes(level), described, tuned)
+            values = self._filter(planes.shape, options, tuned, "real", None)(planes, channel_axis=0)
+            made = around_gray(np.subtract(planes, values, dtype=np.float32))
         else:
-            output = _looked_at(described.output, tuned)
-            filter_ = self._filter(page.planes(level).shape, described, tuned, output, given_range)
-            if picture.planes.dtype.kind == "f":
+            output = _looked_at(recipe.output, tuned)
+            filter_ = self._filter(planes.shape, options, tuned, output, recipe.scale)
+            if planes.dtype.kind == "f":
                 white = page.range[1] if MODES[output].keeps_levels else picture.maxval
-                made = filter_(page.planes(level), channel_axis=0, dtype=np.uint16, levels=FINE, white=white)
+                made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white)
                 unit = white / FINE
             else:
                 holes, white = page.holes if level == 1 else None, picture.maxval
-                made = filter_(page.planes(level), channel_axis=0, levels=white, white=white, missing=holes)
-                clipped = None if MODES[described.output].is_values else filter_.clipped()[0]
-        return Answer(request, page, described, transfer, made, unit, level, clipped, perf_counter() - started)
-
-    def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
-        """Return the picture minus the filtered values, with 0 as mid-grey; DC is left out."""
-        values = self._filter(planes.shape, described, transfer, "real", None)(planes, channel_axis=0)
-        return around_gray(np.subtract(planes, values, dtype=np.float32))
+                made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
+                clipped = None if recipe.mode.is_values else filter_.clipped()[0]
+        return Answer(request, session, page, transfer, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(
-        self, shape: tuple[int, ...], described: Described, transfer: Transfer, output: Output, scale: Scale | None
+        self, shape: tuple[int, ...], options: dict[str, Any], transfer: Transfer, output: Output, scale: Scale | None
     ) -> Filter:
         """Return a filter for pictures of a shape, tuned to a transfer function."""
-        key = (shape, output, scale, *sorted(described.filter.items()))
+        key = (shape, output, scale, *sorted(options.items()))
         found = self._ready.get(key)
-        if found is not None:
-            if found.transfer != transfer:
-                found.retune(transfer)
-        else:
+        if found is None:
             # Other filters have opened the device already.
-            other = next(iter(self._ready.values()), None)
-            if other is None:
-                found = Filter(transfer, output=output, scale=scale, **described.filter)
-            else:
-                found = other.with_options(transfer, output=output, scale=scale, **described.filter)
+            make = next(iter(self._ready.values())).with_options if self._ready else Filter
+            found = make(transfer, output=output, scale=scale, **options)
             if len(self._ready) >= READY:
                 self._ready.popitem(last=False)[1].close()
             self._ready[key] = found
+        elif found.transfer != transfer:
+            found.retune(transfer)
         self._ready.move_to_end(key)
         return found
 
@@ -170,19 +157,30 @@ def _looked_at(output: Output, transfer: Transfer) -> Output:
 # Words
 
 
-def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
-    """Return all words on an answer, ready for JSON; ``gains`` are its :func:`gains_of`."""
-    return {
-        "id": answer.request.id,
-        "command": command_line(answer.request.words, session.source, session.target),
-        "python": python_call(answer, session),
+def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
+    """Return all words on an answer as JSON, and, unless ``is_mapped``, H over the spectrum as a frame."""
+    request, session, page, recipe = answer.request, answer.session, answer.page, answer.request.recipe
+    gains = np.fft.fftshift(answer.transfer.in_cycles(*page.size).gain(MAP, MAP))
+    # The command would print these cautions.
+    notes = answer.transfer.cautions(*page.size)
+    if recipe.mode.is_absolute:
+        notes = [*notes, *page.cautions, *recipe.cautions()]
+    between = page.range[0] / answer.unit, page.range[1] / answer.unit
+    told = {
+        "id": request.id,
+        "command": command_line(request.words, session.source, session.target),
+        "python": python_call(answer),
         "ms": round(answer.seconds * 1e3, 2),
-        "curve": curve(answer.transfer, *answer.page.size),
-        "histogram": None if answer.request.removed else _histogram(answer),
+        "curve": curve(answer.transfer, *page.size),
+        "histogram": None if request.removed else histogram(answer.planes, between),
         "clipped": answer.clipped,
-        "share": share(answer.page, gains),
-        "note": "; ".join(notes(answer)) or None,
+        "share": page.share(gains),
+        "note": "; ".join(notes) or None,
+        "gain_map": None if is_mapped else "changed",
     }
+    # 255 is a gain of 1, 0 one of 0.
+    pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
+    return [json.dumps(told), *([] if is_mapped else [frame(Kind.GAIN, pixels, number=request.id)])]
 
 
 def command_line(options: Sequence[str], source: str, target: str) -> str:
@@ -192,10 +190,13 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
     return shlex.join(["fftfilter", *options, *names])
 
 
-def python_call(answer: Answer, session: Session) -> str:
+def python_call(answer: Answer) -> str:
     """Return the lines of Python that make the same pixels."""
-    described, picture = answer.described, answer.page.picture
-    options: dict[str, Any] = {"output": described.output, "scale": _scale(described.scale), **described.filter}
+    session, recipe, picture = answer.session, answer.request.recipe, answer.page.picture
+    scale = recipe.scale
+    given = (AUTO, scale.saturated) if isinstance(scale, Auto) else scale and (scale.low, scale.high)
+    options = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given, **recipe.options}
+    options["device"] = session.device
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
     imports = "from fftfilter import {}, transfer as H\n\n"
     if session.pages > 1:
@@ -210,14 +211,6 @@ def python_call(answer: Answer, session: Session) -> str:
     return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"
 
 
-def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
-    """Return the range of a command line as an argument of Python."""
-    if text == STACK:
-        return text
-    found = parse_scale(text)
-    return (AUTO, found.saturated) if isinstance(found, Auto) else found and (found.low, found.high)
-
-
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:
     """Return H of the radial parts by frequency, None without such parts."""
     radial = Transfer(tuple(part for part in transfer.parts if not part.has_direction))
@@ -228,36 +221,3 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
     frequency = np.arange(CURVE) / CURVE
     inside = frequency <= CORNER
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
-
-
-def gains_of(answer: Answer) -> Gains:
-    """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    return np.asarray(np.fft.fftshift(answer.transfer.in_cycles(*answer.page.size).gain(MAP, MAP)))
-
-
-def gain_map(answer: Answer, gains: Gains) -> bytes:
-    """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0."""
-    pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
-    return frame(Kind.GAIN, pixels, number=answer.request.id)
-
-
-def share(page: FilePage, gains: Gains) -> float | None:
-    """Return the part of the power that is removed, about; None until the spectrum is computed."""
-    if not page.has_spectrum:
-        return None
-    lost = float((page.power_map * np.square(1 - gains)).sum())
-    return round(lost / (float(page.power_map.sum()) or 1.0), 6)
-
-
-def _histogram(answer: Answer) -> list[int]:
-    """Return the histogram of the output, as that of the input."""
-    low, high = answer.page.range
-    return histogram(answer.planes, (low / answer.unit, high / answer.unit))
-
-
-def notes(answer: Answer) -> list[str]:
-    """Return the cautions that the command would print."""
-    found, mode = answer.transfer.cautions(*answer.page.size), MODES[answer.described.output]
-    if mode.is_absolute:
-        found = [*found, *answer.page.cautions, *mode.cautions(parse_scale(answer.described.scale))]
-    return found

@@ -12,17 +12,17 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .answers import Answers, gain_map, gains_of, words
+from .answers import words
 from .request import Request, field_of, number_of, read
-from .workers import Worker
+from .shown import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from ..commands.explore import Commands
     from ..transfer import Transfer
-    from .answers import Answer
-    from .request import CommandLine
-    from .session import Session
+    from .answers import Answer, Answers
+    from .session import Session, Worker
 
     Message = str | bytes
 
@@ -34,16 +34,6 @@ APART = 0.2
 HEARTBEAT = 30
 # The begin of a message that asks for grey levels at points, and the most points.
 VALUES, MOST_POINTS = '{"values"', 2048
-# The option that has waves searched for.
-AUTO = "--auto"
-
-
-class Filtering(Worker):
-    """The thread that filters what is shown, with its filters."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.answers = Answers()
 
 
 class Live:
@@ -53,12 +43,13 @@ class Live:
     """
 
     def __init__(
-        self, opened: Callable[[object], Session], commands: CommandLine, filtering: Filtering, long: Worker
+        self, opened: Callable[[object], Session], commands: Commands, filtering: Answers, long: Worker
     ) -> None:
         self._opened, self._commands, self._filtering, self._long = opened, commands, filtering, long
         self._said_at = 0.0
         self._mapped: Transfer | None = None
         self._last: Answer | None = None
+        self._source = ""
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Answer until the page closes its socket."""
@@ -102,28 +93,30 @@ class Live:
 
     async def _answer(self, text: str) -> Answer | None:
         """Send the frame that answers a request, or an error's message; return the answer that words are due for."""
-        number, source = None, ""
+        number = None
         try:
             given = read(text)
             number = number_of(given)
-            session = await self._filtering.do(self._opened, given.get("file"))
-            commands, source = self._commands.of(session.source), session.source
-            request = Request.of(given, commands)
-            auto = commands.describe(request.words).auto if AUTO in request.words else None
-            if auto and not session.has_waves(auto):
+            request, session = await self._filtering.do(self._asked, given)
+            auto = request.recipe.auto
+            if auto and auto not in session.found_waves:
                 await self._send(json.dumps({"id": number, "doing": "Looking for patterns"}))
                 if not await self._before_newer(self._long.do(session.waves, auto)):
                     return None
-            answer: Answer = await self._filtering.do(self._filtering.answers.answer, request, session, commands)
+            answer: Answer = await self._filtering.do(self._filtering.answer, request, session)
             await self._send(await self._filtering.do(answer.frame))
         except ConnectionError:
             raise
         except Exception as error:  # noqa: BLE001  the page must not wait forever
-            await self._send(self._refusal(number, error, source))
+            await self._send(self._refusal(number, error))
             return None
         self._last = answer
-        self._session = session
         return answer
+
+    def _asked(self, given: dict[str, Any]) -> tuple[Request, Session]:
+        session = self._opened(given.get("file"))
+        self._source = session.source
+        return Request.of(given, self._commands.of(session.source)), session
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""
@@ -143,24 +136,23 @@ class Live:
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
             page = self._opened(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
-            told = {"tag": given["tag"], "before": page.values(points), **after}
+            told = {"tag": given["tag"], "before": at(page.picture.planes, points).tolist(), **after}
         return json.dumps({"values": told})
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
         self._said_at = monotonic()
         try:
-            gains, is_new = gains_of(answer), answer.transfer != self._mapped
-            about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
+            messages = words(answer, is_mapped=answer.transfer == self._mapped)
         except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.request.id, error, self._session.source)]
+            return [self._refusal(answer.request.id, error)]
         self._mapped = answer.transfer
-        return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
+        return messages
 
-    def _refusal(self, number: int | None, error: Exception, source: str) -> str:
+    def _refusal(self, number: int | None, error: Exception) -> str:
         line = line_of(error)
         # The path of the file may contain the name of an option.
-        field = field_of(line.replace(source, "") if source else line, self._commands)
+        field = field_of(line.replace(self._source or line, ""), self._commands)
         return json.dumps({"id": number, "error": line, "field": field})
 
     async def _send(self, message: Message) -> None:

@@ -1,20 +1,39 @@
-"""A request of the page: a command with its options, as on a command line, and the view of its result."""
+"""What a page asks: a result, by a command with its options and a view; all else, by a file and an address's query.
+
+The answers to the latter are JSON or a frame: pictures, spectra, peaks, the book's pipeline step by step.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from base64 import b64encode
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from PIL import Image
+
+from ..analysis.search import AutoNotches
+from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
+from ..preview.steps import StepPictures
+from ..transfer.fitted import USUAL_STRENGTH
+from .shown import Kind, frame, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from ..analysis.search import AutoNotches
-    from ..output.modes import Output
-    from ..transfer import Transfer
+    from numpy.typing import NDArray
+
+    from ..commands.explore import Commands
+    from ..device.launcher import Timing
+    from ..work.recipe import Recipe
+    from .session import Session
+    from .shown import FilePage
+
+    Query = Mapping[str, str]
 
 SHOWN = ("result", "removed")
 # Most characters of a value, and most values: more are a mistake.
@@ -22,39 +41,14 @@ LONGEST = 200
 MOST_VALUES = 500
 # Whole numbers are smaller than this.
 LARGEST = 1 << 31
-
-
-class Described(NamedTuple):
-    """The filter that a command line describes."""
-
-    transfer: Transfer
-    output: Output
-    scale: str
-    filter: dict[str, Any]
-    """The other options of :class:`Filter`."""
-    auto: AutoNotches | None = None
-    """How waves are searched for that are removed as well."""
-
-
-class CommandLine(Protocol):
-    """The program's commands for the open file: the one parser of options."""
-
-    @property
-    def always(self) -> tuple[str, ...]:
-        """Options that every command gets: the device, if one was chosen."""
-
-    @property
-    def options(self) -> Mapping[str, Mapping[str, Any]]:
-        """The filters of the page, each with the options that it may set and their defaults; none names a file."""
-
-    def describe(self, words: Sequence[str]) -> Described:
-        """Return the filter that a command and its options describe; raises FftfilterError."""
-
-    def of(self, source: str) -> CommandLine:
-        """Return the commands for another file."""
-
-    def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does."""
+# Most digits of a number in a query: Python refuses thousands.
+MOST_DIGITS = 18
+# Most pixels that go through the steps; larger pictures are reduced first.
+MOST_PIXELS = 1 << 22
+# Most pixels of a side of a step's picture.
+SIDE = 1024
+# Steps without a kernel.
+COPIES = ("read", "write", "copy")
 
 
 @dataclass(frozen=True)
@@ -64,6 +58,8 @@ class Request:
     id: int
     words: tuple[str, ...]
     """The command and its options."""
+    recipe: Recipe
+    """What they describe."""
     page: int = 0
     level: int = 1
     """The factor by which the sent picture is reduced."""
@@ -77,8 +73,8 @@ class Request:
     """The grey levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Request:
-        """Check a request of the page and return it; raises ParameterError."""
+    def of(cls, given: Mapping[str, Any], commands: Commands) -> Request:
+        """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -88,9 +84,11 @@ class Request:
             view = tuple(_whole(each, "view", 0) for each in view)
             if not (view[0] < view[2] and view[1] < view[3]):
                 raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
+        words = _words(given, commands)
         return cls(
             number_of(given),
-            tuple(_words(given, commands)),
+            tuple(words),
+            commands.describe(words),
             _whole(given.get("page", 0), "page", 0),
             _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,
@@ -129,7 +127,7 @@ def number_of(given: Mapping[str, Any]) -> int:
     return number & 0xFFFFFFFF if isinstance(number, int) else 0
 
 
-def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
+def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
     """Return the command with those of its options that differ from the defaults."""
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
@@ -168,8 +166,107 @@ def _brief(given: object) -> str:
     return f"of the type {type(given).__name__}"
 
 
-def field_of(message: str, commands: CommandLine) -> str | None:
+def field_of(message: str, commands: Commands) -> str | None:
     """Return the first option that an error's line names outside of examples and choices, else None."""
     options = set().union(*commands.options.values())
     heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
     return next((word for word in heard if word in options), None)
+
+
+# Questions: functions of a file and of an address's query
+
+
+def whole_of(query: Query, name: str, usual: int) -> int:
+    """Return a whole number of a query; raises ParameterError."""
+    text = query.get(name, str(usual))
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
+        raise ParameterError(f"{name} {text!r} is not a whole number")
+    return int(text)
+
+
+def page_of(session: Session, query: Query) -> FilePage:
+    """Return the page of a query; raises ReadError, ParameterError."""
+    return session.page(whole_of(query, "page", 0))
+
+
+def _decimal(query: Query, name: str, usual: float) -> float:
+    text = query.get(name, str(usual))
+    with suppress(ValueError):
+        if abs(found := float(text)) < 1e9:
+            return found
+    raise ParameterError(f"{name} {text[:20]!r} is not a number")
+
+
+def _input(session: Session, query: Query) -> bytes:
+    level, page = whole_of(query, "level", 1), page_of(session, query)
+    shown = levels_of(read(f'{{"levels": {query.get("levels", "null")}}}')["levels"])
+    return frame(Kind.INPUT, page.pixels(level, shown), level=level)
+
+
+def _spectrum(session: Session, query: Query) -> bytes:
+    page, channel = page_of(session, query), whole_of(query, "channel", 0) if "channel" in query else None
+    if channel is not None and channel >= len(page.picture.planes):
+        raise ParameterError(f"channel {channel} is not one of {len(page.picture.planes)}, counted from 0")
+    return frame(Kind.SPECTRUM, page.spectrum_pixels(channel))
+
+
+def _peaks(session: Session, query: Query) -> dict[str, Any]:
+    found = []
+    for peak in session.waves(AutoNotches(_decimal(query, "strength", USUAL_STRENGTH))):
+        told = peak.described() | {"width_cyc": peak.width}
+        for each, harmonic in zip(told["harmonics"], peak.harmonics, strict=True):
+            each["width_cyc"] = harmonic.peak.width
+        found.append(told)
+    return {"peaks": found}
+
+
+def steps(request: Request, session: Session) -> dict[str, Any]:
+    """Filter by the book's pipeline; return each step's kernels, time, and result as the address of a PNG's data."""
+    recipe, page = request.recipe, session.page(request.page)
+    transfer = session.for_pixels(recipe.transfer)
+    height, width = page.size
+    level = 1
+    while height * width > MOST_PIXELS * level * level:
+        level *= 2
+    if level > 1:
+        transfer = transfer.in_cycles(height, width, level)
+    told: list[dict[str, Any]] = []
+    drawn = StepPictures()
+    recipe = replace(recipe, options={**recipe.options, "engine": recipe.options["engine"] or "book"})
+    run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
+    with recipe.open(transfer, session.device, profile=True) as book:
+
+        def observe(name: str, planes: NDArray[Any]) -> None:
+            timings = [each for each in book.timings() if each.step not in COPIES]
+            kernels = [_kernel(each) for each in sorted(timings, key=lambda each: -each.seconds)]
+            seconds = sum(each.seconds for each in timings)
+            image, file = Image.fromarray(joined(drawn.pixels(name, planes))), io.BytesIO()
+            image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
+            image.save(file, "PNG", compress_level=1)
+            picture = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+            told.append({"name": name, "kernels": kernels, "seconds": seconds, "picture": picture})
+
+        book(page.planes(level), **run)  # to compile the kernels
+        book.timings()
+        book(page.planes(level), **run, observe=observe)
+    return {"steps": told, "level": level}
+
+
+def _kernel(timing: Timing) -> dict[str, Any]:
+    """Return a kernel's file, its source, and the number of its launches."""
+    file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
+    name = file.relative_to(folder()).as_posix() if file else None
+    return {"kernel": name or timing.step, "source": source(name) if name else None, "launches": timing.launches}
+
+
+# What the page draws, by the names of the addresses.
+DRAWN: dict[str, Callable[[Session, Query], Any]] = {
+    "input": _input,
+    "spectrum": _spectrum,
+    "about": lambda session, query: page_of(session, query).about(),
+    "wave": lambda session, query: page_of(session, query).wave(*(_decimal(query, name, 0) for name in ("fx", "fy"))),
+    "number": lambda session, query: session.number(*(query.get(name, "") for name in ("text", "unit", "pixel_size"))),
+    "units": lambda session, query: session.units(query.get("pixel_size", "")),
+}
+# What takes long.
+LONG: dict[str, Callable[[Session, Query], Any]] = {"peaks": _peaks}

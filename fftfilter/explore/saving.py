@@ -18,19 +18,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
-from . import workers
 from .answers import command_line
+from .session import check, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .request import CommandLine
+    from ..commands.explore import Commands
     from .session import Session
 
 # Most characters of a name in a message.
@@ -40,23 +40,17 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 _ODD = '<>:"|?*'
 
 
-class ElsewhereError(ParameterError):
-    """A name outside the folder that a page may write into, or the name of something other than a file."""
+# Statuses of a refusal: the name is not a file's of the folder that a page may write into; or a file is in the way, or
+# the input is not what is shown.
+ELSEWHERE, CONFLICT = 403, 409
 
 
-class ExistsError(FftfilterError):
-    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since.
+class RefusedError(FftfilterError):
+    """A save that is refused with a status and, for the page, ``more`` than a message."""
 
-    ``free`` is a name like it that no file has.
-    """
-
-    def __init__(self, message: str, answer: str, free: str) -> None:
+    def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)
-        self.answer, self.free = answer, free
-
-
-class ChangedError(FftfilterError):
-    """The input is not the file that was opened: what would be saved is not what is shown."""
+        self.status, self.more = status, more
 
 
 @dataclass
@@ -70,17 +64,16 @@ class Progress:
 
     def advance(self, total: int) -> None:
         """Count one more page; raises StoppedError if nobody waits any more."""
-        workers.check()
+        check()
         self.done, self.total = self.done + 1, total
 
 
 def save(
-    words: Sequence[str], asked: tuple[object, object], session: Session, commands: CommandLine, progress: Progress
-) -> dict[str, str]:
+    words: Sequence[str], asked: tuple[object, object], session: Session, commands: Commands, progress: Progress
+) -> dict[str, Any]:
     """Run the command into a file that a page names; raises FftfilterError.
 
-    ``asked`` is the name, and the answer of an :class:`ExistsError`, after which the page asked whether the file may be
-    replaced.
+    ``asked`` is the name and, to replace a file, the ``overwrite`` of the refusal that asked for it.
     """
     given, answer = asked
     name = name_of(given, session)
@@ -89,13 +82,14 @@ def save(
     try:
         with _Place(session, name) as place:
             if session.has_changed:
-                raise ChangedError(f"{quoted_if_odd(session.source)} is not the file that was opened: open it again")
+                line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
+                raise RefusedError(CONFLICT, line, changed=True)
             place.refuse()
             images.check_output(session.source, place.path)
-            place.refuse(answer, is_asked=True)
+            place.ask(answer)
             try:
                 commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
-                workers.check()
+                check()
                 place.give(part, answer)
             finally:
                 place.remove(part)
@@ -107,9 +101,7 @@ def save(
     return {"written": target, "command": command_line(words, session.source, target)}
 
 
-def applied(
-    words: Sequence[str], given: object, session: Session, progress: Progress, total: int
-) -> dict[str, str | list[str]]:
+def applied(words: Sequence[str], given: object, session: Session, progress: Progress, total: int) -> dict[str, Any]:
     """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
 
     Return the folder, the last line of the report, and a line for each file that failed.
@@ -139,7 +131,7 @@ def applied(
     return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
 
 
-def downloaded(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> bytes:
+def downloaded(words: Sequence[str], given: object, session: Session, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
     with TemporaryDirectory(prefix="fftfilter-") as folder:
         target = os.path.join(folder, name_of(given, session))
@@ -150,31 +142,23 @@ def downloaded(words: Sequence[str], given: object, session: Session, commands: 
 
 
 def name_of(given: object, session: Session) -> str:
-    """Return the name of a file in the folder of OUT; raises ParameterError, ElsewhereError."""
+    """Return the name of a file in the folder of OUT; raises ParameterError, RefusedError."""
     if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
-        raise ParameterError(
-            f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {os.path.basename(session.target)}"
-        )
+        usual = os.path.basename(session.target)
+        raise ParameterError(f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {usual}")
     head, name = os.path.split(given)
     if head and os.path.realpath(os.path.join(session.folder, head)) != session.folder:
-        raise ElsewhereError(
-            f"{quoted_if_odd(given[:_SHOWN])}: lies in another folder: give a name in {quoted_if_odd(session.folder)}"
-        )
+        line = f"lies in another folder: give a name in {quoted_if_odd(session.folder)}"
+        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:_SHOWN])}: {line}")
     return name
 
 
 def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
     """Whether a text can name a file; Windows refuses or changes some names."""
-    if windows and (
-        text.endswith((" ", ".")) or set(_ODD) & set(text) or text.partition(".")[0].rstrip().lower() in _DEVICES
-    ):
+    is_device = text.partition(".")[0].rstrip().lower() in _DEVICES
+    if windows and (is_device or text.endswith((" ", ".")) or set(_ODD) & set(text)):
         return False
     return text.strip() not in ("", ".", "..")
-
-
-def is_text(text: str) -> bool:
-    """Whether a text has no control characters and no lone surrogates."""
-    return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 class _Place:
@@ -194,55 +178,56 @@ class _Place:
         if self._folder is not None:
             os.close(self._folder)
 
-    def refuse(self, answer: object = None, *, is_asked: bool = False) -> os.stat_result | None:
-        """Return the file to replace, None if there is none; raises FftfilterError if it may not be replaced.
-
-        With ``is_asked``, ``answer`` has to be the one that belongs to the file as it is now.
-        """
+    def refuse(self) -> os.stat_result | None:
+        """Return the file to replace, None if there is none; raises FftfilterError if it may not be replaced."""
         try:
             found = os.stat(self._at(self._name), dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        name = quoted_if_odd(self._name)
-        if any(os.path.samestat(found, each) for each in self._session.inputs()):
+        name, inputs = quoted_if_odd(self._name), [self._session.opened]
+        with suppress(OSError):  # the file that has the input's name now
+            inputs.append(os.stat(self._session.source))  # noqa: PTH116  likewise
+        if any(os.path.samestat(found, each) for each in inputs):
             raise ParameterError(f"{name}: is the input itself; choose another name")
         if not stat.S_ISREG(found.st_mode):
-            kind = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(
-                stat.S_IFMT(found.st_mode), "a device or pipe"
-            )
-            raise ElsewhereError(f"{name}: is {kind}, and only files are replaced: choose another name")
-        seen = "-".join(
-            f"{each:x}" for each in (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        )
-        if is_asked and answer != seen:
-            date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
-            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen, self._free())
+            kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
+            kind = kinds.get(stat.S_IFMT(found.st_mode), "a device or pipe")
+            raise RefusedError(ELSEWHERE, f"{name}: is {kind}, and only files are replaced: choose another name")
         return found
 
-    def _free(self) -> str:
+    def ask(self, answer: object) -> os.stat_result | None:
+        """Return what ``refuse`` does; RefusedError unless the answer belongs to the file as it is now."""
+        found = self.refuse()
+        if found is None:
+            return None
+        numbers = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        if answer == (seen := "-".join(f"{each:x}" for each in numbers)):
+            return found
         stem, dot, suffix = self._name.rpartition(".")
         names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
-        return next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
+        free = next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
+        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
+        line = f"{quoted_if_odd(self._name)} exists ({found.st_size:,} bytes of {date}): overwrite it?"
+        raise RefusedError(CONFLICT, line, overwrite=seen, free=free)
 
     def give(self, part: str, answer: object) -> None:
         """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""
-        old = self.refuse(answer, is_asked=True)
+        old, folder = self.ask(answer), self._folder
         source, target = self._at(part), self._at(self._name)
-        folder = self._folder
         if old:
             if sys.platform != "win32":
                 with suppress(OSError):  # Only root may give a file to its old owner.
-                    os.chown(source, old.st_uid, old.st_gid, dir_fd=self._folder)
-            os.chmod(source, stat.S_IMODE(old.st_mode), dir_fd=self._folder)
+                    os.chown(source, old.st_uid, old.st_gid, dir_fd=folder)
+            os.chmod(source, stat.S_IMODE(old.st_mode), dir_fd=folder)
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
             return
         try:
             os.link(source, target, src_dir_fd=folder, dst_dir_fd=folder)
         except FileExistsError:
-            self.refuse(answer, is_asked=True)
+            self.ask(answer)
             raise
         except OSError:  # a disk without hard links
-            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=self._folder))
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=folder))
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, part: str) -> None:

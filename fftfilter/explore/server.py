@@ -19,19 +19,17 @@ from weakref import WeakSet
 from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError, TooLargeError
-from .folder import Folder
-from .live import Filtering, Live, line_of
-from .questions import DRAWN, LONG, page_of, whole
-from .request import Request, read
-from .saving import ChangedError, ElsewhereError, ExistsError, Progress, applied, downloaded, save
+from .answers import Answers
+from .live import Live, line_of
+from .request import DRAWN, LONG, Request, page_of, read, steps, whole_of
+from .saving import Progress, RefusedError, applied, downloaded, save
+from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
-from .steps import steps
-from .workers import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from .request import CommandLine
+    from ..commands.explore import Commands
     from .session import Session
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -66,19 +64,15 @@ MOST_BYTES = 1 << 31
 SMALL = 128
 # Errors in requests of strangers are not logged.
 SILENT = logging.getLogger(f"{__name__}.silent")
-SILENT.propagate = False
-SILENT.addHandler(logging.NullHandler())
+SILENT.disabled = True
 
 
 def _refusal(error: Exception) -> web.Response:
     """Return the response for an error."""
-    if isinstance(error, ExistsError):
-        return web.json_response({"error": line_of(error), "overwrite": error.answer, "free": error.free}, status=409)
-    if isinstance(error, ChangedError):
-        return web.json_response({"error": line_of(error), "changed": True}, status=409)
-    is_known = isinstance(error, FftfilterError | MemoryError)
-    status = 403 if isinstance(error, ElsewhereError) else 400 if is_known else 500
-    return web.json_response({"error": line_of(error)}, status=status)
+    status, more = 400 if isinstance(error, FftfilterError | MemoryError) else 500, {}
+    if isinstance(error, RefusedError):
+        status, more = error.status, error.more
+    return web.json_response({"error": line_of(error), **more}, status=status)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -92,23 +86,16 @@ class Server:
     """
 
     def __init__(
-        self,
-        session: Session,
-        commands: CommandLine,
-        start: dict[str, Any],
-        visited: Callable[[], None] = lambda: None,
+        self, session: Session, commands: Commands, start: dict[str, Any], visited: Callable[[], None] = lambda: None
     ) -> None:
         self._first, self._folder = session, Folder(session)
         self._commands, self._start, self._visited = commands, start, visited
         self.folder = session.folder
         self.token = secrets.token_urlsafe(16)
         # None waits for another: what is filtered, what the page draws, small pictures, long searches, saving.
-        self._filtering, self._small = Filtering("filtering"), Filtering("small")
+        self._filtering, self._small = Answers("filtering"), Answers("small")
         self._drawing, self._long, self._saving = Worker("drawing"), Worker("long"), Worker("saving")
         self._progress = Progress()
-        # Pictures of the last run of the steps.
-        self._pictures: list[bytes] = []
-        self._run = 0
         # Connections that sent a request with the token.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
@@ -116,15 +103,15 @@ class Server:
         """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
-        drawn, long = DRAWN | {"picture": self._picture, "files": self._files}, LONG | {"steps": self._go_through}
+        drawn = DRAWN | {"picture": self._picture, "files": lambda *_: {"files": self._folder.names()}}
+        long = LONG | {"steps": lambda _, query: steps(*self._asked(read(query.get("request", ""))))}
         app.add_routes(
             [
-                web.get(f"{path}/", self._index),
+                web.get(f"{path}/", self._file),
                 web.get(f"{path}/page/{{name}}", self._file),
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
                 web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
-                web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
                 web.post(f"{path}/drop", self._drop),
                 web.get(f"{path}/saving", self._saved),
@@ -163,14 +150,8 @@ class Server:
 
     async def run(self, port: int, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
-        runner = web.AppRunner(
-            self.app(),
-            access_log=None,
-            logger=SILENT,
-            shutdown_timeout=PATIENCE,
-            keepalive_timeout=IDLE,
-            handler_cancellation=True,
-        )
+        times: dict[str, Any] = {"shutdown_timeout": PATIENCE, "keepalive_timeout": IDLE}
+        runner = web.AppRunner(self.app(), access_log=None, logger=SILENT, handler_cancellation=True, **times)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
         await runner.setup()
@@ -184,8 +165,7 @@ class Server:
                 # Opens the device while the browser opens the page, which will be told of errors.
                 coarsest = levels(*self._first.page(0).size)[-1]
                 start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
-                warm = self._filtering.do(self._filtering.answers.answer, start, self._first, self._commands)
-                warming = loop.create_task(warm)
+                warming = loop.create_task(self._filtering.do(self._filtering.answer, start, self._first))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
@@ -204,12 +184,16 @@ class Server:
         if self._progress.process:
             self._progress.process.terminate()
 
-    async def _index(self, _: web.Request) -> web.StreamResponse:
-        self._visited()
-        return _of_page_file("index.html")
-
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        return _of_page_file(request.match_info["name"])
+        name = request.match_info.get("name")
+        if name is None:
+            self._visited()
+            name = "index.html"
+        # Names are compared with existing ones: no path leads elsewhere.
+        found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
+        if found is None:
+            raise web.HTTPNotFound
+        return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
 
     def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any], *, keep: bool = True) -> Handler:
         """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""
@@ -223,38 +207,24 @@ class Server:
 
         return handler
 
-    def _files(self, _: Session, __: Mapping[str, str]) -> dict[str, Any]:
-        return {"files": self._folder.names()}
-
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
-    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session, CommandLine]:
-        """Return a request, its file and the commands for this; raises FftfilterError."""
+    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session]:
+        """Return a request and its file; raises FftfilterError."""
         session = self._folder.session(given.get("file"))
-        commands = self._commands.of(session.source)
-        return Request.of(given, commands), session, commands
+        return Request.of(given, self._commands.of(session.source)), session
 
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
         if "request" in query:
-            pixels = self._small.answers.answer(*self._asked(read(query["request"]))).pixels()
+            pixels = self._small.answer(*self._asked(read(query["request"]))).pixels()
         else:
             page = page_of(session, query)
             pixels = page.pixels(levels(*page.size)[-1])
-        return frame(Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole(query, "size", SMALL)))))
-
-    def _go_through(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
-        made = steps(*self._asked(read(query.get("request", ""))))
-        self._pictures, self._run = made.pictures, self._run + 1
-        return made.told | {"run": self._run}
-
-    async def _step(self, request: web.Request) -> web.StreamResponse:
-        number = int(request.match_info["number"])
-        is_last = request.query.get("run", str(self._run)) == str(self._run)
-        if not is_last or number >= len(self._pictures):
-            raise web.HTTPNotFound
-        return web.Response(body=self._pictures[number], content_type="image/png")
+        return frame(
+            Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL))))
+        )
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -265,17 +235,16 @@ class Server:
         wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        asked, session, commands = await self._drawing.do(self._asked, wanted)
-        words = asked.words
+        asked, session = await self._drawing.do(self._asked, wanted)
+        commands = self._commands.of(session.source)
         if given.get("download") is True:
-            made = await self._saving.do(downloaded, words, out, session, commands)
+            made = await self._saving.do(downloaded, asked.words, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
         self._progress = Progress()
+        work = partial(save, asked.words, (out, given.get("overwrite")), session, commands, self._progress)
         if given.get("folder") is True:
-            total = len(self._folder.names())
-            return web.json_response(await self._saving.do(applied, words, out, session, self._progress, total))
-        place = out, given.get("overwrite")
-        return web.json_response(await self._saving.do(save, words, place, session, commands, self._progress))
+            work = partial(applied, asked.words, out, session, self._progress, len(self._folder.names()))
+        return web.json_response(await self._saving.do(work))
 
     async def _drop(self, request: web.Request) -> web.StreamResponse:
         data = bytearray()
@@ -291,11 +260,3 @@ class Server:
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._folder.session, self._commands, self._filtering, self._long).serve(request)
-
-
-def _of_page_file(name: str) -> web.Response:
-    # Names are compared with existing ones: no path leads elsewhere.
-    found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
-    if found is None:
-        raise web.HTTPNotFound
-    return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")

@@ -1,18 +1,30 @@
-"""Pixels as a browser shows them: 8 bits, gray or RGBA, reduced; and the frames that carry them."""
+"""A page of the file, and its pixels as a browser shows them: 8 bits, gray or RGB, reduced, in frames."""
 
 from __future__ import annotations
 
 import struct
+import threading
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
+from ..analysis.power import spectrum
+from ..errors import ParameterError
+from ..missing.rule import USUAL
+from ..output.modes import MODES
+from ..preview.panels import square
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from .. import images
+    from ..analysis.power import Spectrum
+    from ..missing.holes import Holes
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -25,6 +37,14 @@ CUT = 5e-4
 ENOUGH = 1 << 18
 # Fewest pixels of the longer side of the smallest level.
 SMALLEST = 512
+# Most pixels of a side of the spectrum.
+LARGEST_SPECTRUM = 1024
+# The side of the maps of gain and of power.
+MAP = 256
+# Steps of the pixels of a spectrum in a decibel; 255 is the strongest frequency.
+STEPS = 2
+# Bars of a histogram, and the number of samples that it counts.
+BARS, COUNTED = 128, 1 << 16
 
 
 class Kind(IntEnum):
@@ -45,10 +65,7 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
-    """Return planes as gray ``(height, width)`` or RGB ``(height, width, 3)``.
-
-    Of one or two planes, the first is shown; of more, the first three.
-    """
+    """Return planes as gray ``(height, width)``, the first of two, or RGB ``(height, width, 3)``, the first three."""
     return np.asarray(planes[0]) if len(planes) < 3 else np.stack(tuple(planes[:3]), axis=-1)
 
 
@@ -79,9 +96,6 @@ def around_gray(values: Array) -> Pixels:
     return np.asarray(away).astype(np.uint8)
 
 
-# Levels: pictures reduced by 1, 2, 4 ...
-
-
 def levels(height: int, width: int) -> list[int]:
     """Return the useful reductions of a picture: 1, 2, 4 ..."""
     found = [1]
@@ -104,6 +118,134 @@ def halved(planes: Array) -> Array:
 
 def reduced(pixels: Pixels, level: int) -> Pixels:
     """Return an 8-bit image ``(height, width)`` reduced by a level: the means of squares, also of incomplete ones."""
-    if level == 1:
-        return pixels
-    return np.asarray(Image.fromarray(pixels).reduce(level))
+    return pixels if level == 1 else np.asarray(Image.fromarray(pixels).reduce(level))
+
+
+# Pages
+
+
+class FilePage:
+    """A page of the file. Its properties are computed when they are first used; a device transforms large pictures."""
+
+    def __init__(self, picture: images.Picture, device: str | None) -> None:
+        self.picture, self._device = picture, device
+        self.size: tuple[int, int] = picture.planes.shape[1], picture.planes.shape[2]
+        self._levels: dict[int, Array] = {1: picture.planes}
+        self._lock = threading.Lock()
+        self._spectrum: Spectrum | None = None
+
+    @cached_property
+    def holes(self) -> Holes | None:
+        """Which samples are missing, None if all are valid."""
+        return USUAL.holes(self.picture)
+
+    @cached_property
+    def shown(self) -> tuple[float, float, float]:
+        """The grey levels to show as black and as white, and gamma."""
+        return (*self._extremes(CUT), 1.0)
+
+    @cached_property
+    def range(self) -> tuple[float, float]:
+        """The grey levels between which histograms count."""
+        return self._extremes(0)
+
+    def _extremes(self, cut: float) -> tuple[float, float]:
+        is_deep = self.picture.planes.dtype != np.uint8
+        return extremes(self.picture.planes, cut) if is_deep else (0.0, float(self.picture.maxval))
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """The cautions on magnitudes of its samples."""
+        return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
+
+    def check_level(self, level: int) -> None:
+        """Raise ParameterError for a level that the picture does not have."""
+        if level not in levels(*self.size):
+            raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
+
+    def planes(self, level: int) -> Array:
+        """Return the planes reduced by a level."""
+        if level not in self._levels:
+            self._levels[level] = halved(self.planes(level // 2))
+        return self._levels[level]
+
+    def pixels(self, level: int, shown: tuple[float, float, float] | None = None) -> Pixels:
+        """Return the picture to show at a level; raises ParameterError for a level that it does not have."""
+        self.check_level(level)
+        return joined(eight_bits(self.planes(level), shown or self.shown))
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The power spectrum."""
+        with self._lock:
+            self._spectrum = self._spectrum or spectrum(self.picture.planes, self.picture.maxval, self._device)
+            return self._spectrum
+
+    @property
+    def mean_power(self) -> NDArray[np.float64]:
+        """The mean power of all channels, ``(height, width // 2 + 1)``."""
+        return np.asarray(self.spectrum.power.mean(axis=0, dtype=np.float64))
+
+    @cached_property
+    def _power_map(self) -> NDArray[np.float64]:
+        """The power of all channels, MAP x MAP, DC in the middle; the picture's mean is left out."""
+        return square(self.mean_power, self.size[1], (MAP, 1.0), np.add)
+
+    def share(self, gains: NDArray[np.float64]) -> float | None:
+        """Return about the part of the power that gains, MAP x MAP, remove; None until the spectrum is computed."""
+        if not self._spectrum:
+            return None
+        lost = float((self._power_map * np.square(1 - gains)).sum())
+        return round(lost / (float(self._power_map.sum()) or 1.0), 6)
+
+    def spectrum_pixels(self, channel: int | None = None) -> Pixels:
+        """Return the power of a channel, or the mean of all, as a square with DC, the strongest, in the middle.
+
+        It is in steps of 1/STEPS dB; the strongest is 255.
+        """
+        power = self.mean_power if channel is None else self.spectrum.power[channel].astype(np.float64)
+        side = min(LARGEST_SPECTRUM, max(self.size))
+        strongest = float(power.max()) or 1.0
+        found = square(power, self.size[1], (side, 1.0), np.maximum) / strongest
+        found[side // 2, side // 2] = 1
+        steps = np.rint(255 + 10 * STEPS * np.log10(np.maximum(found, 1e-30)))
+        return np.asarray(np.clip(steps, 0, 255)).astype(np.uint8)
+
+    def about(self) -> dict[str, Any]:
+        """Return the histogram, the levels to show, and the angle of its stripes."""
+        return {
+            "histogram": histogram(self.picture.planes, self.range),
+            "range": self.range,
+            "shown": self.shown,
+            "auto": (*extremes(self.picture.planes), 1.0),
+            "stripes": self._stripes(),
+        }
+
+    def _stripes(self) -> int:
+        """Return the angle, 0 or 90, at which stripes stand out more from the frequencies beside them."""
+        power = self.mean_power[: self.size[0] // 2]
+        far = np.s_[len(power) // 16 :]
+        across = power[far, 0] / (power[far, 2:6].mean(axis=1) + 1e-30)
+        along = power[0] / (power[2:6].mean(axis=0) + 1e-30)
+        return 0 if np.median(across) >= np.median(along[len(along) // 16 :]) else 90
+
+    def wave(self, fx: float, fy: float) -> dict[str, float]:
+        """Return the amplitude of a wave in grey levels, the mean of the channels, and its phase at the corner."""
+        height, width = self.size
+        down, across = (np.exp(-2j * np.pi * f * np.arange(n)) for f, n in ((fy, height), (fx, width)))
+        planes = self.picture.planes
+        found = np.array([down @ ((plane - plane.mean(dtype=np.float64)) @ across) for plane in planes])
+        found *= 2 / (height * width)
+        return {"amplitude": float(np.abs(found).mean()), "phase": float(np.angle(found.sum()))}
+
+
+def at(planes: Array, points: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the samples at points ``(count, 2)``, x and y; points beyond the borders have the nearest ones."""
+    x, y = np.clip(points.T, 0, np.array(planes.shape[:0:-1])[:, None] - 1)
+    return planes[:, y, x].astype(np.float64)
+
+
+def histogram(planes: Array, between: tuple[float, float]) -> list[int]:
+    """Return the number of samples between two levels, in BARS equal parts, counted on an even subset."""
+    step = max(1, int((planes.size / COUNTED) ** 0.5))
+    return [int(count) for count in np.histogram(planes[:, ::step, ::step], BARS, between)[0]]

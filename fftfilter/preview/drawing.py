@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Color = tuple[int, int, int]
+    Corners = tuple[int, int, int, int]
 
-INK, QUIET, FAINT, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255)
+INK, QUIET, FAINT, WHITE, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255), (244, 245, 247)
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
 TEXT, SMALL, LARGE = 13, 12, 17
@@ -36,29 +37,21 @@ def font(size: int) -> Any:
 class Canvas:
     """A picture to draw on."""
 
-    def __init__(self, width: int, height: int, paper: Color = PAPER) -> None:
+    def __init__(self, width: int, height: int, paper: Color = WHITE) -> None:
         self.image = Image.new("RGB", (width, height), paper)
         self._draw = ImageDraw.Draw(self.image)
 
     def text(  # noqa: PLR0917  as Pillow has it
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: int = TEXT,
-        color: Color = INK,
-        anchor: str = "ls",
-        halo: bool = False,
+        self, x: float, y: float, text: str, size: int = TEXT, color: Color = INK, anchor: str = "ls", **more: Any
     ) -> None:
-        """Write a line; ``anchor`` is Pillow's, by default the left end of the base line."""
-        around: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)} if halo else {}
-        self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **around)
+        """Write a line; ``anchor``, by default the left end of the base line, and further options are Pillow's."""
+        self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **more)
 
     def paste(self, pixels: NDArray[np.uint8], x: int, y: int) -> None:
         """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
         self.image.paste(Image.fromarray(pixels), (x, y))
 
-    def box(self, corners: tuple[int, int, int, int], color: Color = FAINT, *, fill: bool = False) -> None:
+    def box(self, corners: Corners, color: Color = FAINT, *, fill: bool = False) -> None:
         """Draw or fill a rectangle, corners included."""
         self._draw.rectangle(corners, fill=color if fill else None, outline=color)
 
@@ -70,7 +63,7 @@ class Canvas:
 class Fine:
     """Draws smooth lines in a rectangle of a canvas, clipped to it; they appear at the end of a ``with``."""
 
-    def __init__(self, canvas: Canvas, corners: tuple[int, int, int, int]) -> None:
+    def __init__(self, canvas: Canvas, corners: Corners) -> None:
         self._canvas = canvas
         self._left, self._top, right, bottom = corners
         self._size = right - self._left + 1, bottom - self._top + 1

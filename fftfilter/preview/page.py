@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import panels, plots
-from .drawing import FAINT, INK, LARGE, QUIET, TEXT, Canvas, fitting
+from ..transfer.part import Ring
+from . import panels
+from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT, Canvas, Fine, fitting, length
+from .report import HIGHEST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from numpy.typing import NDArray
 
-    from .report import FilterReport
+    from ..transfer.units import Radius
+    from .drawing import Color, Corners
+    from .report import FilterReport, Floats
 
     # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
     Panel = tuple[str, NDArray[np.uint8], float]
@@ -22,6 +28,15 @@ TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
 # A picture is large if it is this many times wider or higher than its panel.
 LARGE_AS = 2
+# The titles of axes of frequencies; a unit of length has "period in" it.
+TITLES = {"bins": "cycles across the shorter side", "px": "period in pixels", "cyc": "cycles per pixel"}
+TITLES |= {"%": "% of the Nyquist frequency", "lpi": "lines per inch", "lp/mm": "line pairs per mm"}
+# The range of power that is shown at most, in decibels, and the distance of its lines.
+DEEPEST, DECIBELS = 100, 20
+# Pixels for the labels beside the axes.
+LEFT, BOTTOM, TOP = 44, 40, 26
+# Fewest pixels between two labels.
+APART = 8
 
 
 def page(report: FilterReport, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
@@ -41,14 +56,14 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
             left, height, width = MARGIN + i * (SIDE + GAP), *pixels.shape[:2]
             canvas.text(left, top + 14, fitting(caption, SIDE), TEXT, INK)
             corners = left, top + CAPTION, left + SIDE - 1, top + CAPTION + SIDE - 1
-            canvas.box(corners, (244, 245, 247), fill=True)
+            canvas.box(corners, PAPER, fill=True)
             canvas.paste(pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
             if span:
                 panels.draw_cutoffs(canvas, corners, report, span)
         top += CAPTION + SIDE + GAP
     half = (WIDTH - 2 * MARGIN - GAP) // 2
-    plots.gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
-    plots.power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
+    _gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
+    _power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
     canvas.line([(MARGIN, top - GAP // 2), (WIDTH - MARGIN, top - GAP // 2)], FAINT)
     return np.asarray(canvas.image)
 
@@ -70,9 +85,121 @@ def _row(report: FilterReport, result: NDArray[Any], white: float, *, is_middle:
     if is_middle:
         wide = f"spectrum, to {span / 2:.2g} cycles per pixel"
         captions = ("its middle at 100 %", wide, "likewise", f"likewise; white {level:.3g} of 255")
-    return [
-        (captions[0], panels.shown(report.planes[part], report.white, SIDE), 0.0),
-        (captions[1], panels.spectrum(report, SIDE, span), span),
-        (captions[2], panels.shown(result[part], white, SIDE), 0.0),
-        (captions[3], lost, 0.0),
-    ]
+    before, after = panels.shown(report.planes[part], report.white, SIDE), panels.shown(result[part], white, SIDE)
+    pictures = before, panels.spectrum(report, SIDE, span), after, lost
+    return list(zip(captions, pictures, (0.0, span, 0.0, 0.0), strict=True))
+
+
+def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
+    """Draw H(f): the mean gain of each ring of frequencies, and its least and largest gain."""
+    rings = report.rings
+    low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
+    room = 0.06 * (high - low)
+    levels = (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5).tolist()
+    values = low - room, high + room
+    if any(part.has_direction for part in report.transfer.parts):
+        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean], area=(rings.least, rings.most))
+        _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
+    else:
+        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean])
+
+
+def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
+    """Draw the power by frequency, before and after the filter."""
+    rings = report.rings
+    smallest = float(rings.before.max()) * 1e-30 or 1e-30
+    before, after = (10 * np.log10(np.maximum(each, smallest)) for each in (rings.before, rings.after))
+    high = float(np.ceil((before.max() + 3) / DECIBELS) * DECIBELS)
+    low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
+    levels = np.arange(low, high + 1, DECIBELS).tolist()
+    _diagram(canvas, corners, report, "mean power, dB", (low, high), levels, [before, after])
+    _legend(canvas, corners, [("before", BEFORE), ("after", AFTER)])
+
+
+def _diagram(  # noqa: PLR0917  a diagram's parts
+    canvas: Canvas,
+    corners: Corners,
+    report: FilterReport,
+    title: str,
+    values: tuple[float, float],
+    levels: Sequence[float],
+    curves: list[Floats],
+    area: tuple[Floats, Floats] | None = None,
+) -> None:
+    """Draw curves by ring of frequencies, over an area between two of them, and the cutoffs.
+
+    The axis across is logarithmic, with round frequencies of the cutoffs' unit; the one upward has ``values`` at its
+    ends, and lines at ``levels``.
+    """
+    left, top, right, bottom = corners
+    inside = left + LEFT, top + TOP, right, bottom - BOTTOM
+    lowest, unit, (low, high) = 0.7 / min(report.size), report.transfer.unit, values
+
+    def x_of(frequency: float) -> float:
+        return inside[0] + (right - inside[0]) * float(np.log(frequency / lowest) / np.log(HIGHEST / lowest))
+
+    def y_of(value: float) -> float:
+        return inside[3] - (inside[3] - inside[1]) * (value - low) / (high - low)
+
+    def line(curve: Floats) -> list[tuple[float, float]]:
+        near = np.clip(curve, low - (high - low), high + (high - low))
+        return [(x_of(f), y_of(float(v))) for f, v in zip(report.rings.frequency, near, strict=True)]
+
+    end = -1e9
+    for frequency, label in sorted(ticks(unit, report.size, lowest, HIGHEST)):
+        x = x_of(frequency)
+        canvas.line([(x, inside[1]), (x, inside[3])])
+        half = length(label, SMALL) / 2
+        if x - half > end + APART and x + half < right + APART:
+            canvas.text(x, inside[3] + 16, label, SMALL, QUIET, "ms")
+            end = x + half
+    canvas.text((inside[0] + right) / 2, bottom - 4, title_of(unit), SMALL, QUIET, "ms")
+    canvas.box(inside, (176, 181, 188))
+    canvas.text(left, top + 12, title, TEXT, INK)
+    for level in levels:
+        canvas.line([(inside[0] + 1, y_of(level)), (right - 1, y_of(level))], FAINT)
+        canvas.text(inside[0] - 6, y_of(level), f"{level:g}", SMALL, QUIET, "rm")
+    with Fine(canvas, inside) as fine:
+        if area:
+            fine.area([*line(area[0]), *reversed(line(area[1]))], BEFORE, 0.22)
+        for curve, color in zip(curves, (BEFORE, AFTER), strict=False):
+            fine.line(line(curve), color)
+    _cut(canvas, inside, report, x_of)
+
+
+def _cut(canvas: Canvas, inside: Corners, report: FilterReport, x_of: Callable[[float], float]) -> None:
+    """Draw the cutoffs with their labels: the outer one's to its right, the inner one's to its left."""
+    left, top, right, bottom = inside
+    cutoffs = [mark for mark in report.transfer.marks(*report.size) if isinstance(mark, Ring) and mark.is_cutoff]
+    seen = [(i, x_of(mark.radius), mark.label) for i, mark in enumerate(cutoffs) if left < x_of(mark.radius) < right]
+    with Fine(canvas, inside) as fine:
+        for _, x, _ in seen:
+            for y in range(top, bottom, 8):
+                fine.line([(x, y), (x, y + 4)], QUIET, 1)
+    for i, x, label in seen:
+        is_left = i % 2 or x + length(label, SMALL) + APART > right
+        canvas.text(x - 5 if is_left else x + 5, bottom - 6, label, SMALL, INK, "rs" if is_left else "ls")
+
+
+def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color]]) -> None:
+    x, y = corners[2], corners[1] + 12
+    for label, color in reversed(entries):
+        x -= round(length(label, SMALL))
+        canvas.text(x, y, label, SMALL, QUIET)
+        canvas.box((x - 24, y - 6, x - 6, y - 3), color, fill=True)
+        x -= 40
+
+
+def title_of(unit: Radius) -> str:
+    """Return the title of an axis of frequencies in a unit."""
+    return TITLES.get(unit.unit, f"period in {unit.unit}")
+
+
+def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Iterator[tuple[float, str]]:
+    """Yield the frequencies of round numbers of a unit, in cycles per pixel, with their labels."""
+    for exponent in range(-9, 10):
+        for digit in (1, 2, 5):
+            value = unit._replace(value=float(f"{digit}e{exponent}"))
+            frequency = value.bins(*size) / min(size)
+            if low <= frequency <= high:
+                yield frequency, f"{value.value:g}"

@@ -14,7 +14,7 @@ from .drawing import REMOVED, SMALL, Fine
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .drawing import Canvas
+    from .drawing import Canvas, Corners
     from .report import FilterReport
 
     Array = NDArray[Any]
@@ -26,6 +26,8 @@ BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
 # The share of pixels of the removed part that may become black or white.
 CUT = 0.002
 WHITE_INK, YELLOW_INK = (255, 255, 255), (255, 225, 90)
+# Around labels on a spectrum.
+HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)}
 # Most peaks that are labeled: more labels would cover the spectrum.
 LABELED = 4
 # Least radius of a mark in pixels.
@@ -54,14 +56,10 @@ def shown(planes: Array, white: float, side: int) -> Pixels:
 
 
 def _between(planes: Array, black: float, white: float, side: int) -> Pixels:
-    levels = (fitted(planes, side) - black) * (255 / ((white - black) or 1))
-    return rgb(np.clip(np.rint(levels), 0, 255).astype(np.uint8))
-
-
-def rgb(planes: Pixels) -> Pixels:
     """Return planes as RGB ``(height, width, 3)``: one or two as gray, the first; more as colors, the first three."""
-    planes = planes[: 3 if len(planes) > 2 else 1]
-    return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+    levels = (fitted(planes, side) - black) * (255 / ((white - black) or 1))
+    pixels = np.clip(np.rint(levels), 0, 255).astype(np.uint8)[: 3 if len(planes) > 2 else 1]
+    return np.ascontiguousarray(np.broadcast_to(pixels, (3, *pixels.shape[1:])).transpose(1, 2, 0))
 
 
 def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
@@ -77,29 +75,25 @@ def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
     It is ``span`` cycles per pixel wide and high. A pixel shows the strongest of its frequencies, so that no peak is
     lost.
     """
-    width = report.size[1]
-    gray = gray_spectrum(report.power, width, (side, span))[..., None]
-    share = square(report.gain, width, (side, span), np.add) / counts(*report.size, (side, span))
+    size, power = (side, span), report.power.copy()
+    power[0, 0] = power.max()  # the mean was subtracted
+    power = square(power, report.size[1], size, np.maximum)
+    logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
+    low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
+    gray = (np.clip((logs - low) / ((high - low) or 1), 0, 1) * 255)[..., None]
+    down, across = (_binned(np.ones(n), 0, size, np.add) for n in report.size)
+    share = square(report.gain, report.size[1], size, np.add) / np.outer(down, across)
     tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
     tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
     return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
 
 
-def gray_spectrum(power: Array, width: int, size: tuple[int, float]) -> Array:
-    """Return the logarithm of a half power spectrum as a square: 0 to 255, DC at the pixel ``side // 2``.
+def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
+    """Return a half spectrum as a square of pixels, each of which joins its frequencies.
 
     The half is ``(height, width // 2 + 1)``, kx from 0 up. ``size`` is the side in pixels and in cycles per pixel.
+    DC is at the pixel ``side // 2``.
     """
-    power = power.copy()
-    power[0, 0] = power.max()  # the mean was subtracted
-    power = square(power, width, size, np.maximum)
-    logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
-    low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
-    return np.asarray(np.clip((logs - low) / ((high - low) or 1), 0, 1) * 255)
-
-
-def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
-    """Return a half spectrum as a square of pixels, each of which joins its frequencies; DC is in the middle."""
     height = len(half)
     ky = np.arange(height) - height // 2
     # Rows first, of both halves: that leaves few of them.
@@ -107,12 +101,6 @@ def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> 
     left = _binned(half[-ky, 1 : (width + 1) // 2], 0, size, join)
     whole = np.fft.fftshift(np.concatenate([right, left[:, ::-1]], axis=1), axes=1)
     return _binned(whole, 1, size, join)
-
-
-def counts(height: int, width: int, size: tuple[int, float]) -> Array:
-    """Return the number of frequencies of an image in each pixel of its :func:`square`."""
-    down, across = (_binned(np.ones(n), 0, size, np.add) for n in (height, width))
-    return np.outer(down, across)
 
 
 def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -> Array:
@@ -141,7 +129,7 @@ def cutoff_span(report: FilterReport) -> float:
     return wide if wide < MOST else PART
 
 
-def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: FilterReport, span: float) -> None:
+def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: float) -> None:
     """Draw the cutoffs over a spectrum that is ``span`` cycles per pixel wide."""
     left, top, right, _ = corners
     panel = right - left + 1
@@ -166,16 +154,16 @@ def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: Fil
         side = -1 if i % 2 else 1
         away = min(ring.radius * scale, panel / 2 - 14) * 0.7071 + 5
         x, y = middle[0] + side * away, middle[1] - side * away
-        canvas.text(x, y, ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", halo=True)
+        canvas.text(x, y, ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", **HALO)
     peaks = [ring for ring in rings if not ring.is_cutoff]
     for ring in peaks[: 2 * LABELED : 2] if len(peaks) <= 2 * LABELED else ():
         x, y = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
         is_left = ring.fx > 0.2 * span  # there is no room to the right
         reach = (max(SMALLEST, ring.radius * scale) + 6) * (-1 if is_left else 1)
-        canvas.text(x + reach, y, ring.label, SMALL, WHITE_INK, "rm" if is_left else "lm", halo=True)
+        canvas.text(x + reach, y, ring.label, SMALL, WHITE_INK, "rm" if is_left else "lm", **HALO)
     for ridge in ridges:
         x, y = (middle[k] + 0.4 * panel * (ridge.fx, ridge.fy)[k] for k in (0, 1))
-        canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", halo=True)
+        canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", **HALO)
 
 
 def _is_inside(mark: Ring | Ridge, end: float) -> bool:

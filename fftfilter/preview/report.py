@@ -32,17 +32,14 @@ HIGHEST = float(np.sqrt(0.5))
 
 
 class Rings(NamedTuple):
-    """Gains and power by distance from DC; rings without frequencies are left out."""
+    """Gains, and the mean power before and after the filter, by cycles per pixel; empty rings are left out."""
 
     frequency: Floats
-    """Cycles per pixel."""
     least: Floats
     mean: Floats
     most: Floats
-    """The least, mean and largest gain in each ring."""
     before: Floats
     after: Floats
-    """The mean power in each ring, before and after the filter."""
 
 
 @dataclass(eq=False)
@@ -61,8 +58,6 @@ class FilterReport:
     """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
     channels: Channels | None = None
     """The part of color pictures that is filtered; None for all channels."""
-    known_power: Floats | None = None
-    """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
     def __post_init__(self) -> None:
         if self.transfer.is_fitted:
@@ -73,18 +68,12 @@ class FilterReport:
             self.transfer, self.channels = Transfer(()), None  # gray pictures have none
         self.part = part_of(self.planes, self.channels)
         """What is filtered of the picture."""
-
-    @property
-    def size(self) -> tuple[int, int]:
+        self.size: tuple[int, int] = self.planes.shape[1], self.planes.shape[2]
         """Height and width."""
-        height, width = self.planes.shape[1:]
-        return height, width
 
     @cached_property
     def _powers(self) -> list[Floats]:
         """The power of each channel, or the mean of all if they are filtered alike."""
-        if self.known_power is not None:
-            return [self.known_power]
         powers = spectrum(self.part, self.white, self.device).power
         alike = not self.transfer.is_by_channel
         return [powers.mean(axis=0, dtype=np.float64)] if alike else list(powers.astype(np.float64))

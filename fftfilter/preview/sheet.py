@@ -6,18 +6,19 @@ least and most. Rows are compressed until they are drawn.
 
 from __future__ import annotations
 
-import heapq
 import io
 import math
 from array import array
 from dataclasses import dataclass, field
+from heapq import nlargest, nsmallest
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from . import panels
-from .drawing import FAINT, INK, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
+from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,6 @@ EVEN, FARTHEST = 52, 4
 SIDE, GAP, MARGIN, NAMES, TITLE = 150, 8, 24, 270, 88
 STRIP = 4 * SIDE + 3 * GAP
 WIDTH = 2 * MARGIN + NAMES + STRIP
-PAPER = (244, 245, 247)
 QUALITY = 90
 # Fewest files that the usual range takes.
 FEWEST = 6
@@ -54,9 +54,8 @@ def row(report: FilterReport, result: NDArray[Any], white: float, number: int, n
     before = panels.shown(report.planes, report.white, SIDE)
     after = panels.shown(result, white, SIDE)
     strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    for i, picture in enumerate(
-        (before, panels.spectrum(report, SIDE), after, panels.removed(report.removed, report.white, SIDE)[0])
-    ):
+    removed, _ = panels.removed(report.removed, report.white, SIDE)
+    for i, picture in enumerate((before, panels.spectrum(report, SIDE), after, removed)):
         height, width = picture.shape[:2]
         top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
         strip[top : top + height, left : left + width] = picture
@@ -74,8 +73,8 @@ class Sheet:
 
     files: int
     _even: list[Row] = field(default_factory=list)
-    _least: list[tuple[float, int, Row]] = field(default_factory=list)
-    _most: list[tuple[float, int, Row]] = field(default_factory=list)
+    _least: list[Row] = field(default_factory=list)
+    _most: list[Row] = field(default_factory=list)
     _shares: array[float] = field(default_factory=lambda: array("d"))
     """Their logarithms."""
     _count: int = 0
@@ -92,14 +91,12 @@ class Sheet:
         if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
             self._even.append(row)
             return
-        for heap, sign in ((self._least, -1), (self._most, 1)):
-            heapq.heappush(heap, (sign * row.share, number, row))
-            if len(heap) > FARTHEST:
-                heapq.heappop(heap)
+        self._least = nsmallest(FARTHEST, [*self._least, row], key=lambda each: (each.share, -each.number))
+        self._most = nlargest(FARTHEST, [*self._most, row], key=lambda each: (each.share, each.number))
 
     def picture(self, title: str) -> NDArray[np.uint8]:
         """Return the sheet, RGB ``(height, width, 3)``."""
-        kept = {each.number: each for each in (*self._even, *(entry[2] for entry in (*self._least, *self._most)))}
+        kept = {each.number: each for each in (*self._even, *self._least, *self._most)}
         rows = [kept[number] for number in sorted(kept)]
         canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
         canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
@@ -111,21 +108,18 @@ class Sheet:
         canvas.text(MARGIN, 52, f"{self._count} pictures{spread}{marked}", TEXT, QUIET)
         for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
             canvas.text(MARGIN + NAMES + i * (SIDE + GAP), TITLE - 8, caption, SMALL, QUIET)
-        for i, each in enumerate(rows):
-            self._draw(canvas, each, TITLE + i * (SIDE + GAP), (low, high) if each in outliers else None)
+        for top, each in zip(count(TITLE, SIDE + GAP), rows, strict=False):
+            with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
+                canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
+            canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
+            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24), TEXT, INK)
+            canvas.text(MARGIN + 8, top + 38, each.size, SMALL, QUIET)
+            color = RED if each in outliers else QUIET
+            canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", SMALL, color)
+            if each in outliers:
+                canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {low:.2%} to {high:.2%}", SMALL, RED)
+                canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
         return np.asarray(canvas.image)
-
-    @staticmethod
-    def _draw(canvas: Canvas, row: Row, top: int, usual: tuple[float, float] | None) -> None:
-        with Image.open(io.BytesIO(row.strip), formats=("JPEG",)) as strip:
-            canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
-        canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
-        canvas.text(MARGIN + 8, top + 18, fitting(row.name, NAMES - 24), TEXT, INK)
-        canvas.text(MARGIN + 8, top + 38, row.size, SMALL, QUIET)
-        canvas.text(MARGIN + 8, top + 58, f"{row.share:.2%} of the power removed", SMALL, RED if usual else QUIET)
-        if usual:
-            canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {usual[0]:.2%} to {usual[1]:.2%}", SMALL, RED)
-            canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
 
     def _usual(self) -> tuple[float, float]:
         """Return the least and the largest share of files that are not outliers."""

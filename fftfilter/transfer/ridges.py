@@ -103,7 +103,7 @@ class Stripes(Part):
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedStripes(Part):
     """Removes the stripes of one picture, vertical or horizontal ones.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.bench.measure import Stats
-from fftfilter.bench.tables import HERE, Lines, Table
+from fftfilter.bench.tables import HERE, Lines, Stats, Table
 
 
 @pytest.fixture
@@ -13,7 +12,6 @@ def table():
     made = Table(
         "Invented",
         {"name": "name", "hardware": "on", "n": "n", "ms": "ms", "rate": "Gflop/s"},
-        ("name", "hardware"),
         Lines(("name", "hardware"), "n", ("ms",), "n", "ms"),
         {"device": "abacus", "date": "1202-01-01"},
         ["A note."],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench.benchmark import Benchmark
+from fftfilter.bench.measure import Benchmark
 from fftfilter.commands.bench import bench, benchmark_command
 
 

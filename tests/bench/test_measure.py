@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.measure import Stats, Times, check, check_peer, gflops, measure, ratio
+from fftfilter.bench.measure import Setting, Times, check, check_peer, gflops, measure, ratio
+from fftfilter.bench.tables import Stats
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
 from fftfilter.transfer import highpass
@@ -35,8 +35,9 @@ def test_what_is_measured_filters_on_the_device_of_its_setting(monkeypatch):
         assert book.launcher.device is setting.device
 
 
-def test_slow_work_is_measured_less_often():
-    assert len(measure(FakeLauncher(), lambda: None, runs=100, patience=0).runs) == 3
+def test_slow_work_is_measured_less_often(monkeypatch):
+    monkeypatch.setattr("fftfilter.bench.measure.PATIENCE", 0)
+    assert len(measure(FakeLauncher(), lambda: None, runs=100).runs) == 3
 
 
 def test_times_of_steps():

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench import papers
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, stages
 from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from fftfilter.bench import tables
-from fftfilter.bench.measure import Stats
-from fftfilter.bench.tables import HERE, Lines, Published
+from fftfilter.bench.tables import HERE, Lines, Published, Stats
 from fftfilter.errors import ParameterError, WriteError
 
 

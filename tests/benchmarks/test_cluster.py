@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.cluster import cluster
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 from tests.helpers import needs_distributed
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.folder import OTHERS, Files, Prepared, folder, installed
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 from fftfilter.errors import RefusedError
 
 

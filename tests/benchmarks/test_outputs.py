@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.outputs import WAYS, outputs
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 
 
 def test_every_way_is_timed_beside_the_magnitude_of_its_filter():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from benchmarks.png_levels import png_levels
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 
 
 def test_levels_trade_time_for_size():

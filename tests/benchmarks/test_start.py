@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from benchmarks.start import SCRIPT_CODE, seconds_of, start
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 from fftfilter.errors import RefusedError
 from tests.helpers import SAMPLES
 

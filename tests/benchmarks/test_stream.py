@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.stream import BOUNDS, stream
-from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import Setting
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -546,6 +546,7 @@ def test_the_steps_of_the_book_are_told_on_this_picture(page):
     steps = page.locator(".steps li")
     expect(steps).to_have_count(6)
     expect(page.locator(".film img")).to_have_count(6)
+    expect(page.locator(".film img").last).not_to_have_js_property("naturalWidth", 0)
     page.locator(".step").nth(2).click()
     expect(steps.nth(2)).to_contain_text("logarithm of the magnitude")
     kernel = steps.nth(2).locator("details").filter(has_text="staged/steps/butterfly.cl")

@@ -344,7 +344,6 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
         ("small?request=[]", "a request is not a JSON object"),
         ("input?page=-1", "page '-1' is not a whole number"),
         ("steps?request=[]", "a request is not a JSON object"),
-        ("steps/0.png", b""),
     ],
 )
 def test_what_cannot_be_given_is_one_line(visit, path, line):

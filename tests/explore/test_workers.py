@@ -11,9 +11,9 @@ import pytest
 import tifffile
 from PIL import Image
 
-from fftfilter.explore import session, workers
+from fftfilter.explore import session, shown
 from fftfilter.explore.saving import Progress
-from fftfilter.explore.workers import StoppedError, Worker
+from fftfilter.explore.session import StoppedError, Worker
 from tests.explore.conftest import answer_on, request_for
 
 WAITED = 10
@@ -26,7 +26,7 @@ def test_what_is_canceled_before_its_turn_is_not_begun_and_what_runs_stops_at_it
         begun.append(name)
         go.wait(WAITED)
         try:
-            workers.check()
+            session.check()
         except StoppedError:
             stopped.append(name)
             raise
@@ -57,14 +57,14 @@ def stack(tmp_path):
 
 
 def test_of_pages_that_are_gone_past_no_spectrum_is_computed(visit, stack, monkeypatch):
-    computed, go, really = [], threading.Event(), session.FilePage.spectrum_pixels
+    computed, go, really = [], threading.Event(), shown.FilePage.spectrum_pixels
 
     def counted(page, channel=None):
         computed.append(1)
         go.wait(WAITED)
         return really(page, channel)
 
-    monkeypatch.setattr(session.FilePage, "spectrum_pixels", counted)
+    monkeypatch.setattr(shown.FilePage, "spectrum_pixels", counted)
 
     async def step(page):
         # As a page does that goes through a stack: each question is given up for the next one.
@@ -84,7 +84,7 @@ def test_of_pages_that_are_gone_past_no_spectrum_is_computed(visit, stack, monke
 
 
 def test_a_search_ends_when_something_else_is_asked_for(visit, stack, monkeypatch):
-    seen, go, really = [], threading.Event(), workers.check
+    seen, go, really = [], threading.Event(), session.check
 
     def check():
         seen.append(1)
@@ -95,7 +95,7 @@ def test_a_search_ends_when_something_else_is_asked_for(visit, stack, monkeypatc
         async with page.live() as socket:
             await socket.send_str(json.dumps(request_for("lowpass", number=1)))
             await answer_on(socket)
-            monkeypatch.setattr(workers, "check", check)
+            monkeypatch.setattr(session, "check", check)
             await socket.send_str(json.dumps(request_for("notch", number=2, auto=True)))
             told = json.loads((await socket.receive()).data)
             while not seen:

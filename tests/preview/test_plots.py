@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.plots import ticks, title_of
+from fftfilter.preview.page import ticks, title_of
 from fftfilter.transfer.part import Ridge, Ring
 
 SIZE = (256, 512)

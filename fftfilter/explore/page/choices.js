@@ -57,8 +57,8 @@ export function choicesOf(store, page, { focusNotch }) {
     Object.fromEntries(
       [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
     );
-  const shapes = facts().shapes.map(({ name }) => name);
-  const takes = () => facts().shapes.find(({ name }) => name === (store.state.asked.settings?.shape ?? "ideal"))?.takes;
+  const shapes = Object.keys(facts().shapes);
+  const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
   const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
@@ -173,23 +173,13 @@ function startOf(store, choose, learn) {
   const cards = GOALS.map((goal, i) => {
     const canvas = h("canvas", { width: 168, height: 120, "aria-hidden": "true" });
     const about = span("", goal.about);
-    const button = h(
-      "button",
-      { type: "button", "data-goal": goal.id, onclick: () => choose(goal.id) },
-      canvas,
-      span("", h("b", {}, goal.name), about),
-      h("kbd", {}, String(i + 1)),
-    );
-    return { goal, canvas, about, button, drawn: null };
+    const content = [canvas, span("", h("b", {}, goal.name), about), h("kbd", {}, String(i + 1))];
+    return { goal, canvas, about, button: button("", content, () => choose(goal.id), { "data-goal": goal.id }), drawn: null };
   });
+  const about = para("mute", "Choose a goal and see the result at once; nothing is saved until you say so.");
   const root = div(
     "part",
-    h(
-      "div",
-      {},
-      h("h2", { class: "title big" }, "What should change?"),
-      para("mute", "Choose a goal and see the result at once; nothing is saved until you say so."),
-    ),
+    div("", h("h2", { class: "title big" }, "What should change?"), about),
     div("goals", ...cards.map(({ button }) => button)),
     para(
       "row wrap links",
@@ -208,16 +198,9 @@ function startOf(store, choose, learn) {
       if (card.goal.id !== "dots") continue;
       const count = peaks?.value && !peaks.isOld ? peaks.value.peaks.length : null;
       const isLooking = !peaks?.value && !peaks?.error && got.facts.pages === 1;
-      put(card.about, {
-        text: isLooking
-          ? "Looking for patterns"
-          : count
-            ? `${count} pattern${count > 1 ? "s" : ""} found here`
-            : count === 0
-              ? "none found here"
-              : card.goal.about,
-        class: count ? "em" : null,
-      });
+      let text = isLooking ? "Looking for patterns" : card.goal.about;
+      if (!isLooking && count !== null) text = count ? `${count} pattern${count > 1 ? "s" : ""} found here` : "none found here";
+      put(card.about, { text, class: count ? "em" : null });
       put(card.button, { class: count ? "sug" : null });
     }
   };

@@ -5,25 +5,11 @@ export const STEPS = 2;
 /** Decibels below the median that are black, and the part of the frequencies that may become white. */
 const BLACK = 6;
 const WHITE = 2e-4;
+/** Colors from black to white, as 0xRRGGBB. */
 const STOPS = {
-  gray: [
-    [0, 0, 0],
-    [255, 255, 255],
-  ],
-  viridis: [
-    [68, 1, 84],
-    [59, 82, 139],
-    [33, 145, 140],
-    [94, 201, 98],
-    [253, 231, 37],
-  ],
-  fire: [
-    [0, 0, 0],
-    [110, 20, 110],
-    [220, 60, 50],
-    [250, 170, 30],
-    [255, 255, 200],
-  ],
+  gray: [0x000000, 0xffffff],
+  viridis: [0x440154, 0x3b528b, 0x21918c, 0x5ec962, 0xfde725],
+  fire: [0x000000, 0x6e146e, 0xdc3c32, 0xfaaa1e, 0xffffc8],
 };
 
 /** Return the pixels between which a spectrum is shown from black to white: its median less some, and its brightest. */
@@ -41,7 +27,7 @@ export function rangeOf(pixels) {
 
 /** Return the colors of all pixels, as 0xAABBGGRR. */
 export function colorsOf(name, [low, high]) {
-  const stops = STOPS[name];
+  const stops = STOPS[name].map((color) => [color >> 16, (color >> 8) & 255, color & 255]);
   return Uint32Array.from({ length: 256 }, (_, pixel) => {
     const part = Math.min(1, Math.max(0, (pixel - low) / (high - low))) * (stops.length - 1);
     const i = Math.min(stops.length - 2, Math.floor(part));
@@ -91,12 +77,7 @@ export function powerOf(spectrum, gain, lowest, farthest) {
       if (gain) sums[1][bin] += power * (gain.pixels[row + Math.floor((x * gain.width) / width)] / 255) ** 2;
     }
   }
-  const curve = (sum) =>
-    [...sum]
-      .map((each, i) => ({
-        f: lowest * Math.exp((span * (i + 0.5)) / BINS),
-        db: counts[i] ? 10 * Math.log10(Math.max(each / counts[i], 1e-30)) : null,
-      }))
-      .filter(({ db }) => db !== null);
+  const point = (each, i) => ({ f: lowest * Math.exp((span * (i + 0.5)) / BINS), db: 10 * Math.log10(Math.max(each / counts[i], 1e-30)) });
+  const curve = (sum) => [...sum].map(point).filter((_, i) => counts[i]);
   return { before: curve(sums[0]), after: gain ? curve(sums[1]) : null };
 }

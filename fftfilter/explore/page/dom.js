@@ -164,3 +164,15 @@ export function steppable(handle, turn, ends = (_) => {}) {
     event.stopPropagation();
   });
 }
+
+/** Call `move(dx, dy)` for arrow keys, ten times as far with Shift; y goes down. */
+export function movable(element, move) {
+  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  element.addEventListener("keydown", (event) => {
+    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const far = event.shiftKey ? 10 : 1;
+    move(steps[event.key][0] * far, steps[event.key][1] * far);
+  });
+}

@@ -1,6 +1,6 @@
 /** Fields: a number with its unit, read by the program; a number alone; a choice; a notch among its equals. */
 
-import { button, div, h, icon, para, put, select, span } from "./dom.js";
+import { button, div, h, icon, list, para, put, select, span } from "./dom.js";
 import { notchesName } from "./settings.js";
 import { address, get } from "./questions.js";
 import { brief, cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
@@ -8,18 +8,20 @@ import { brief, cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
 /** After as many ms without a key what is typed is read. */
 const TYPED = 250;
 
-/** The line that says what is wrong with a field, else other units. */
-function hintOf() {
-  return para("w s small mute");
+/** The line below a field that says what is wrong with it, else `text`, such as other units. */
+export function hintOf(name, input) {
+  const root = para("w s small mute");
+  const draw = (state, got, text = "") => {
+    const wrong = wrongOf(name, state, got);
+    put(root, { text: wrong ?? text, class: wrong ? "w small error" : "w s small mute", role: wrong ? "alert" : null, hidden: !wrong && !text });
+    put(input, { "aria-invalid": wrong ? "true" : null });
+    return wrong;
+  };
+  return { root, draw };
 }
 
-const drawHint = (hint, input, wrong, text) => {
-  put(hint, { text: wrong ?? text, class: wrong ? "w small error" : "w s small mute", role: wrong ? "alert" : null });
-  put(input, { "aria-invalid": wrong ? "true" : null });
-};
-
 /** Return what is wrong with a field of the state, or of the answer. */
-export const wrongOf = (name, { number, asked }, { error }) => {
+const wrongOf = (name, { number, asked }, { error }) => {
   if (asked.wrong?.field === name) return asked.wrong.reason;
   return error?.number === number && error.field === name ? error.text : null;
 };
@@ -33,9 +35,9 @@ export const wrongOf = (name, { number, asked }, { error }) => {
 export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
   const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
   const unit = h("select", { "aria-label": `Unit of ${label}` });
-  const hint = hintOf();
+  const hint = hintOf(name, input);
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
-  const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint);
+  const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint.root);
   const now = () => store.state.asked.settings[name];
   const lowest = () => 1 / Math.min(facts().width, facts().height);
   let timer = 0;
@@ -98,7 +100,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
     const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
-    drawHint(hint, input, wrongOf(name, state, got), `= ${others.join(", ")}`);
+    hint.draw(state, got, `= ${others.join(", ")}`);
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
     slider.style.setProperty("--v", `${toSlider(frequency ?? 0.1) / 10}%`);
   };
@@ -116,16 +118,14 @@ export function textField(store, name, label, { placeholder = "", type = "text",
     inputmode: type === "number" ? "decimal" : null,
     name,
   });
-  const hint = hintOf();
-  const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint);
+  const hint = hintOf(name, input);
+  const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint.root);
   input.onchange = () => store.set({ [name]: input.value.trim() || undefined });
   input.onkeydown = (event) => event.key === "Enter" && input.onchange();
   const draw = (state, got) => {
     const value = state.asked.settings?.[name];
     if (document.activeElement !== input) put(input, { value: value === undefined || value === null ? "" : String(value) });
-    const wrong = wrongOf(name, state, got);
-    drawHint(hint, input, wrong, "");
-    put(hint, { hidden: !wrong });
+    hint.draw(state, got);
   };
   return { root, draw };
 }
@@ -133,13 +133,11 @@ export function textField(store, name, label, { placeholder = "", type = "text",
 /** A choice among words; `choices` are values and their words, the first one the default. */
 export function choiceField(store, name, label, choices, changes = (value) => ({ [name]: value })) {
   const box = select(label, choices, (value) => store.set(changes(value)), { name });
-  const hint = hintOf();
-  const root = div("f", span("lb", label), box, hint);
+  const hint = hintOf(name, box);
+  const root = div("f", span("lb", label), box, hint.root);
   const draw = (state, got) => {
     put(box, { value: String(state.asked.settings?.[name] ?? Object.keys(choices)[0]) });
-    const wrong = wrongOf(name, state, got);
-    drawHint(hint, box, wrong, "");
-    put(hint, { hidden: !wrong });
+    hint.draw(state, got);
   };
   return { root, draw };
 }
@@ -165,16 +163,12 @@ export function notchList(store, { units, facts }, focus) {
     put(count, { text: notches.length > 1 ? String(notches.length) : "" });
     put(rows, { hidden: notches.length === 0 });
     const items = shown.map((each) => ({ text: said(each), index: each.index }));
-    if (rows.shown === JSON.stringify(items)) return;
-    rows.shown = JSON.stringify(items);
-    rows.replaceChildren(
-      ...items.map(({ text, index }) =>
-        h(
-          "li",
-          { class: "on one" },
-          h("button", { class: "link plain", type: "button", onclick: () => focus(index) }, text),
-          h("button", { class: "ic", type: "button", "aria-label": `Remove the notch ${text}`, onclick: () => remove(index) }, icon("x")),
-        ),
+    list(rows, items, ({ text, index }) =>
+      h(
+        "li",
+        { class: "on one" },
+        button("link plain", text, () => focus(index)),
+        button("ic", icon("x"), () => remove(index), { "aria-label": `Remove the notch ${text}` }),
       ),
     );
   };

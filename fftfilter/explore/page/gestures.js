@@ -1,5 +1,7 @@
 /** Wheel, pinch, drag, double click and arrow keys on a stage, which zoom and move its view. */
 
+import { movable } from "./dom.js";
+
 const STEP = 1.25;
 const MOVED = 4;
 
@@ -88,13 +90,7 @@ export function listen(stage, { view, placement, size, hover, tap }) {
   });
   stage.addEventListener("dblclick", () => view.reset());
 
-  stage.addEventListener("keydown", (event) => {
-    const moves = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
-    if (event.target !== stage || event.ctrlKey || event.metaKey || event.altKey || !(event.key in moves)) return;
-    event.preventDefault();
-    const far = event.shiftKey ? 10 : 1;
-    moveBy(moves[event.key][0] * far, moves[event.key][1] * far);
-  });
+  movable(stage, (dx, dy) => moveBy(-40 * dx, -40 * dy));
 
   return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset() };
 }

@@ -1,7 +1,7 @@
 /** Automatic removal: its strength, and what it found, as groups that are removed or stay. */
 
 import { button, div, h, list, para, put, span, svg } from "./dom.js";
-import { wrongOf } from "./fields.js";
+import { hintOf } from "./fields.js";
 import { isSame } from "./outlines.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
@@ -14,16 +14,10 @@ const MOST = 8;
 /** @param {import("./state.js").Store} store */
 export function groupsOf(store, { units, facts }) {
   const number = h("input", { "aria-label": "Strength", inputmode: "decimal", name: "strength" });
-  const slider = h("input", {
-    type: "range",
-    min: String(WEAKEST),
-    max: String(STRONGEST),
-    step: "0.5",
-    dir: "rtl",
-    "aria-label": "Strength, slider",
-  });
+  const ends = { min: String(WEAKEST), max: String(STRONGEST), step: "0.5", dir: "rtl" };
+  const slider = h("input", { type: "range", ...ends, "aria-label": "Strength, slider" });
   const marks = h("div", { class: "marks", "aria-hidden": "true" });
-  const hint = h("p", { class: "w small error", role: "alert" });
+  const hint = hintOf("strength", number);
   const strength = div(
     "f",
     span("lb", "Strength"),
@@ -31,7 +25,7 @@ export function groupsOf(store, { units, facts }) {
     slider,
     marks,
     div("w s row mute small", span("", "only the strongest"), span("sp"), span("", "weak ones, too")),
-    hint,
+    hint.root,
   );
   const rows = h("ul", { class: "grp" });
   const more = button("link small", [], null);
@@ -81,9 +75,7 @@ export function groupsOf(store, { units, facts }) {
     const { settings } = state.asked;
     put(root, { hidden: !settings?.auto });
     if (!settings?.auto) return;
-    const wrong = wrongOf("strength", state, got);
-    put(hint, { text: wrong ?? "", hidden: !wrong });
-    put(number, { "aria-invalid": wrong ? "true" : null });
+    const wrong = hint.draw(state, got);
     if (document.activeElement !== number) put(number, { value: String(settings.strength) });
     put(slider, { value: String(settings.strength) });
     const part = (value) => 100 * (1 - (Math.min(STRONGEST, Math.max(WEAKEST, value)) - WEAKEST) / (STRONGEST - WEAKEST));
@@ -101,17 +93,10 @@ export function groupsOf(store, { units, facts }) {
     const found = got.peaks?.value?.peaks ?? [];
     const isOld = !got.peaks?.value || got.peaks.isOld;
     const count = found.length;
-    put(note, {
-      hidden: Boolean(wrong),
-      text:
-        got.peaks?.error ??
-        (isOld
-          ? "Looking for patterns"
-          : count
-            ? `${count} found. Untick what belongs to the picture.`
-            : "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones."),
-      class: got.peaks?.error ? "error" : "mute",
-    });
+    let text = "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones.";
+    if (count) text = `${count} found. Untick what belongs to the picture.`;
+    if (isOld) text = "Looking for patterns";
+    put(note, { hidden: Boolean(wrong), text: got.peaks?.error ?? text, class: got.peaks?.error ? "error" : "mute" });
     put(rows, { "data-old": isOld, hidden: count === 0 });
     const items = found.map((peak, index) => ({ peak, index, isKept: (settings.keep ?? []).some((each) => isSame(each, peak)) }));
     list(rows, isLong ? items : items.slice(0, MOST), rowOf);

@@ -100,30 +100,18 @@ export function learnOf(store, page) {
       svg("text", { x: 142, y: 78, text: other }),
     );
     const kernels = h("div");
-    const head = h(
-      "button",
-      { type: "button", class: "step", onclick: () => store.look({ step: number }) },
-      span("n", String(number)),
-      h("b", {}, step.name),
-      time,
-    );
-    const content = div(
-      "c",
-      para("", step.text),
-      drawing,
-      number === 4 ? div("row wrap", shape.root) : null,
-      number === 4 ? cutoff.root : null,
-      kernels,
-    );
+    const head = button("step", [span("n", String(number)), h("b", {}, step.name), time], () => store.look({ step: number }));
+    const fields = number === 4 ? [div("row wrap", shape.root), cutoff.root] : [];
+    const content = div("c", para("", step.text), drawing, ...fields, kernels);
     return { root: h("li", {}, head, content), head, time, content, kernels };
   });
   const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
-  const side = div(
-    "body part",
-    div("", h("h2", { class: "title" }, "What a filter does"), about),
-    h("ol", { class: "steps" }, ...rows.map(({ root }) => root)),
+  const title = div("", h("h2", { class: "title" }, "What a filter does"), about);
+  const side = div("body part", title, h("ol", { class: "steps" }, ...rows.map(({ root }) => root)));
+  const frames = STEPS.map((step, i) =>
+    h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
   );
-  const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" });
+  const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" }, ...frames);
   const tray = div("tray", film);
 
   /** Begin with a low-pass, if nothing is chosen: its ringing is seen before it is named. */
@@ -143,7 +131,7 @@ export function learnOf(store, page) {
     put(tray, { hidden: !isShown });
     if (!isShown || !asked.settings) return;
     const told = got.steps?.value;
-    put(film, { "data-old": Boolean(got.steps?.isOld) });
+    put(film, { "data-old": Boolean(got.steps?.isOld), hidden: !told });
     STEPS.forEach((step, i) => {
       const { root, head, time, content, kernels } = rows[i];
       const isOpen = view.step === i + 1;
@@ -151,39 +139,26 @@ export function learnOf(store, page) {
       put(head, { "aria-expanded": String(isOpen) });
       put(content, { hidden: !isOpen });
       const own = told?.steps.filter(({ name }) => step.of.includes(name)) ?? [];
-      put(time, {
-        text: own.length
-          ? `${brief(
-              own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0),
-              2,
-            )} ms`
-          : "",
-      });
-      const found = own
-        .flatMap((each) => each.kernels)
-        .filter(({ source }, at, all) => source && all.findIndex((other) => other.source === source) === at);
-      const sources = found.map(({ kernel, source }) => [kernel, source]);
-      if (isOpen) list(kernels, sources, ([kernel, source]) => kernelOf(kernel, source));
+      const ms = own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0);
+      put(time, { text: own.length ? `${brief(ms, 2)} ms` : "" });
+      const found = own.flatMap((each) => each.kernels).filter(({ source }) => source);
+      const kernelBySource = new Map(found.map(({ kernel, source }) => [source, kernel]));
+      if (isOpen) list(kernels, [...kernelBySource], ([source, kernel]) => kernelOf(kernel, source));
     });
     if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
     shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));
-    const pictures = STEPS.map(({ shows }) => told?.steps.find(({ name }) => name === shows)?.picture ?? told?.steps.at(-1)?.picture ?? null);
-    list(film, told ? pictures.map((picture, i) => [picture, told.run, view.step === i + 1]) : [], ([picture, run, isNow]) =>
-      filmOf(picture, run, isNow),
-    );
-    [...film.children].forEach((figure, i) => {
-      put(figure.lastChild, { text: `${i + 1} ${STEPS[i].short}` });
-      figure.onclick = () => store.look({ step: i + 1 });
+    frames.forEach((frame, i) => {
+      put(frame, { "aria-current": view.step === i + 1 ? "step" : null });
+      const found = told?.steps.find(({ name }) => name === STEPS[i].shows) ?? told?.steps.at(-1);
+      if (found && film.told !== told) frame.firstChild.src = found.picture;
     });
+    film.told = told;
   };
   return { side, tray, draw, begin };
 }
 
 const kernelOf = (kernel, source) =>
   fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source));
-
-const filmOf = (picture, run, isNow) =>
-  h("button", { type: "button", "aria-current": isNow ? "step" : null }, h("img", { src: `${picture}?run=${run}`, alt: "" }), span(""));
 
 /** The wave that a point of the spectrum is, and the picture without it. @param {import("./state.js").Store} store */
 export function waveOf(store, { facts }) {

@@ -168,8 +168,7 @@ function listenToDrops(opened) {
 
 /** Return the addresses of all questions, as they follow from the state. */
 function addressesOf(facts, commands, look) {
-  const small = (state, settings, size) => {
-    const { file, page } = state.asked;
+  const small = ({ file, page }, settings, size) => {
     const level = facts().levels.at(-1);
     return address("small", {
       size,
@@ -182,11 +181,10 @@ function addressesOf(facts, commands, look) {
       address(path, { file, page, ...more });
   const cards = GOALS.map((goal) => [
     `small_${goal.id}`,
-    (state, got) => {
-      const { asked, view } = state;
+    ({ asked, view }, got) => {
       if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
       if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
-      return small(state, goal.begin(facts(), got.about.value), null);
+      return small(asked, goal.begin(facts(), got.about.value), null);
     },
   ]);
   return {
@@ -205,20 +203,12 @@ function addressesOf(facts, commands, look) {
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
     wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),
-    without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
-    other: (state) => {
-      const {
-        asked: { settings, wrong },
-        view: { way, both },
-      } = state;
-      return way === "learn" && both && settings && !wrong ? small(state, { ...settings, shape: "ideal" }, 1024) : null;
-    },
+    without: ({ asked, view: { wave } }) => (wave ? small(asked, { command: "notch", at: [wave] }, 320) : null),
+    other: ({ asked, view: { way, both } }) =>
+      way === "learn" && both && asked.settings && !asked.wrong ? small(asked, { ...asked.settings, shape: "ideal" }, 1024) : null,
     steps: (state, got) => {
-      const {
-        asked: { settings, wrong },
-        view: { way },
-      } = state;
-      if (way !== "learn" || !settings || wrong || got.result?.number !== state.number) return null;
+      const { asked, view, number } = state;
+      if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;
       const { id, ...request } = requestOf(state, commands);
       return address("steps", { request: JSON.stringify(request) });
     },

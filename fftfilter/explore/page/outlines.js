@@ -1,6 +1,6 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
-import { children, draggable, para, put, steppable, svg } from "./dom.js";
+import { children, draggable, movable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
@@ -10,7 +10,7 @@ const STEP = 1.01;
 const SIZE_STEP = 1.1;
 /** The least radius of a circle, in a spectrum that is large and in a small one. */
 const least = (scale) => Math.min(6, 2 + 0.012 * scale);
-export const USUAL_WIDTH = 0.006;
+const USUAL_WIDTH = 0.006;
 
 /**
  * @param {import("./state.js").Store} store
@@ -32,7 +32,6 @@ export function outlinesOf(store, { units, facts, map, at }) {
   const caption = para("cap");
   const settings = () => store.state.asked.settings;
   const n = () => Math.min(facts().width, facts().height);
-  const clipped = (frequency) => Math.min(FARTHEST, Math.max(0.5 / n(), frequency));
   const ringNames = (given) => [...cutoffsOf(given), ...(given?.command === "stripes" && given.spare ? ["spare"] : [])];
 
   const makeRing = (index) => {
@@ -46,21 +45,11 @@ export function outlinesOf(store, { units, facts, map, at }) {
       svg("text", { class: "label" }),
     );
     const name = () => ringNames(settings())[index];
-    const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
-    const written = (frequency) => ({ [name()]: cutoffAt(clipped(frequency), settings()[name()].unit, units()) });
-    draggable(
-      ring,
-      (event) => {
-        const offset = now() - distance(at(event));
-        return (moved) => store.set(written(distance(at(moved)) + offset), { drag: true });
-      },
-      () => settle(store, units),
-    );
-    steppable(
-      ring,
-      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
-      (end) => store.set(written(end ? NYQUIST : 1 / n())),
-    );
+    const begin = (event, now) => {
+      const offset = now - distance(at(event));
+      return (moved) => distance(at(moved)) + offset;
+    };
+    cutoffHandle(ring, store, units, { name, begin, lowest: () => 0.5 / n(), home: () => 1 / n() });
     return ring;
   };
 
@@ -76,14 +65,12 @@ export function outlinesOf(store, { units, facts, map, at }) {
       const spot = gripAt(place, { x, y }, r, index);
       put(grip, { cx: spot.x, cy: spot.y });
       put(label, { x: spot.x + 9, y: spot.y - 9, text: saidOf(cutoff, units()) });
-      put(ring, {
-        "aria-label": LABEL[names[index]],
-        "aria-valuenow": frequency.toPrecision(4),
-        "aria-valuetext": `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`,
-      });
+      const said = `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`;
+      put(ring, { "aria-label": LABEL[names[index]], "aria-valuenow": frequency.toPrecision(4), "aria-valuetext": said });
     });
   };
 
+  const widthOf = ({ width }) => (width && frequencyOf(width, units())) ?? USUAL_WIDTH;
   const makeNotch = (index) => {
     const handle = svg(
       "g",
@@ -95,13 +82,10 @@ export function outlinesOf(store, { units, facts, map, at }) {
     );
     const all = () => settings()[notchesName(settings())] ?? [];
     const changed = (changes, how) => store.set({ [notchesName(settings())]: all().with(index, { ...all()[index], ...changes }) }, how);
-    const width = (notch) => (notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH);
-    const sized = (factor) =>
-      changed(
-        { width: { value: Number(Math.min(NYQUIST, Math.max(1e-4, width(all()[index]) * factor)).toPrecision(3)), unit: "cyc" } },
-        { nudge: true },
-      );
-    const moved = (dx, dy, how) => changed(within({ fx: all()[index].fx + dx, fy: all()[index].fy + dy }), how);
+    const sized = (factor) => {
+      const width = Math.min(NYQUIST, Math.max(1e-4, widthOf(all()[index]) * factor));
+      changed({ width: { value: Number(width.toPrecision(3)), unit: "cyc" } }, { nudge: true });
+    };
     const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
     draggable(
       handle,
@@ -121,21 +105,13 @@ export function outlinesOf(store, { units, facts, map, at }) {
       },
       { passive: false },
     );
+    movable(handle, (dx, dy) => {
+      const { fx, fy } = all()[index];
+      changed(within({ fx: fx + dx / facts().width, fy: fy + dy / facts().height }), { nudge: true });
+    });
     handle.addEventListener("keydown", (event) => {
-      const far = event.shiftKey ? 10 : 1;
-      const { width: columns, height: rows } = facts();
-      const nudge = { nudge: true };
-      const keys = {
-        ArrowLeft: () => moved(-far / columns, 0, nudge),
-        ArrowRight: () => moved(far / columns, 0, nudge),
-        ArrowUp: () => moved(0, -far / rows, nudge),
-        ArrowDown: () => moved(0, far / rows, nudge),
-        "+": () => sized(SIZE_STEP),
-        "=": () => sized(SIZE_STEP),
-        "-": () => sized(1 / SIZE_STEP),
-        Delete: remove,
-        Backspace: remove,
-      };
+      const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
+      const keys = { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove };
       if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
@@ -149,8 +125,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
     const count = given?.command === "notch" ? Math.max(1, Number(given.harmonics ?? 1)) : 1;
     children(notches, found.length, makeNotch).forEach((handle, index) => {
       const notch = found[index];
-      const width = notch.width ? (frequencyOf(notch.width, units()) ?? USUAL_WIDTH) : USUAL_WIDTH;
-      const r = Math.max(least(place.scale), width * place.scale);
+      const r = Math.max(least(place.scale), widthOf(notch) * place.scale);
       const { x, y } = place.screen(notch.fx, notch.fy);
       const [touch, echoes, casing, line] = handle.children;
       put(touch, { cx: x, cy: y, r: Math.max(16, r) });
@@ -169,13 +144,9 @@ export function outlinesOf(store, { units, facts, map, at }) {
     const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : [];
     const spots = found.flatMap((peak, index) => {
       const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
-      const all = [peak, ...peak.harmonics];
-      return all
-        .flatMap(({ fx, fy, width_cyc: r }) => [
-          { fx, fy, r },
-          { fx: -fx, fy: -fy, r },
-        ])
-        .map((spot) => ({ ...spot, kind: `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}` }));
+      const kind = `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}`;
+      const both = [1, -1].flatMap((sign) => [peak, ...peak.harmonics].map((each) => ({ sign, each })));
+      return both.map(({ sign, each: { fx, fy, width_cyc: r } }) => ({ fx: sign * fx, fy: sign * fy, r, kind }));
     });
     children(groups, spots.length, () => svg("circle")).forEach((circle, i) => {
       const { x, y } = place.screen(spots[i].fx, spots[i].fy);
@@ -241,12 +212,33 @@ export function outlinesOf(store, { units, facts, map, at }) {
   return { root, caption, draw, focusNotch: (index) => notches.children[index]?.focus() };
 }
 
-/** End the drag of a cutoff: if it was dragged past the other one, they change names. */
-export function settle(store, units) {
-  const { settings } = store.state.asked;
-  const crossed = isBand(settings) && frequencyOf(settings.inner, units()) > frequencyOf(settings.outer, units());
-  if (crossed) store.set({ inner: settings.outer, outer: settings.inner });
-  else store.ask({});
+/**
+ * Let a handle set a cutoff, by dragging and by keys. `begin(event, frequency)` returns the frequency of each move.
+ *
+ * @param {Element} handle @param {import("./state.js").Store} store @param {() => import("./units.js").Units} units
+ * @param {{name: () => string, begin: Function, lowest: () => number, home: () => number}} how
+ */
+export function cutoffHandle(handle, store, units, { name, begin, lowest, home }) {
+  const cutoff = () => store.state.asked.settings[name()];
+  const now = () => frequencyOf(cutoff(), units()) ?? 0.1;
+  const set = (frequency, how) => store.set({ [name()]: cutoffAt(Math.min(FARTHEST, Math.max(lowest(), frequency)), cutoff().unit, units()) }, how);
+  const settle = () => {
+    const { settings } = store.state.asked;
+    // If it was dragged past the other one, they change names.
+    const crossed = isBand(settings) && frequencyOf(settings.inner, units()) > frequencyOf(settings.outer, units());
+    if (crossed) store.set({ inner: settings.outer, outer: settings.inner });
+    else store.ask({});
+  };
+  const start = (event) => {
+    const moved = begin(event, now());
+    return (move) => set(moved(move), { drag: true });
+  };
+  draggable(handle, start, settle);
+  steppable(
+    handle,
+    (steps) => set(now() * STEP ** steps, { nudge: true }),
+    (end) => set(end ? NYQUIST : home()),
+  );
 }
 
 /** Whether a wave that is kept is this peak. */
@@ -266,9 +258,6 @@ const within = ({ fx, fy }) => ({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)),
 /** Return where else a notch takes out: its conjugate, its multiples, and theirs. */
 function multiples({ fx, fy }, count) {
   const most = Math.min(count, Math.floor(NYQUIST / Math.max(Math.abs(fx), Math.abs(fy), 1e-6)));
-  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [
-    { fx: (m + 1) * fx, fy: (m + 1) * fy },
-    { fx: -(m + 1) * fx, fy: -(m + 1) * fy },
-  ]);
-  return all.flat().slice(1);
+  const all = Array.from({ length: Math.max(1, most) }, (_, m) => [m + 1, -(m + 1)]).flat();
+  return all.slice(1).map((m) => ({ fx: m * fx, fy: m * fy }));
 }

@@ -1,6 +1,6 @@
 /** The picture: before and after in one, side by side, after alone, or what was removed; and values under the pointer. */
 
-import { button, div, draggable, h, icon, para, put, segments, span, steppable, svg } from "./dom.js";
+import { button, div, draggable, h, icon, movable, para, put, segments, span, steppable, svg } from "./dom.js";
 import { listen } from "./gestures.js";
 import { isStale, missingOf } from "./state.js";
 import { stageOf } from "./stage.js";
@@ -29,15 +29,8 @@ export function pictureOf(store, facts, ask) {
   const scaleText = span("");
   const scaleBar = h("i");
   const scale = h("div", { class: "scale", "aria-hidden": "true" }, scaleText, scaleBar);
-  const ends = [0, 1].map((end) =>
-    svg("circle", {
-      class: "end",
-      r: 6,
-      tabindex: 0,
-      role: "slider",
-      "aria-label": end ? "End of the profile" : "Begin of the profile",
-      "aria-valuenow": 0,
-    }),
+  const ends = ["Begin of the profile", "End of the profile"].map((name) =>
+    svg("circle", { class: "end", r: 6, tabindex: 0, role: "slider", "aria-label": name, "aria-valuenow": 0 }),
   );
   const line = svg("path", { class: "line" });
   const copy = svg("path", { class: "line" });
@@ -108,14 +101,7 @@ export function pictureOf(store, facts, ask) {
       },
       () => store.commit(),
     );
-    end.onkeydown = (event) => {
-      const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const far = event.shiftKey ? 10 : 1;
-      move(store.state.view.profile[2 * i] + far * by[0], store.state.view.profile[2 * i + 1] + far * by[1], false);
-    };
+    movable(end, (dx, dy) => move(store.state.view.profile[2 * i] + dx, store.state.view.profile[2 * i + 1] + dy, false));
   });
 
   const paint = (surface, from, to, offset = 0, isOld = false) => {
@@ -202,29 +188,15 @@ export function pictureOf(store, facts, ask) {
     } else paint(after ?? before, 0, width, 0, old || !after);
     put(bar, { hidden: !isWipe, "aria-valuenow": Math.round(100 * wipe), "aria-valuetext": `${Math.round(100 * wipe)} % before` });
     bar.style.left = `${border}px`;
-    const words = isHeld
-      ? ["Before", ""]
-      : !isFiltered
-        ? ["", ""]
-        : way === "learn"
-          ? two
-            ? ["Ideal: rings", "Gaussian: none"]
-            : ["", ""]
-          : two || isWipe
-            ? ["Before", "After"]
-            : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
+    let words = ["", ""];
+    if (isHeld) words = ["Before", ""];
+    else if (isFiltered && way === "learn" && two) words = ["Ideal: rings", "Gaussian: none"];
+    else if (isFiltered && way !== "learn") words = two || isWipe ? ["Before", "After"] : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
     tags.forEach((tag, i) => put(tag, { text: words[i], hidden: !words[i], "data-old": old && (i === 1 || words[1] === "") }));
     tags[1].style.left = two ? `${paneSize().width + 12}px` : "";
     tags[1].style.right = two ? "auto" : "";
-    const first =
-      got.before?.error ??
-      (!before
-        ? "Opening the picture"
-        : isFiltered && !after
-          ? got.doing?.number === state.number
-            ? got.doing.text
-            : "Filtering for the first time"
-          : "");
+    let first = got.before?.error ?? (before ? "" : "Opening the picture");
+    if (!first && isFiltered && !after) first = got.doing?.number === state.number ? got.doing.text : "Filtering for the first time";
     put(wait, { text: first, hidden: !first });
     show.draw(how);
     put(show.root, { hidden: !asked.settings || way === "learn" });

@@ -2,7 +2,7 @@
 
 import { powerOf } from "./colors.js";
 import { button, children, div, draggable, para, put, span, steppable, svg } from "./dom.js";
-import { settle } from "./outlines.js";
+import { cutoffHandle } from "./outlines.js";
 import { cutoffsOf } from "./settings.js";
 import { isStale } from "./state.js";
 import { brief, cutoffAt, decibels, FARTHEST, frequencyOf, lengthOf, saidOf } from "./units.js";
@@ -10,7 +10,6 @@ import { brief, cutoffAt, decibels, FARTHEST, frequencyOf, lengthOf, saidOf } fr
 const MARGIN = { left: 40, right: 8, top: 8, bottom: 20 };
 /** Pixels between two labels of an axis. */
 const APART = 52;
-const STEP = 1.01;
 /** A part of the samples, or of the power, that is not worth a word. */
 const FEW = 5e-5;
 
@@ -53,7 +52,6 @@ export function gainPlot(store, { units, facts }) {
   const lowest = () => 0.7 / Math.min(facts().width, facts().height);
   const x = (f) => box.left + ((box.right - box.left) * Math.log(Math.max(f, lowest()) / lowest())) / Math.log(FARTHEST / lowest());
   const frequencyAt = (px) => lowest() * (FARTHEST / lowest()) ** ((px - box.left) / (box.right - box.left));
-  const settings = () => store.state.asked.settings;
 
   const makeHand = (index) => {
     const hand = svg(
@@ -64,19 +62,9 @@ export function gainPlot(store, { units, facts }) {
       svg("circle", { r: 6 }),
       svg("text"),
     );
-    const name = () => cutoffsOf(settings())[index];
-    const now = () => frequencyOf(settings()[name()], units()) ?? 0.1;
-    const written = (f) => ({ [name()]: cutoffAt(clamp(f, lowest(), FARTHEST), settings()[name()].unit, units()) });
-    draggable(
-      hand,
-      () => (event) => store.set(written(frequencyAt(event.clientX - root.getBoundingClientRect().left)), { drag: true }),
-      () => settle(store, units),
-    );
-    steppable(
-      hand,
-      (steps) => store.set(written(now() * STEP ** steps), { nudge: true }),
-      (end) => store.set(written(end ? 0.5 : lowest())),
-    );
+    const name = () => cutoffsOf(store.state.asked.settings)[index];
+    const begin = () => (event) => frequencyAt(event.clientX - root.getBoundingClientRect().left);
+    cutoffHandle(hand, store, units, { name, begin, lowest, home: lowest });
     return hand;
   };
 
@@ -106,11 +94,8 @@ export function gainPlot(store, { units, facts }) {
     for (let f = 0.5; f > lowest(); f /= 2) {
       if (edge - x(f) < APART) continue;
       edge = x(f);
-      ticks.push([
-        edge,
-        box.bottom + 15,
-        edge > box.right - APART ? brief(cutoffAt(f, unit, units()).value) : saidOf(cutoffAt(f, unit, units(), 3), units()),
-      ]);
+      const text = edge > box.right - APART ? brief(cutoffAt(f, unit, units()).value) : saidOf(cutoffAt(f, unit, units(), 3), units());
+      ticks.push([edge, box.bottom + 15, text]);
     }
     labels(words, ticks);
     const names = cutoffsOf(asked.settings);
@@ -128,21 +113,17 @@ export function gainPlot(store, { units, facts }) {
         "text-anchor": isRight ? "end" : "start",
         text: saidOf(cutoff, units()),
       });
-      put(hand, {
-        "aria-label": `${names[i]} cutoff in the plot`,
-        "aria-valuenow": frequencyOf(cutoff, units())?.toPrecision(4),
-        "aria-valuetext": saidOf(cutoff, units()),
-      });
+      const value = { "aria-valuenow": frequencyOf(cutoff, units())?.toPrecision(4), "aria-valuetext": saidOf(cutoff, units()) };
+      put(hand, { "aria-label": `${names[i]} cutoff in the plot`, ...value });
     });
     put(title, { text: curve ? "Gain by period" : "Power by period" });
     put(keys.children[1], { hidden: Boolean(curve) || !asked.settings });
     put(keys.children[2], { hidden: !curve });
     const told = asked.settings && got.words ? got.words : {};
-    const parts = [
-      told.share > FEW ? `${brief(100 * told.share, 2)} % of the power is removed` : "",
-      told.clipped > FEW ? `${brief(100 * told.clipped, 2)} % of the samples are clipped` : "",
-    ];
-    put(share, { text: parts.filter(Boolean).join(" · ") || "\u00a0", "data-old": isStale(state, got) });
+    const parts = [];
+    if (told.share > FEW) parts.push(`${brief(100 * told.share, 2)} % of the power is removed`);
+    if (told.clipped > FEW) parts.push(`${brief(100 * told.clipped, 2)} % of the samples are clipped`);
+    put(share, { text: parts.join(" · ") || "\u00a0", "data-old": isStale(state, got) });
     put(root, { "data-old": isStale(state, got) });
   }
   return { root: figure, draw };
@@ -203,13 +184,9 @@ export function levelsPlot(store) {
   const { root, box } = plotOf("Levels", () => draw(store.state, store.got), 10);
   const [area, after] = ["area", "after"].map((name) => svg("path", { class: name }));
   const words = svg("g");
-  const knobs = [["Black"], ["Gamma"], ["White"]].map(([name], i) => {
-    const knob = svg(
-      "g",
-      { class: "knob", role: "slider", tabindex: 0, "aria-label": name },
-      svg("rect", { class: "touch", width: 22, height: 30 }),
-      svg("path"),
-    );
+  const knobs = ["Black", "Gamma", "White"].map((name, i) => {
+    const touch = svg("rect", { class: "touch", width: 22, height: 30 });
+    const knob = svg("g", { class: "knob", role: "slider", tabindex: 0, "aria-label": name }, touch, svg("path"));
     draggable(
       knob,
       () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true),
@@ -259,11 +236,7 @@ export function levelsPlot(store) {
         box.bottom - (Math.sqrt(count) / most) * (box.bottom - box.top),
       ]);
     };
-    put(area, {
-      d: `M${box.left} ${box.bottom}L${line(about.histogram)
-        .map((point) => point.join(" "))
-        .join("L")}L${box.right} ${box.bottom}Z`,
-    });
+    put(area, { d: path([[box.left, box.bottom], ...line(about.histogram), [box.right, box.bottom]]) + "Z" });
     const own = state.asked.settings && got.words?.histogram && got.words.number === state.number ? got.words.histogram : null;
     put(after, { d: own ? path(line(own)) : "" });
     const now = levels();

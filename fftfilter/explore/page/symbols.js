@@ -1,20 +1,14 @@
 /** The symbols of the page, drawn by their paths: in a box of 18 the goals, of 16 the others. */
 
-const DOTS = [
-  [4, 4, 1.7],
-  [9, 4, 1.2],
-  [14, 4, 0.8],
-  [4, 9, 1.2],
-  [9, 9, 1.7],
-  [14, 9, 1.2],
-  [4, 14, 0.8],
-  [9, 14, 1.2],
-  [14, 14, 1.7],
-];
+/** A circle for each radius, three in a row. */
+const DOTS = [1.7, 1.2, 0.8, 1.2, 1.7, 1.2, 0.8, 1.2, 1.7].map((r, i) => {
+  const [x, y] = [4 + 5 * (i % 3), 4 + 5 * Math.floor(i / 3)];
+  return `M${x} ${y}m${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+});
 
-/** Paths by name; what is `dashed` has gaps. @type {Record<string, {size: number, paths: string[], dashed?: string, circle?: number}>} */
+/** Paths by name; what is `dashed` has gaps. @type {Record<string, {size: number, paths: string[], dashed?: string}>} */
 export const SYMBOLS = {
-  dots: { size: 18, paths: DOTS.map(([x, y, r]) => `M${x} ${y}m${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`) },
+  dots: { size: 18, paths: DOTS },
   stripes: { size: 18, paths: ["M3 2.5v13M7 2.5v13M11 2.5v13M15 2.5v13"] },
   flat: { size: 18, paths: ["M2 14C6 5 12 3.5 16 6M2 15.5h14"], dashed: "M4 9V7M8 6V4" },
   smooth: { size: 18, paths: ["M2 9c1.5-4 3-4 4 0s3 4 4 0 3-4 4-1 1.5 2 2 1"] },

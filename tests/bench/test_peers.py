@@ -1,0 +1,136 @@
+"""The tables of peers. NumPy stands for all libraries: which ones are installed differs from machine to machine."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fftfilter.bench import measure
+from fftfilter.bench import peers as tables_of_peers
+from fftfilter.bench.measure import OURS, Peer, Setting, check_peer
+from fftfilter.bench.peers import FILTERS, TRANSFORMS, cases, peers, transforms
+from fftfilter.commands.bench import bench
+from fftfilter.errors import RefusedError
+from fftfilter.transfer import highpass
+from fftfilter.transfer.reference import filter_image
+
+# Powers of eight, whose kernels are built already: those of the check of a new device.
+SHAPE = (1, 64, 512)
+TRANSFORMED = (1, 60, 324)
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return Setting(runs=1)
+
+
+@pytest.fixture(autouse=True)
+def _measured_once(monkeypatch):
+    """Figures are not looked at."""
+    monkeypatch.setattr(measure, "SECONDS", 0)
+    monkeypatch.setattr(measure, "REST", 0)
+
+
+def replace(monkeypatch, **functions):
+    for name, function in functions.items():
+        monkeypatch.setattr(tables_of_peers, name, function)
+
+
+# The same high-pass
+
+
+def test_peers_are_timed_beside_this_program(setting, monkeypatch):
+    replace(monkeypatch, FILTERS={"numpy": FILTERS["numpy"]})
+    benchmark = peers(setting, shapes=[SHAPE])
+    assert list(benchmark.steps) == ["512 x 64: prepare", "512 x 64: fftfilter, numpy"]
+    ours, theirs = benchmark.table.rows
+    assert (ours["size"], ours["who"], theirs["who"]) == ("512 x 64", OURS, "numpy")
+    assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
+
+
+def test_the_peers_of_a_gpu_filter_resident_data(setting, monkeypatch):
+    """On PoCL's CPU, which runs the kernels of GPUs, too, where no other library finds a GPU."""
+    replace(monkeypatch, filters_on_host=tables_of_peers.filters_on_gpu, find_spec=lambda _: None)
+    benchmark = peers(setting, shapes=[(2, 64, 48)])
+    assert len(list(benchmark.steps)) == 2
+    assert [(row["size"], row["who"]) for row in benchmark.table.rows] == [
+        ("2 of 48 x 64", OURS),
+        ("2 of 48 x 64", "22 bytes a pixel"),
+    ]
+
+
+def test_a_peer_with_another_picture_is_not_timed(setting, monkeypatch):
+    def prepare(_, stack, transfer):
+        wrong = 255 - filter_image(stack[0], transfer.gain(*SHAPE[1:]))
+        return [Peer("negative", lambda: None, result=lambda: wrong)]
+
+    replace(monkeypatch, filters_on_host=prepare)
+    with pytest.raises(RefusedError, match="negative computes another picture"):
+        list(peers(setting, shapes=[SHAPE]).steps)
+
+
+def test_the_command_of_filters_takes_sizes_and_a_radius():
+    command = ["peers", "--size", "64x8", "--radius", "50%", "--runs", "1"]
+    done = CliRunner().invoke(bench, command, catch_exceptions=False)
+    assert "\n64 x 8  fftfilter" in done.stdout
+    assert "Highpass, ideal, radius 50%. From an array to an array in the host's memory." in done.stdout
+
+
+@pytest.mark.parametrize("library", FILTERS)
+def test_every_library_makes_the_right_picture(library):
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    image = np.random.default_rng(61).integers(0, 256, SHAPE[1:], dtype=np.uint8)
+    gain = highpass().gain(*image.shape)
+    off = np.abs(FILTERS[library](image, gain)().astype(int) - filter_image(image, gain))
+    assert off.max() <= 1
+    assert np.count_nonzero(off) <= off.size // 100
+
+
+# The same plain FFTs
+
+
+def test_all_transforms_are_timed_beside_a_peer(setting, monkeypatch):
+    replace(monkeypatch, TRANSFORMS={"numpy": TRANSFORMS["numpy"]})
+    benchmark = transforms(setting, shapes=[TRANSFORMED])
+    names = ["fft2", "ifft2", "fft2 of real", "rfft2", "irfft2", "fft of rows"]
+    assert list(benchmark.steps) == [f"324 x 60: {name}" for name in names]
+    rows = [(row["transform"], row["who"]) for row in benchmark.table.rows]
+    assert rows == [(name, who) for name in names for who in (OURS, "numpy")]
+
+
+def test_a_gpu_transforms_what_is_there(setting, monkeypatch):
+    """On PoCL's CPU, which runs the kernels of GPUs, too, and at a size of which they are built already."""
+    replace(monkeypatch, find_spec=lambda _: None)
+    for case in cases((2, 5, 9), np.dtype("f4")):
+        if case.name == "fft2 of real":
+            continue
+        (peer,) = tables_of_peers.transforms_on_gpu(setting, case)
+        peer.call()
+        peer.finish()
+        check_peer(peer.name, peer.result(), case.by("numpy.fft")())
+
+
+def test_a_peer_with_another_transform_is_not_timed(setting, monkeypatch):
+    def prepare(_, case):
+        return [Peer("negative", lambda: None, result=lambda: -case.by("numpy.fft")())]
+
+    replace(monkeypatch, transforms_on_host=prepare)
+    with pytest.raises(RefusedError, match="negative computes another transform"):
+        list(transforms(setting, shapes=[TRANSFORMED]).steps)
+
+
+@pytest.mark.parametrize("library", TRANSFORMS)
+def test_every_library_makes_the_right_transforms(library):
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    for case in cases((1, 5, 9), np.dtype("f4")):
+        check_peer(library, TRANSFORMS[library](case)(), case.by("numpy.fft")())
+
+
+def test_the_command_of_transforms_takes_sizes():
+    done = CliRunner().invoke(bench, ["transforms", "--size", "324x60", "--runs", "1"], catch_exceptions=False)
+    assert "\n324 x 60  rfft2         fftfilter" in done.stdout
