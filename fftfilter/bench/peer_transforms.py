@@ -13,8 +13,8 @@ import numpy as np
 import fftfilter
 
 from ..device.launcher import Launcher
+from ..fused import Shape as Transformed
 from ..fused.gpu.plain_fft import GpuTransform
-from ..fused.plain_fft import Shape as Transformed
 from .benchmark import Benchmark, complex_numbers
 from .measure import OURS, Peer, timed
 from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table_of

@@ -1,8 +1,7 @@
 """The staged pipeline: the book's flow chart, one kernel launch after the other, with any FFT algorithm in it.
 
     pipeline.py     the flow chart from pixels to pixels
-    plan.py         launches as plain data, and the transform of a row
-    steps.py        the book's steps beside the transform, and the steps of its transform
+    steps.py        launches as plain data, the transform of a row, and the book's steps
     transform.py    the transform of rows, forward or inverse, of any length; and one prepared on a device
     algorithms/     the FFT algorithms: one file each
     runner.py       runs a plan: its kernels, its buffers and tables

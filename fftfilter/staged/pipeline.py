@@ -11,9 +11,28 @@ from ..device.launcher import FoundOnHost
 from ..output.ramp import of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
-from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace
-from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
+from .steps import (
+    FORWARD,
+    IMAGE,
+    INVERSE,
+    MASK,
+    NOISE_FLOOR,
+    OFFSET,
+    RAMPS,
+    UNDECIDED,
+    Launch,
+    X,
+    Y,
+    extremes,
+    first_pair,
+    load,
+    magnitude,
+    mask,
+    mask_table,
+    quantize,
+    transpose,
+)
 from .transform import fft_core, plan_rows
 
 if TYPE_CHECKING:

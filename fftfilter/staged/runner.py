@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from .plan import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
+from .steps import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plan import FLIP, FORWARD, INVERSE, SPIN, Launch, RowPlan, X, Y
 from .runner import Workspace
-from .steps import normalize, transpose
+from .steps import FLIP, FORWARD, INVERSE, SPIN, Launch, RowPlan, X, Y, normalize, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable

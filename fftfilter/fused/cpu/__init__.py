@@ -4,8 +4,7 @@
     plan.py          the plan of an image: its strips, its transforms, the bytes between the steps
     program.py       the program, its parameters, and the transfer function, as the kernels read them
     pipeline.py      FusedCpuPipeline: buffers, the program, the launch
-    plain_fft.py     CpuTransform: transforms without a mask between, and the layout of their arrays
-    long_signal.py   LongSignal, LongChirp: few or long rows, each as a matrix
+    plain_fft.py     CpuTransform, LongChirp: transforms without a mask between; the layout of their arrays
 
 docs/fused.md follows one image through all steps.
 """

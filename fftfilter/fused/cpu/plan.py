@@ -116,7 +116,7 @@ def plan(
     ``lanes`` are by default those of the device's registers, ``workers`` its compute units. Smaller parts make small
     images take the path of large ones. ``inverses`` is how often an image is transformed back.
     """
-    lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
+    lanes = lanes or lanes_of(device)
     part = part_bytes // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
     columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
@@ -127,6 +127,11 @@ def plan(
 def inner(axis: Axis) -> MixedRadix:
     """Return the mixed radix plan that does the work: the axis's own, or that of its convolution."""
     return axis.inner if isinstance(axis, Bluestein) else axis
+
+
+def lanes_of(device: Device) -> int:
+    """Return the floats of a vector: 4, 8 or 16, after the device's registers."""
+    return vector_width(device.cl_device.native_vector_width_float)
 
 
 def vector_width(native: int) -> int:

@@ -15,7 +15,7 @@ import pyopencl as cl
 
 from ...transfer.shapes import number_of
 from .launches import REGISTERS, Launch, Launches, compiler_options
-from .mask import UNUSED
+from .plan import UNUSED
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
 
 if TYPE_CHECKING:

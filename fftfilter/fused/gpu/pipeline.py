@@ -44,8 +44,7 @@ from .launches import (
     ramp_of_histogram,
     widest,
 )
-from .mask import mask
-from .plan import plan
+from .plan import mask, plan
 from .transform import DEFAULT
 
 if TYPE_CHECKING:

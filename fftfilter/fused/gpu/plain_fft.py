@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from ...device.launcher import Launcher
-    from ..plain_fft import Shape
+    from .. import Shape
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -77,7 +77,7 @@ class Step:
 
 def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
     """Tell whether a shape can be transformed."""
-    if shape.count * shape.height * shape.width >= MOST_NUMBERS:
+    if shape.arrays * shape.height * shape.width >= MOST_NUMBERS:
         return False
     if is_paired(shape, limits):
         return True
@@ -113,9 +113,9 @@ def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
     found: list[Step] = []
     kept = shape.width if is_cut(shape, limits) else shape.spectrum_width
     if shape.along != "columns":
-        found += _axis(shape.count * shape.height, shape.width, 1, limits, kept)
+        found += _axis(shape.arrays * shape.height, shape.width, 1, limits, kept)
     if shape.along != "rows":
-        found += _axis(shape.count, shape.height, kept, limits, shape.height)
+        found += _axis(shape.arrays, shape.height, kept, limits, shape.height)
     return found
 
 
@@ -212,7 +212,7 @@ class GpuTransform:
         paired = images.plan(shape.height, shape.width, limits) if is_paired(shape, limits) else None
         lines = [] if paired else steps(shape, limits)
         between = math.prod(shape.source) if SCRATCH in places(lines) else 0
-        scratch_bytes = 8 * (shape.count * paired.spectrum_length if paired else between)
+        scratch_bytes = 8 * (shape.arrays * paired.spectrum_length if paired else between)
         self.device_bytes = self.source_bytes + self.target_bytes + scratch_bytes
         """Bytes of the device that it takes."""
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, scratch_bytes])
@@ -275,8 +275,8 @@ class GpuTransform:
         shape = self.shape
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep what they find of each image there.
-        largest = self.launcher.allocate(4 * FOUND * shape.count)
-        sizes = shape.count, planned.tiles, self._scratch, None, None, largest
+        largest = self.launcher.allocate(4 * FOUND * shape.arrays)
+        sizes = shape.arrays, planned.tiles, self._scratch, None, None, largest
         made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", needs_two_inverses=False)
         if shape.data == "real":
             (first,) = made.rows([row_table])

@@ -23,7 +23,7 @@ from ...errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..plan import RowPlan
+    from ..steps import RowPlan
 
 Option = int | str
 
