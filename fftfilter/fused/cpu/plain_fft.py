@@ -20,8 +20,8 @@ from ...device.memory_pool import aligned
 from ...output.stack import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix, plan
-from .plan import PART_BYTES, lanes_of
-from .program import PARAMS, filled, program, twiddle_factors
+from .plan import PART_BYTES, vector_width
+from .program import PARAMS, filled, program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,8 +81,8 @@ class CpuLayout:
         self.spectrum = shape.spectrum_width if shape.data == "values" else stored
         """Numbers of a spectrum's row that are read or stored."""
         # A work space begins elsewhere in the cache's sets than the one before.
-        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
-        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, self.rows.inner.n)
+        convolution = self.columns.inner.n if isinstance(self.columns, mixed_radix.Bluestein) else 0
         self.workspace = max(longest, convolution) + plan.SPARE_ROWS
         """Numbers of a worker's work space."""
         self.strip_stride = height + plan.SPARE_ROWS
@@ -192,12 +192,12 @@ class CpuTransform:
         part_bytes: int = PART_BYTES,
     ) -> None:
         device = launcher.device
-        lanes = lanes or lanes_of(device)
+        lanes = lanes or vector_width(device)
         workers = workers or device.cl_device.max_compute_units
         self.kind = SIGNAL if sides else KINDS[shape.along]
         if sides:
-            rows, columns = sides
-            shape = shape._replace(data="complex", along="both", arrays=shape.height, height=rows, width=columns)
+            height, width = sides
+            shape = shape._replace(data="complex", along="both", arrays=shape.height, height=height, width=width)
         self.launcher, self.shape = launcher, shape
         self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, part_bytes=part_bytes)
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
@@ -205,30 +205,25 @@ class CpuTransform:
         of_source, of_target = layout.sizes()
         workspaces = 8 * lanes * layout.workspace * workers
         between = layout.between()
-        self.device_bytes = max(64, layout.strip_bytes) + workspaces + between.nbytes
+        strip_bytes = max(64, layout.strip_bytes)
+        self.device_bytes = strip_bytes + workspaces + between.nbytes
         """Bytes that the transform keeps between calls."""
         arrays = [shape.arrays * of_source * pixel.itemsize, shape.arrays * of_target * 4]
         device.check_memory(str(shape), [self.device_bytes, *arrays])
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
-        arguments = {
-            "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
-            "params": launcher.wrap(layout.params(), constant=True),
-            "layout": launcher.wrap(layout.layout(), constant=True),
-            "z": self._scratch(max(64, layout.strip_bytes)),
-            "x": self._scratch(workspaces),
-            "source": None,
-            "target": None,
-            "largest": self._largest_buffer,
-            "column_twiddles": launcher.wrap(twiddle_factors(layout.columns), constant=True),
-            "row_twiddles": launcher.wrap(twiddle_factors(layout.rows), constant=True),
-            "places": launcher.wrap(layout.places, constant=True),
-            "to": launcher.wrap(layout.to, constant=True),
-            "take": launcher.wrap(layout.take, constant=True),
-            "between": launcher.wrap(between, constant=True),
-            "scale": None,
+        described = {"params": layout.params(), "layout": layout.layout()}
+        tables: dict[str, Array] = {
+            "column_twiddles": layout.columns.twiddles(),
+            "row_twiddles": layout.rows.twiddles(),
         }
+        tables |= {"places": layout.places, "to": layout.to, "take": layout.take, "between": between}
+        strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
+        arguments: dict[str, Any] = {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32))}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in described.items()}
+        arguments |= {"z": strips, "x": x, "source": None, "target": None, "largest": self._largest_buffer}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()} | {"scale": None}
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
         files = (*STEPS[shape.data], LAUNCH)
@@ -258,13 +253,10 @@ class CpuTransform:
             return target.reshape(1, shape.arrays, -1), largest
         return target if made == layout.target_pitch else np.ascontiguousarray(target[:, :, :made]), largest
 
-    def _scratch(self, size: int) -> Any:
-        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))
-
 
 def long(launcher: Launcher, shape: Shape) -> CpuTransform | LongChirp | None:
     """Return the transform of long or few rows, None for others."""
-    lanes = lanes_of(launcher.device)
+    lanes = vector_width(launcher.device)
     if shape.along != "rows" or shape.width < (FEW if shape.height < lanes else MANY):
         return None
     sides = split(shape.width, lanes)
@@ -282,7 +274,7 @@ class LongChirp:
     """Transforms of rows whose length has a large prime factor: Bluestein's, of a length that can be split."""
 
     def __init__(self, launcher: Launcher, shape: Shape) -> None:
-        self._shape, n, lanes = shape, shape.width, lanes_of(launcher.device)
+        self._shape, n, lanes = shape, shape.width, vector_width(launcher.device)
         good = convolution_lengths(n, 8 * n, (2, 3, 5))
         length, sides = next((m, sides) for m in good if (sides := split(m, lanes)))
         there = shape._replace(width=length, inverse=False)

@@ -54,7 +54,7 @@ class FusedCpuPlan(NamedTuple):
     @property
     def workspace(self) -> int:
         """Numbers of a worker's work space: its longest transform."""
-        return max(self.strips * 2 * self.lanes, inner(self.rows).n, inner(self.columns).n) + self.gains
+        return max(self.strips * 2 * self.lanes, self.rows.inner.n, self.columns.inner.n) + self.gains
 
     @property
     def gains(self) -> int:
@@ -116,7 +116,7 @@ def plan(
     ``lanes`` are by default those of the device's registers, ``workers`` its compute units. Smaller parts make small
     images take the path of large ones. ``inverses`` is how often an image is transformed back.
     """
-    lanes = lanes or lanes_of(device)
+    lanes = lanes or vector_width(device)
     part = part_bytes // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
     columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
@@ -124,16 +124,7 @@ def plan(
     return FusedCpuPlan(height, width, lanes, workers, columns, rows, inverses)
 
 
-def inner(axis: Axis) -> MixedRadix:
-    """Return the mixed radix plan that does the work: the axis's own, or that of its convolution."""
-    return axis.inner if isinstance(axis, Bluestein) else axis
-
-
-def lanes_of(device: Device) -> int:
-    """Return the floats of a vector: 4, 8 or 16, after the device's registers."""
-    return vector_width(device.cl_device.native_vector_width_float)
-
-
-def vector_width(native: int) -> int:
-    """Return the lanes to use on a device whose registers hold ``native`` floats: 4, 8 or 16."""
+def vector_width(device: Device) -> int:
+    """Return the floats of a vector, after the device's registers: 4, 8 or 16."""
+    native = device.cl_device.native_vector_width_float
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))

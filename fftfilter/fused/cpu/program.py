@@ -18,7 +18,6 @@ from ...output.histogram import counted
 from ...output.rounding import decided_row
 from ...transfer.shapes import SHAPES, TABLE, number_of
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
-from .plan import inner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,46 +86,24 @@ PARAMS = np.dtype(
 )
 
 
-def params(
-    plan: FusedCpuPlan,
-    stack: Stack,
-    *,
-    row_groups: int,
-    zero_rows: int,
-    mask: MaskTerms,
-    dc: float,
-    edges: Edges,
-) -> NDArray[Any]:
-    """Return the parameters of a stack, an array of one :data:`PARAMS`.
+def params(plan: FusedCpuPlan, stack: Stack, dc: float, edges: Edges, fields: dict[str, float]) -> Array:
+    """Return the parameters of a stack, an array of one :data:`PARAMS`; ``dc`` is H(0).
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``dc`` is H(0).
+    The ``fields`` given are those of the mask, how many groups of rows are filtered, ``row_groups``, and how many rows
+    are cleared, ``zero_rows``.
     """
     row, column = counted(plan.height, plan.width)
-    fields = {
-        "count": stack.count,
-        **{name: getattr(plan, name) for name in ("pitch", "strips", "strip_stride", "workspace", "gains")},
-        **{name: getattr(mask, name) for name in ("shape", "has_inner", "is_complement")},
-        "last_start": plan.pitch - 2 * plan.lanes,
-        "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
-        "row_groups": row_groups,
-        "zero_rows": zero_rows,
-        "strips_written": plan.strips_in_line(stack.out.itemsize),
-        "bands": plan.bands(stack.out.itemsize),
-        "pixel_bytes": stack.out.itemsize,
-        "one_scale": stack.one_scale,
-        "counted_row": row,
-        "counted_column": column,
-        "decided_row": decided_row(plan.height, plan.width),
-        "needs_two_inverses": plan.inverses == 2,
-        "outer_falloff": mask.falloffs[0],
-        "inner_falloff": mask.falloffs[1],
-        # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
-        # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
-        # takes them apart.
-        "row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width,
-        "column_scale": 1 / plan.height,
-        "back": dc * plan.height,
-    }
+    out = stack.out.itemsize
+    fields |= {name: getattr(plan, name) for name in ("pitch", "strips", "strip_stride", "workspace", "gains")}
+    fields |= {"count": stack.count, "one_scale": stack.one_scale, "needs_two_inverses": plan.inverses == 2}
+    fields |= {"counted_row": row, "counted_column": column, "decided_row": decided_row(plan.height, plan.width)}
+    fields |= {"pixel_bytes": out, "strips_written": plan.strips_in_line(out), "bands": plan.bands(out)}
+    fields |= {"last_start": plan.pitch - 2 * plan.lanes, "strips_per_task": plan.strips_per_task(stack.pixel.itemsize)}
+    # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side by
+    # side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask takes
+    # them apart.
+    fields |= {"row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width}
+    fields |= {"column_scale": 1 / plan.height, "back": dc * plan.height}
     return filled(PARAMS, fields, plan.columns, plan.rows)
 
 
@@ -136,22 +113,14 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
     for name, value in fields.items():
         made[name] = value
     for name, axis in zip(("columns", "rows"), axes, strict=False):
-        of_axis, plan = made[name], inner(axis)
+        of_axis, plan = made[name], axis.inner
         stages = plan.table()
         of_axis["points"], of_axis["length"] = axis.n, plan.n
         of_axis["stage_count"], of_axis["whole_stages"] = len(stages), plan.whole_stages
-        # Where the axis's tables begin among its :func:`twiddle_factors`.
+        # Where Bluestein's tables begin among the axis's twiddles.
         of_axis["chirp"], of_axis["filter"] = plan.twiddle_count, plan.twiddle_count + axis.n
         of_axis["stages"][:, : len(stages)] = stages
     return made
-
-
-def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
-    """Return the twiddle factors of an axis, followed by Bluestein's chirp and filter if it has them."""
-    tables = [inner(axis).twiddles()]
-    if isinstance(axis, Bluestein):
-        tables += [axis.chirp(), axis.filter()]
-    return np.concatenate(tables)
 
 
 # Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
@@ -164,7 +133,7 @@ TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4
 
 
 class MaskTerms(NamedTuple):
-    """The tables of the mask: terms or gains.
+    """The tables of the mask, terms or gains, and its ``fields`` among the parameters.
 
     ``across`` is for each position of a row, ``down`` ``(groups, 3, lanes)`` for each row of each group and both
     cutoffs, then what H(0) has more than the function, ``gains`` ``(groups, width, lanes)``.
@@ -173,10 +142,7 @@ class MaskTerms(NamedTuple):
     across: Array
     down: Array
     gains: Array
-    falloffs: tuple[float, float]
-    has_inner: bool
-    is_complement: bool
-    shape: int
+    fields: dict[str, float]
 
 
 def mask_terms(
@@ -201,7 +167,7 @@ def mask_terms(
         # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long.
         of_rows = np.asarray(table)[down_k.ravel()].astype(np.float32).reshape(*down_k.shape, -1)
         gains = np.ascontiguousarray(of_rows.swapaxes(1, 2)).take(across_k, 1)
-        return MaskTerms(across, down, gains, (0.0, 0.0), False, False, number_of(TABLE))
+        return MaskTerms(across, down, gains, {"shape": number_of(TABLE)})
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE
@@ -216,10 +182,10 @@ def mask_terms(
             continue
         terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
         across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
-    shape = PRODUCT if separable else number_of(radial.shape)
-    falloffs = outer.falloff, (inner or outer).falloff
-    unused = np.zeros(1, np.float32)
-    return MaskTerms(across, down, unused, falloffs, inner is not None, radial.is_complement, shape)
+    fields: dict[str, float] = {"shape": PRODUCT if separable else number_of(radial.shape)}
+    fields |= {"has_inner": inner is not None, "is_complement": radial.is_complement}
+    fields |= {"outer_falloff": outer.falloff, "inner_falloff": (inner or outer).falloff}
+    return MaskTerms(across, down, np.zeros(1, np.float32), fields)
 
 
 def twins_of(positions: Array, opposite: Array, kx: Array, width: int) -> Array:
