@@ -29,7 +29,7 @@ from .output.rounding import deviation
 from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline
-from .staged.transform import Transform
+from .staged.runner import Transform
 from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 

@@ -74,9 +74,9 @@ def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inv
     count, height, width = shape
     level = 4 if real else 1
     if not device.is_gpu:
-        from .cpu import plan as cpu_plan
+        from .cpu import program
 
-        return sum(cpu_plan.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
+        return sum(program.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
     from .gpu.plan import plan
 
     pixels = count * height * width

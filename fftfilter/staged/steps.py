@@ -11,6 +11,10 @@ There are two complex buffers. ``X`` holds the data, ``Y`` is free. A launch tha
 
 A step is a pure function that returns its launch, or its launches: each is the kernel of a file of its name under
 ``kernels/staged/steps/``.
+
+In the book ``fft_core`` is bit reversal, butterflies and, for the inverse, the division by the number of samples. Any
+other algorithm's launches may take the place of the first two. One long row is a 1-D signal. Lengths that an algorithm
+does not support go through Bluestein's chirp-z on top of it.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..transfer.radial import Radial
+    from .algorithms import Algorithm
 
     Array = np.ndarray[Any, Any]
 
@@ -232,3 +237,57 @@ def quantize(count: int, images: int, first_pair: int, pixel: str) -> Launch:
     """Map images of count magnitudes in X, as parts of their largest in Y, to pixels by their ramps."""
     arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, RAMPS, UNDECIDED)
     return Launch("staged/steps/quantize.cl", "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))
+
+
+# Transforms of rows by any algorithm
+
+BLUESTEIN = "staged/bluestein.cl"
+
+
+def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
+    """Return how an algorithm transforms rows of length n: directly where it can, else through Bluestein."""
+    if n == 1:
+        return RowPlan(1, 0, (), (), 1)
+    if algorithm.supports(n):
+        return algorithm.plan(n)
+    return bluestein(n, algorithm.plan)
+
+
+def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> tuple[Launch, ...]:
+    """Return the launches that transform ``rows`` rows: FORWARD unnormalized, INVERSE divided by n.
+
+    ``ordered=False`` leaves the permutation out if the algorithm can: the spectrum is then bit-reversed.
+    """
+    launches = tuple(launch.bind({SPIN: plan.spin}) for launch in plan.run(rows, direction, ordered=ordered))
+    return (*launches, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else launches
+
+
+def bluestein(n: int, plan: Callable[[int], RowPlan]) -> RowPlan:
+    """Return the transform of length n as a convolution of length m, the power of two from 2n - 1 up.
+
+    ``plan`` returns the transform of length m. The table holds its spin factors, then the n chirps, then the m values
+    of the filter's spectrum, in the order in which the inner transform leaves a spectrum.
+    """
+    m = 1 << (2 * n - 2).bit_length()
+    inner = plan(m)
+    chirp = np.uint64(inner.spin_length)
+    filter_ = np.uint64(inner.spin_length + n)
+    return RowPlan(
+        n,
+        inner.spin_length + n + m,
+        tables=(
+            *inner.tables,
+            Launch(BLUESTEIN, "chirp", (n,), (SPIN, chirp, np.uint64(n))),
+            Launch(BLUESTEIN, "chirp_filter", (m,), (X, SPIN, chirp, n, m)),
+            *inner.run(1, FORWARD, ordered=False),
+            Launch(BLUESTEIN, "keep_filter", (m,), (SPIN, X, filter_, m)),
+        ),
+        launches=(
+            Launch(BLUESTEIN, "chirp_in", (m,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+            *inner.run(1, FORWARD, ordered=False),
+            Launch(BLUESTEIN, "convolve", (m,), (X, SPIN, FLIP, filter_, m)),
+            *inner.run(1, INVERSE, ordered=False),
+            Launch(BLUESTEIN, "chirp_out", (n,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+        ),
+        width=max(m, inner.width),
+    )

@@ -20,8 +20,8 @@ from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
 from ..fused import Shape, fused, plain_fft, serves_plain
+from ..staged.runner import Transform
 from ..staged.steps import FORWARD, INVERSE
-from ..staged.transform import Transform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -229,11 +229,7 @@ class Engine:
     """
 
     def __init__(
-        self,
-        algorithm: str | None,
-        device: str | int | None,
-        precision: Precision,
-        options: Mapping[str, Option],
+        self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
     ) -> None:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")

@@ -10,8 +10,7 @@ import pytest
 
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.plan import FusedCpuPlan, vector_width
-from fftfilter.fused.cpu.program import AXIS, PARAMS
+from fftfilter.fused.cpu.program import AXIS, PARAMS, FusedCpuPlan, vector_width
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,7 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .plan import PART_BYTES, plan
-from .program import TWINS, mask_terms, params, program, turns_of, twins_of
+from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher

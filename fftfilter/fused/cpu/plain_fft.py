@@ -19,16 +19,15 @@ import numpy as np
 from ...device.memory_pool import aligned
 from ...output.stack import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
-from . import mixed_radix, plan
-from .plan import PART_BYTES, vector_width
-from .program import PARAMS, filled, program
+from . import mixed_radix
+from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...device.launcher import Launcher
     from .. import Shape
-    from .plan import Axis
+    from .program import Axis
 
     Array = NDArray[Any]
 
@@ -83,9 +82,9 @@ class CpuLayout:
         # A work space begins elsewhere in the cache's sets than the one before.
         longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, self.rows.inner.n)
         convolution = self.columns.inner.n if isinstance(self.columns, mixed_radix.Bluestein) else 0
-        self.workspace = max(longest, convolution) + plan.SPARE_ROWS
+        self.workspace = max(longest, convolution) + SPARE_ROWS
         """Numbers of a worker's work space."""
-        self.strip_stride = height + plan.SPARE_ROWS
+        self.strip_stride = height + SPARE_ROWS
         # Between two steps the strips of some images wait, those that go through the steps together.
         strip_bytes = 0 if kind in (LINES, COLUMNS) else 8 * lanes * self.strip_stride * self.strips
         most = WAITING * workers // strip_bytes if strip_bytes else shape.arrays

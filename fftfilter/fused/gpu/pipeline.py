@@ -33,17 +33,7 @@ from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
-from .launches import (
-    FOUND,
-    QUANTIZE_GROUP,
-    Launch,
-    Launches,
-    deviation,
-    histogram,
-    quantize,
-    ramp_of_histogram,
-    widest,
-)
+from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
 from .plan import mask, plan
 from .transform import DEFAULT
 
@@ -195,18 +185,13 @@ class FusedGpuPipeline(OfPictures):
             self._to_spectra = [*make.rows(), *make.columns()]
             arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
             self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
-        else:
-            self._build_steps()
-
-    def _build_steps(self) -> None:
-        """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
-        self._to_values = self._make.rows()
-        for other in (True, False)[not self._needs_two_inverses :]:
-            self._to_values += [*self._make.columns(other=other), *self._make.inverse_rows(other=other)]
-        self._launches = self._to_values
-        if self.stack.white is not None:
-            made = quantize(self.launcher, self.stack, self._values, self.largest, self._ramps_buffer)
-            self._launches = [*self._to_values, made]
+        else:  # a filter that needs two inverses takes the last two steps twice
+            self._to_values = make.rows()
+            for other in (True, False)[not self._needs_two_inverses :]:
+                self._to_values += [*make.columns(other=other), *make.inverse_rows(other=other)]
+            self._launches = [*self._to_values]
+            if stack.white is not None:
+                self._launches += [quantize(self.launcher, stack, self._values, self.largest, self._ramps_buffer)]
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
