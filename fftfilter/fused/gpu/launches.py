@@ -210,9 +210,9 @@ class Launches:
     def inverse_rows_run_together(self) -> bool:
         """Tell whether all groups of the inverse rows run at a time."""
         rows = self.plan.rows
-        if not isinstance(rows, TransformPlan):
-            return False
-        return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
+        if isinstance(rows, TransformPlan):
+            return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
+        return False
 
     def _row_groups(self, plan: TransformPlan) -> int:
         return self.count * -(-self.plan.pairs // plan.batch)

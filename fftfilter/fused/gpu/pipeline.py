@@ -183,7 +183,7 @@ class FusedGpuPipeline(OfPictures):
             self._launches = [self._one_launch(self._ramps_buffer)]
         elif can_wait and make.inverse_rows_run_together():
             self._to_spectra = [*make.rows(), *make.columns()]
-            arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
+            arguments = {**self._waiting_arguments(), "ramps": self._ramps_buffer, "range": widest(self.stack)}
             self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
         else:  # a filter that needs two inverses takes the last two steps twice
             self._to_values = make.rows()
@@ -199,26 +199,21 @@ class FusedGpuPipeline(OfPictures):
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
         return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
 
-    @cached_property
-    def _progress(self) -> cl.Buffer:
-        """The buffer of the counters by which work-groups wait for each other."""
-        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
-        buffer = self.launcher.allocate(told.nbytes)
-        self.launcher.write(buffer, told)
-        return buffer
-
-    @property
     def _waiting_arguments(self) -> dict[str, Any]:
-        """The first arguments of kernels whose work-groups wait for each other."""
+        """Return the first arguments of a kernel whose work-groups wait for each other, with counters of its own."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        progress = self.launcher.allocate(told.nbytes)
+        self.launcher.write(progress, told)
         buffers: dict[str, Any] = {"image": None, "output": None, "spectrum": self._spectrum, "values": self._values}
-        buffers |= {"tables": self._row_tables[0], "largest": self.largest, "progress": self._progress}
+        buffers |= {"tables": self._row_tables[0], "largest": self.largest, "progress": progress}
         numbers = {"pictures": self.stack.count, "support": self._make.support, "one_scale": self.stack.one_scale}
         return buffers | numbers | {"dc": self._mask.dc}
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
         """Return the one launch of all steps. It reads ``ramps``, or finds them from ``wanted`` and ``counts``."""
         rows, columns = counted(self.stack.height, self.stack.width)
-        arguments = self._waiting_arguments | {"ramps": ramps, "range": widest(self.stack)} | self._make.mask_arguments
+        arguments = self._waiting_arguments() | {"ramps": ramps, "range": widest(self.stack)}
+        arguments |= self._make.mask_arguments
         arguments |= {"wanted": wanted or ramps, "counts": counts or ramps, "bins": 0 if counts is None else BINS}
         arguments |= {"counted_rows": rows, "counted_columns": columns}
         return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
