@@ -357,6 +357,8 @@ class FolderRun:
     def _warning_of(self, folder: str) -> Iterator[None]:
         try:
             yield
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # the folder was removed, and with it what was to be noted
         except OSError as error:
             if folder not in self._without_notes:  # one line for a folder, whatever else goes wrong there
                 self._without_notes.add(folder)
