@@ -27,9 +27,8 @@ from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.screens import NOTHING
-from ..work.file import filter_file, largest_of, write
-from ..work.frames import filtered
-from ..work.opened import filled, open_
+from ..work.file import filter_file, read_ahead, write
+from ..work.opened import filled, filtered, largest, open_
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import is_inside
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
     from ..output.difference import Difference
     from ..preview.sheet import Row
     from ..transfer import Transfer
-    from ..work.frames import Frame, Made
-    from ..work.opened import Opened
+    from ..work.opened import Frame, Made, Opened
 
     Key = tuple[object, ...]
     Array = NDArray[Any]
@@ -250,15 +248,15 @@ class Batch:
         self._filter_by(opened.transfer)
         outcome.pages = len(opened.pages)
         if settings.measure_only:
-            outcome.peak, outcome.status = largest_of(opened, self._filter, self._submit), MEASURED
+            pages = (page for page, _ in read_ahead(opened, self._submit))
+            outcome.peak, outcome.status = largest(self._filter, pages, settings.recipe), MEASURED
             return
         target = outcome.job.target
         how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
         made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
         done = _with_folder(target, settings, made)
-        outcome.shape, outcome.dtype = done.shape, done.dtype
-        outcome.clipped, outcome.extremes, outcome.difference = done.clipped, done.extremes, done.difference
-        outcome.cautions, outcome.left_out, outcome.notes = done.cautions, done.left_out, done.notes
+        for name in ("shape", "dtype", "clipped", "extremes", "difference", "cautions", "left_out", "notes"):
+            setattr(outcome, name, getattr(done, name))
         outcome.stamp = journal.stamp(target)
         outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 

@@ -134,7 +134,6 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
 
     recipe = options.recipe
     options.check_for_folder(target)
-    recipe.refuse_scale()
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
@@ -158,7 +157,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         masks=options.masks,
     )
     startup.resume_collector()
-    for caution in () if options.quiet else recipe.cautions():
+    for caution in () if options.quiet else recipe.mode.cautions(recipe.scale):
         click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
     if options.pattern and not survey.files:

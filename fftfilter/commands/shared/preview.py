@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ...folders.run import FolderRun
     from ...folders.tree import Files
     from ...transfer import Transfer
-    from ...work.frames import Frame
-    from ...work.opened import Opened
+    from ...work.opened import Frame, Opened
     from ...work.recipe import Recipe
 
 # Up to this many parts of a kind are described one by one.
