@@ -30,8 +30,7 @@ from ..transfer.screens import NOTHING
 from ..work.file import filter_file, read_ahead, write
 from ..work.opened import filled, filtered, largest, open_
 from . import journal
-from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
-from .tree import is_inside
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -425,6 +424,5 @@ def _failed(outcome: Outcome, error: Exception) -> Outcome:
     """Return an outcome as failed, with the error's text."""
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
-    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
     outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
     return outcome

@@ -200,7 +200,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job, FAILED, why, exit_code=1)
+                yield Outcome(job, FAILED, why)
 
 
 # What a worker does

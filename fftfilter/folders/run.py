@@ -22,19 +22,31 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
-from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
+from .jobs import (
+    DONE,
+    FAILED,
+    MEASURED,
+    DeviceLostError,
+    Files,
+    Job,
+    Outcome,
+    Settings,
+    Tree,
+    identity,
+    is_inside,
+    real,
+)
 from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
-from .tree import Files, Tree, identity, is_inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..work.recipe import Recipe
+    from .jobs import Identity
     from .journal import Journal
     from .pool import Workers
-    from .tree import Identity
 
 OPEN_JOURNALS = 8
 # Files whose size is asked for, to estimate that of all.

@@ -30,8 +30,7 @@ from fftfilter.files import atomic
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
-from fftfilter.folders.jobs import Job, Settings
-from fftfilter.folders.tree import is_inside, natural
+from fftfilter.folders.jobs import Job, Settings, is_inside, natural
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...files.urls import Url
-    from ...folders.jobs import Outcome
+    from ...folders.jobs import Files, Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
-    from ...folders.tree import Files
     from ..filters import CommandOptions
 
 folder_options = combined(
@@ -106,7 +105,7 @@ def files_of(names: list[str], *, says_so: bool = True) -> Files:
     Raises UsageError for standard input, and if all are folders.
     """
     from ...files.messages import quoted_if_odd
-    from ...folders.tree import Files
+    from ...folders.jobs import Files
 
     if "-" in names:
         raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
