@@ -204,9 +204,8 @@ class FolderRun:
                     inputs.add(identity(branch.folder))
                     outputs[identity(target)] = target
         except OSError as error:
-            raise ReadError(
-                f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
-            ) from error
+            why = f"cannot be listed: {error.strerror}; check its name and permissions"
+            raise ReadError(f"{self.source}: {why}") from error
         self._survey = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
             self._refuse_among_inputs(outputs[both.pop()])
@@ -322,9 +321,8 @@ class FolderRun:
             )
         for path, why in self._tree.failed.items():
             self.counts[FAILED] += 1
-            self.warnings.append(
-                f"{join(str(self.source), path)}: cannot be listed: {why.strerror}; its files are not done"
-            )
+            name = join(str(self.source), path)
+            self.warnings.append(f"{name}: cannot be listed: {why.strerror}; its files are not done")
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts[FAILED] > 0

@@ -316,13 +316,11 @@ def filtered(
     frames: Sequence[Frame],
     recipe: Recipe,
     *,
-    joined: Callable[[list[Array]], Array] | None = None,
     observe: Callable[[str, Array], None] | None = None,
 ) -> list[Made]:
     """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
 
-    Several are gray, and ``joined`` makes one array ``(count, height, width)`` of their planes. ``observe`` sees the
-    results between the steps of a single one.
+    Several are gray, and filtered in one launch. ``observe`` sees the results between the steps of a single one.
     """
     first = frames[0]
     if first.stays(recipe):
@@ -333,10 +331,15 @@ def filtered(
     of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
     if first.holes is not None:
         of_pixels["missing"] = first.holes
-    if joined is None or len(frames) == 1:
+    if len(frames) == 1:
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
-        results = list(filter_(joined([frame.picture.planes for frame in frames]), **of_pixels)[:, None])
+        import numpy as np
+
+        planes = [frame.picture.planes for frame in frames]
+        # In memory that a GPU reads without another copy.
+        stack = filter_.empty((len(planes), *planes[0].shape[1:]), planes[0].dtype)
+        results = list(filter_(np.concatenate(planes, out=stack), **of_pixels)[:, None])
     if region := recipe.region:
         pairs = zip(frames, results, strict=True)
         results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,7 +185,7 @@ def _workers(
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
-    from ...folders.processes import choose_workers, workers_of
+    from ...folders.processes import LocalWorkers, choose_workers
 
     wanted = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if wanted.processes:
@@ -199,7 +199,7 @@ def _workers(
         device = device_that_is_done_first(wanted.devices[0], options.recipe, survey.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
         load_ahead(device)
-    with workers_of(wanted) as local:
+    with closing(LocalWorkers(wanted)) as local:
         yield local, local
 
 
@@ -340,12 +340,12 @@ def _left_out(survey: Survey) -> list[str]:
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
     """Print one line per file, then the device and the most memory that a picture takes on it."""
-    from ...folders.dry_run import DryRun, Step
+    from ...folders.dry_run import DryRun
 
     code, plan = 0, DryRun(run, devices, options.cluster)
     for step in plan.steps():
-        if isinstance(step, Step):
-            click.echo(str(step))
+        if isinstance(step, str):
+            click.echo(step)
         else:
             code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)
