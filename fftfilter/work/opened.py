@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MUCH = 0.5
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
+@dataclass(eq=False, repr=False)  # to generate these methods takes time
 class Frame:
     """A picture, or a page, between its file and the output."""
 
@@ -96,7 +96,7 @@ class Made(NamedTuple):
         return self.extremes[1] / white if self.extremes and self.planes.any() else 0.0
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
+@dataclass(eq=False, repr=False)  # to generate these methods takes time
 class Opened:
     """An input, ready to be filtered."""
 

@@ -118,7 +118,7 @@ MethodName = Literal["plain", "imagej", "descreen"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ(), "descreen": Descreen()}
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
+@dataclass(frozen=True, eq=False, repr=False)  # to generate these methods takes time
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
