@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
 from fftfilter.folders.pool import pack
-from fftfilter.folders.processes import WantedWorkers, workers_of
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
 from fftfilter.images import Picture, write
 from fftfilter.system import cores
@@ -216,7 +216,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
     started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
-        "one process": lambda: workers_of(WantedWorkers([str(setting.device.index)], 0, cores())),
+        "one process": lambda: closing(LocalWorkers(WantedWorkers([str(setting.device.index)], 0, cores()))),
         "the cluster": lambda: workers_of_cluster(address, [None], threads=1),
     }
     rates: dict[str, list[float]] = {what: [] for what in started}

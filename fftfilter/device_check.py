@@ -20,17 +20,16 @@ from .device.launcher import Launcher
 from .device.memory_pool import PageLocked
 from .errors import FftfilterError
 from .filters.pipelines import Mirrored
-from .fused import fused, plain_fft
+from .fused import Shape, fused, plain_fft, serves_plain
 from .fused.cpu.pipeline import FusedCpuPipeline
 from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
-from .fused.plain_fft import Shape
 from .output.difference import Difference, transform_bound
 from .output.rounding import deviation
 from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline
-from .staged.transform import Transform
+from .staged.runner import Transform
 from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 
@@ -202,10 +201,10 @@ def _transformed(launcher: Launcher, size: Size) -> Found:
         ("values", "both", True),
     ):
         shape = Shape(data, along, 1, *size, half=half)  # type: ignore[arg-type]
-        if not plain_fft.serves(launcher.device, shape):
+        if not serves_plain(launcher.device, shape):
             continue
         given = _numbers(shape.source, is_real=data == "real")
-        made, _ = plain_fft.transform(launcher, shape, FLOAT).run(given)
+        made, _ = plain_fft(launcher, shape, FLOAT).run(given)
         if data == "values":
             wanted: Array = np.fft.irfft2(given, size) * (size[0] * size[1])
         elif along == "both":

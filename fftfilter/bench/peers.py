@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..device.launcher import Launcher
+from ..fused import Shape as Transformed
 from ..fused.gpu.pipeline import FusedGpuPipeline
 from ..fused.gpu.plain_fft import GpuTransform
-from ..fused.plain_fft import Shape as Transformed
 from ..output.rounding import NUDGE
 from ..output.stack import Stack
 from ..transfer import highpass

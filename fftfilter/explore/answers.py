@@ -101,7 +101,6 @@ class Answers(Worker):
     def answer(self, request: Request, session: Session) -> Answer:
         """Filter the page of a request, on this thread; raises FftfilterError."""
         started, recipe = perf_counter(), request.recipe
-        recipe.refuse_scale()
         transfer = session.for_pixels(recipe.transfer)
         if recipe.auto:
             transfer *= notches(session.waves(recipe.auto), recipe.auto.shape)
@@ -164,7 +163,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     # The command would print these cautions.
     notes = answer.transfer.cautions(*page.size)
     if recipe.mode.is_absolute:
-        notes = [*notes, *page.cautions, *recipe.cautions()]
+        notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     between = page.range[0] / answer.unit, page.range[1] / answer.unit
     told = {
         "id": request.id,

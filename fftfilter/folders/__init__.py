@@ -1,8 +1,7 @@
 """Folders: many files, each filtered on its own, in runs that can be resumed.
 
 run.py        a whole run: its files, their outputs, its journal and report
-tree.py       the images in a folder, in natural order
-jobs.py       a job is one file of a run; its outcome is the result
+jobs.py       the images in a folder, in natural order; a job is one file of a run, and its outcome the result
 pool.py       chunks of jobs over workers: feeds them, counts deaths, tries suspects one by one; does a chunk
 processes.py  workers on this machine: this process, one per core, or one per device
 preloaded.py  the imports of those processes, once for all

@@ -17,9 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import images, system
 from ..arrays import MOST_CHANNELS
@@ -27,12 +25,10 @@ from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.fitted import NOTHING
-from ..work.file import filter_file, largest_of, write
-from ..work.frames import filtered
-from ..work.opened import filled, open_
+from ..work.file import filter_file, read_ahead, write
+from ..work.opened import filled, filtered, largest, open_
 from . import journal
-from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
-from .tree import is_inside
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,8 +39,7 @@ if TYPE_CHECKING:
     from ..output.difference import Difference
     from ..preview.sheet import Row
     from ..transfer import Transfer
-    from ..work.frames import Frame, Made
-    from ..work.opened import Opened
+    from ..work.opened import Frame, Made, Opened
 
     Key = tuple[object, ...]
     Array = NDArray[Any]
@@ -91,32 +86,25 @@ class Stacks:
 
     def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
         """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
-        key = _key(loaded)
+        key, planes = _key(loaded), loaded.frame.picture.planes
         self._waiting.setdefault(key, []).append(loaded)
-        self.nbytes += loaded.frame.picture.planes.nbytes
-        if len(self._waiting[key]) >= self._largest(key, pixels):
-            return self._pop(key)
+        self.nbytes += planes.nbytes
+        channels, height, width = planes.shape
+        # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
+        is_alone = channels > 1 or width <= MOST_CHANNELS or key in self._alone
+        if is_alone or len(self._waiting[key]) >= min(LARGEST_STACK, pixels // (height * width)):
+            return self.pop(key)
         return self.pop() if self.nbytes > WAITING_BYTES else []
 
-    def pop(self) -> list[Loaded]:
-        """Return the stack that has waited longest."""
-        return self._pop(next(iter(self._waiting)))
+    def pop(self, key: Key | None = None) -> list[Loaded]:
+        """Return a stack, by default the one that has waited longest."""
+        stack = self._waiting.pop(key or next(iter(self._waiting)))
+        self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
+        return stack
 
     def part(self, stack: Sequence[Loaded]) -> None:
         """Filter pictures of this kind one by one from now on: the stack was too large."""
         self._alone.add(_key(stack[0]))
-
-    def _largest(self, key: Key, pixels: int) -> int:
-        channels, height, width = cast("tuple[int, int, int]", key[0])
-        # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
-        if channels > 1 or width <= MOST_CHANNELS or key in self._alone:
-            return 1
-        return max(1, min(LARGEST_STACK, pixels // (height * width)))
-
-    def _pop(self, key: Key) -> list[Loaded]:
-        stack = self._waiting.pop(key)
-        self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
-        return stack
 
 
 class Batch:
@@ -223,17 +211,11 @@ class Batch:
     def _attempt(self, stack: Sequence[Loaded]) -> list[Made]:
         frames = [loaded.frame for loaded in stack]
         self._filter_by(frames[0].transfer)
-        return filtered(self._filter, frames, self.settings.recipe, joined=self._join)
-
-    def _join(self, pictures: Sequence[Array]) -> Array:
-        """Return gray pictures as one array, in memory that a GPU reads without another copy."""
-        first = pictures[0]
-        return np.concatenate(pictures, out=self._filter.empty((len(pictures), *first.shape[1:]), first.dtype))
+        return filtered(self._filter, frames, self.settings.recipe)
 
     def _filter_pages(self, loaded: Loaded) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""
-        began = time.perf_counter()
-        outcome = loaded.outcome
+        began, outcome = time.perf_counter(), loaded.outcome
         try:
             with closing(loaded.opened):
                 self._try_twice(lambda: self._attempt_pages(loaded))
@@ -250,15 +232,15 @@ class Batch:
         self._filter_by(opened.transfer)
         outcome.pages = len(opened.pages)
         if settings.measure_only:
-            outcome.peak, outcome.status = largest_of(opened, self._filter, self._submit), MEASURED
+            pages = (page for page, _ in read_ahead(opened, self._submit))
+            outcome.peak, outcome.status = largest(self._filter, pages, settings.recipe), MEASURED
             return
         target = outcome.job.target
         how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
         made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
         done = _with_folder(target, settings, made)
-        outcome.shape, outcome.dtype = done.shape, done.dtype
-        outcome.clipped, outcome.extremes, outcome.difference = done.clipped, done.extremes, done.difference
-        outcome.cautions, outcome.left_out, outcome.notes = done.cautions, done.left_out, done.notes
+        for name in ("shape", "dtype", "clipped", "extremes", "difference", "cautions", "left_out", "notes"):
+            setattr(outcome, name, getattr(done, name))
         outcome.stamp = journal.stamp(target)
         outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 
@@ -322,13 +304,14 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
             return replace(outcome, status=SKIPPED)
         opened = open_(job.source, recipe, data=data, times=times, device=device)
         outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
-        if opened.too_few:
-            outcome.cautions.append(f"{quoted_if_odd(job.source)}: {opened.too_few}: nothing is removed")
-        elif opened.content and recipe.auto:
-            outcome.cautions.append("waves that look like a part of the picture stay: --insist removes them")
-        elif opened.peaks == [] and recipe.auto:
-            outcome.cautions.append(recipe.auto.nothing)
-        loaded = _loaded(outcome, opened, settings)
+        outcome.cautions += _of_waves(opened)
+        frame, found, target = None, opened.found, job.target
+        if isinstance(found, images.Pages):
+            images.suffix_of_pages(target, None, len(found))
+        else:
+            outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
+            frame = opened.frame(target, keep=job.verify or settings.preview)
+            outcome.cautions += opened.cautions(frame)
         if done_before:
             _verify(outcome, lambda how: how.of_earlier(opened, job.target))
             return replace(outcome, status=SKIPPED)
@@ -339,20 +322,16 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
         if opened and not stays_open:
             opened.close()
         outcome.seconds["read"] = time.perf_counter() - began
-    return loaded
+    return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
 
 
-def _loaded(outcome: Outcome, opened: Opened, settings: Settings) -> Loaded:
-    """Return a file, ready to be filtered; raises ParameterError if its output cannot hold it."""
-    job, found = outcome.job, opened.found
-    spare = () if settings.in_place else (opened.identity,)
-    if not isinstance(found, images.Pages):
-        outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
-        frame = opened.frame(job.target, keep=job.verify or settings.preview)
-        outcome.cautions += opened.cautions(frame)
-        return Loaded(outcome, opened, frame, spare)
-    images.suffix_of_pages(job.target, None, len(found))
-    return Loaded(outcome, opened, None, spare)
+def _of_waves(opened: Opened) -> list[str]:
+    """Return a line if waves were looked for, and not all or none is removed."""
+    if opened.too_few:
+        return [f"{opened.name}: {opened.too_few}: nothing is removed"]
+    if opened.content:
+        return ["waves that look like a part of the picture stay: --insist removes them"]
+    return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []
 
 
 def _check_link(target: str, settings: Settings) -> None:
@@ -427,6 +406,5 @@ def _failed(outcome: Outcome, error: Exception) -> Outcome:
     """Return an outcome as failed, with the error's text."""
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
-    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
     outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
     return outcome

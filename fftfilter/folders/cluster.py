@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from .. import signals
 from ..errors import DeviceError, ParameterError
 from ..files.atomic import remove_leftovers
-from ..system import cores
 from .jobs import DeviceLostError
 from .pool import Death, Worker
+from .processes import share_of_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,10 +59,9 @@ class ClusterWorkers:
     seconds_a_chunk = 1.0
     seconds_between_looks = 1.0
 
-    def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
+    def __init__(self, client: Client, device: str | None, threads: int = 0) -> None:
         self.notes: list[str] = []
         self._client, self._device, self._threads = client, device, threads
-        self._patience = PATIENCE if patience is None else patience
         self._workers: dict[str, Worker] = {}
         self._useless: set[str] = set()
         self._folders: set[str] = set()
@@ -81,15 +80,15 @@ class ClusterWorkers:
             if useful:
                 self._had_workers = now
                 return useful
-            if self._workers or now - self._had_workers > self._patience:
+            if self._workers or now - self._had_workers > PATIENCE:
                 raise DeviceLostError(self._why)
-            time.sleep(min(0.1, self._patience))
+            time.sleep(min(0.1, PATIENCE))
 
     def _update(self, now: float) -> None:
         try:
-            addresses = self._client.nthreads(callback_timeout=self._patience)
+            addresses = self._client.nthreads(callback_timeout=PATIENCE)
         except OSError as error:
-            raise gone(self._client) from error
+            raise _gone(self._client) from error
         self._looked = now
         for address in set(self._workers) - set(addresses):
             worker = self._workers.pop(address)
@@ -122,7 +121,7 @@ class ClusterWorkers:
             with suppress(DeviceLostError):
                 self._update(time.monotonic())
             if self._client.status != "running":
-                raise gone(self._client) from error
+                raise _gone(self._client) from error
             return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
@@ -177,7 +176,7 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
 def explain(error: BaseException, client: Client) -> BaseException:
     """Return the error to raise for that of a task: DeviceError if the workers lack this program, else itself."""
     if client.status != "running":
-        return gone(client)
+        return _gone(client)
     cause = error if isinstance(error, ImportError) else error.__cause__
     if isinstance(cause, ImportError):
         return DeviceError(
@@ -186,8 +185,7 @@ def explain(error: BaseException, client: Client) -> BaseException:
     return error
 
 
-def gone(client: Client) -> DeviceLostError:
-    """Return the error of a client that has lost its scheduler."""
+def _gone(client: Client) -> DeviceLostError:
     return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
 
 
@@ -235,7 +233,5 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
 
 def _environment(device: str | None, sharing: int) -> dict[str, str]:
     """Return the variables that give a worker its device, which ``sharing`` workers share."""
-    variables = {} if device is None else {"FFTFILTER_DEVICE": device}
-    if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
-        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, cores() // sharing))
-    return variables
+    of_device = {} if device is None else {"FFTFILTER_DEVICE": device}
+    return of_device | {name: each for name, each in share_of_cores(sharing).items() if name not in os.environ}

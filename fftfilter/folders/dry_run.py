@@ -18,8 +18,6 @@ from .pool import device_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..images import Size
-    from .jobs import Job
     from .run import FolderRun
 
     Shape = tuple[int, int, int]
@@ -35,31 +33,6 @@ class Need(NamedTuple):
     takes: int
 
 
-class Step(NamedTuple):
-    """The step of one file."""
-
-    job: Job
-    size: Size
-    done_before: bool
-    host_bytes: int
-    device_bytes: int | None
-    """None where no device can be asked."""
-
-    def __str__(self) -> str:
-        size = self.size
-        color = "gray" if size.channels == 1 else "color"
-        pages = f"{size.pages} pages, " if size.pages > 1 else ""
-        parts = [
-            f"{self.job}: {pages}{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
-            f"{_megabytes(self.host_bytes)} on the host",
-        ]
-        if self.done_before:
-            parts.append("skip, done before")
-        elif self.device_bytes is not None:
-            parts.append(f"{_megabytes(self.device_bytes)} on the device")
-        return "; ".join(parts)
-
-
 class DryRun:
     """The steps of a run, and its device."""
 
@@ -67,8 +40,8 @@ class DryRun:
         self._run, self._devices, self._cluster = run, devices, cluster
         self._largest: Need | None = None
 
-    def steps(self) -> Iterator[Step | FftfilterError]:
-        """Yield the step of each file, or the error that it would end with; first that of a missing device."""
+    def steps(self) -> Iterator[str | FftfilterError]:
+        """Yield a line on each file, or the error that it would end with; first that of a missing device."""
         with ExitStack() as stack:
             try:
                 need = cache(stack.enter_context(self._asking()))
@@ -82,13 +55,19 @@ class DryRun:
                 except FftfilterError as error:
                     yield error
                     continue
-                shape = (size.channels, size.height, size.width)
+                color = "gray" if size.channels == 1 else "color"
+                pages = f"{size.pages} pages, " if size.pages > 1 else ""
                 host = 2 * size.channels * size.height * size.width * size.bytes_per_sample
-                takes = None
+                line = f"{job}: {pages}{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits; "
+                line += f"{_megabytes(host)} on the host"
                 if self._largest:
-                    needed = need(shape)
-                    takes, self._largest = needed.takes, max(self._largest, needed, key=lambda each: each.takes)
-                yield Step(job, size, bool(digest) and digest == job.done_from, host, takes)
+                    needed = need((size.channels, size.height, size.width))
+                    self._largest = max(self._largest, needed, key=lambda each: each.takes)
+                if digest and digest == job.done_from:
+                    line += "; skip, done before"
+                elif self._largest:
+                    line += f"; {_megabytes(needed.takes)} on the device"
+                yield line
 
     @property
     def device_line(self) -> str:

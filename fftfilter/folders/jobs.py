@@ -1,18 +1,26 @@
-"""A job is one file of a run; an outcome is its result.
+"""The files of a run: the images in a folder, or files by their names; each is a job, whose result is an outcome.
 
 The process that shares the files among workers needs neither NumPy nor OpenCL, so nothing here imports them.
 """
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from posixpath import join
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError
+from ..errors import DeviceError, ParameterError
+from ..files import urls
 from ..files.messages import quoted_if_odd
+from ..files.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ..analysis.found import Peak
     from ..images import PixelSize
@@ -21,10 +29,13 @@ if TYPE_CHECKING:
     from ..work.recipe import Recipe
     from . import journal
 
+Identity = tuple[int, int] | str
+
+_NUMBER = re.compile(r"[0-9]+")
 DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Settings:
     """The settings of a run, the same for all files and workers."""
 
@@ -53,14 +64,13 @@ class Job(NamedTuple):
         return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Outcome:
     """The result of a job."""
 
     job: Job
     status: str
     error: str | None = None
-    exit_code: int = 0
     pages: int = 1
     shape: tuple[int, ...] | None = None
     """Channels, height, width; of the first page."""
@@ -94,3 +104,187 @@ class Outcome:
 
 class DeviceLostError(DeviceError):
     """No worker is left for the rest of a run."""
+
+
+# The files, folder by folder in natural order
+
+
+class Branch(NamedTuple):
+    """A folder and its images."""
+
+    relative: str
+    """Its path below the root, "" for the root itself."""
+    names: list[str]
+    folder: Path | Url | None
+    """None for files whose names are complete."""
+
+    def file(self, name: str) -> str:
+        """Return the complete name of a file."""
+        return name if self.folder is None else urls.file_in(self.folder, name)
+
+
+@dataclass(eq=False, repr=False)
+class Tree:
+    """The images below a folder, to be walked as often as needed.
+
+    Files are taken by their extension, and by ``pattern`` (globs, one of which has to fit the name, or the path
+    below the root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A
+    link to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at a
+    time.
+
+    ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
+    """
+
+    root: Path | Url
+    extensions: Collection[str]
+    recursive: bool = False
+    pattern: Sequence[str] = ()
+    avoid: Path | Url | None = None
+    report: Identity | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    """The number of files that the last walk left out, by extension, and of pipes and devices."""
+    not_entered: int = 0
+    """Folders that the last walk met, when it was not recursive."""
+    failed: dict[str, OSError] = field(default_factory=dict)
+    """Folders below the root that the last walk could not list."""
+
+    def walk(self) -> Iterator[Branch]:
+        """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""
+        self.left_out.clear()
+        self.failed.clear()
+        self.not_entered = 0
+        return self._visit("", ())
+
+    def _visit(self, relative: str, above: tuple[Identity | None, ...]) -> Iterator[Branch]:
+        folder = self.root / relative
+        own = identity(folder)
+        # The output may appear while the tree is walked.
+        if own in above or (relative and self.avoid and own is not None and own == identity(self.avoid)):
+            return
+        names, inner = self._list(folder, relative)
+        if names:
+            names.sort(key=natural)
+            yield Branch(relative, names, folder)
+        if not self.recursive:
+            self.not_entered += len(inner)
+            return
+        for name in sorted(inner, key=natural):
+            path = join(relative, name)
+            try:
+                yield from self._visit(path, (*above, own))
+            except OSError as error:
+                self.failed[path] = error
+
+    def _list(self, folder: Path | Url, relative: str) -> tuple[list[str], list[str]]:
+        """Return a folder's images and its folders."""
+        names, inner = [], []
+        with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if _is_folder(entry):
+                    inner.append(entry.name)
+                elif self._is_wanted(entry, relative):
+                    if self._is_report(entry):
+                        raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
+                    names.append(entry.name)
+        return names, inner
+
+    def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
+        path = join(relative, entry.name)
+        if self.pattern and not any(fnmatchcase(path if "/" in each else entry.name, each) for each in self.pattern):
+            return False
+        extension = PurePath(entry.name).suffix.lower()
+        # A broken link is taken, too: that it cannot be read is worth a message.
+        may_be_read = isinstance(entry, urls.Entry) or entry.is_symlink() or entry.is_file()
+        if may_be_read and extension in self.extensions:
+            return True
+        self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1
+        return False
+
+    def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:
+        if not isinstance(self.report, tuple) or not isinstance(entry, os.DirEntry):
+            return False
+        # The listing has the number of a file, and whether it is a link: only a few need another look.
+        return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
+
+
+@dataclass(eq=False, repr=False)
+class Files:
+    """Files by their complete names, walked as :class:`Tree`."""
+
+    names: list[str]
+    folders: int = 0
+    """The number of folders that were named among them, and left out."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    not_entered: int = 0
+    failed: dict[str, OSError] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{len(self.names)} files"
+
+    def walk(self) -> Iterator[Branch]:
+        """Return the files in the order in which they are given."""
+        yield Branch("", self.names, None)
+
+    def absolute(self) -> Files:
+        """Return the files by absolute names."""
+        return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
+
+    def refuse_overwriting(self, targets: Iterable[str], report: Identity | None, *, in_place: bool) -> None:
+        """Raise ParameterError if an output, or the report, is one of the files; ``in_place`` allows its own output."""
+        known = {identity(urls.place(name)): name for name in self.names}
+        if report is not None and report in known:
+            raise ParameterError(f"{known[report]}: is the --report, too; choose another file")
+        for name, target in zip(self.names, targets, strict=True):
+            own = identity(urls.place(target))
+            if own is not None and own in known and not (in_place and identity(urls.place(name)) == own):
+                raise ParameterError(
+                    f"{target}: is one of the inputs; choose another folder, or --in-place to overwrite"
+                )
+
+
+def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def natural(name: str) -> str:
+    """Return a key that sorts as people count: 2 before 10, case last.
+
+    One string, as a folder may have millions of names: before a number's digits stands their count, and before that, as
+    at the end of the name without its case, a character that no name contains.
+    """
+    return _NUMBER.sub(_number_key, name.casefold()) + "\0\0" + name
+
+
+def _number_key(number: re.Match[str]) -> str:
+    digits = number[0].lstrip("0")
+    return f"\0{chr(len(digits) + 1)}{digits}"
+
+
+def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
+    """Return a value that is the same for all names of a file or folder, None for a missing one."""
+    if isinstance(path, Url):
+        return path.text.rstrip("/")
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def real(path: Path | Url) -> str:
+    """Return the path of a folder without links, a URL as it is."""
+    return path.text.rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
+
+
+def is_inside(path: Path | Url, folder: Path | Url) -> bool:
+    """Whether a path is a folder or lies below it, whatever names they are given by."""
+    if isinstance(path, Url) or isinstance(folder, Url):
+        return f"{path}/".startswith(real(folder) + "/") if type(path) is type(folder) else False
+    found, own = Path(real(path)), identity(folder)
+    above = (found, *found.parents)
+    return Path(real(folder)) in above or (own is not None and own in map(identity, above))

@@ -61,10 +61,10 @@ class Journal:
         self.outdated = 0
         """How many of the files that were asked for are whole, but made with other settings."""
         self._folder = folder
+        self._path = urls.file_in(folder, NAME)
         self._lines: dict[str, bytes] | None = None
         """By the name of a file. Two runs at a time may write lines for the same one."""
         self._file: io.FileIO | None = None
-        self._torn = True
 
     def digest(self, name: str, settings: str) -> str | None:
         """Return the digest of the input from which a file was made with these settings, None if it was not."""
@@ -80,40 +80,39 @@ class Journal:
 
     def add(self, name: str, entry: Entry) -> None:
         """Append a line; raises OSError."""
-        if self._file is not None and not os.fstat(self._file.fileno()).st_nlink:
-            self.close()  # the folder was removed, and made again
+        if self._file is not None and not self._is_in_place(self._file):
+            self.close()
         if self._file is None:
-            self._file = self._path.open("ab", buffering=0)
-        # An earlier run or a full disk may have left half a line at the end.
-        text, self._torn = (b"\n" if self._torn else b"") + _line(name, entry), True
-        if self._file.write(text) == len(text):
-            self._torn = False
+            self._file = open(self._path, "ab", buffering=0)  # noqa: PTH123, SIM115  closed with the journal
+        self._file.write(_line(name, entry))
 
     def close(self) -> None:
         """Close the file; a later entry opens it again."""
-        file, self._file, self._torn = self._file, None, True
+        file, self._file = self._file, None
         if file is not None:
             file.close()
 
-    @property
-    def _path(self) -> Path:
-        return Path(urls.file_in(self._folder, NAME))
+    def _is_in_place(self, file: io.FileIO) -> bool:
+        """Whether the open file is that of the folder, which may have been renamed or removed, and made again."""
+        with suppress(OSError):
+            return os.path.samestat(os.stat(self._path), os.fstat(file.fileno()))  # noqa: PTH116
+        return False
 
     def _stamp(self, name: str) -> Stamp | None:
         return stamp(urls.file_in(self._folder, name))
 
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
-        with self._path.open("rb") as file:
+        path = Path(self._path)
+        with path.open("rb") as file:
             count = _collect(file, lines)
         if count <= 2 * len(lines) + SPARE_LINES:
             return
-        for name, each in lines.items():
-            lines[name] = each.splitlines(keepends=True)[-1]
-        temporary = Path(temporary_name(str(self._path)))
+        lines.update(_last(lines))
+        temporary = Path(temporary_name(self._path))
         try:
             temporary.write_bytes(b"".join(lines.values()))
-            temporary.replace(self._path)
+            temporary.replace(path)
         except OSError:
             with suppress(OSError):
                 temporary.unlink()
@@ -131,7 +130,8 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
 
 
 def _line(name: str, entry: Entry) -> bytes:
-    return json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode() + b"\n"
+    # Behind a line end: an earlier run or a full disk may have left half a line.
+    return b"\n" + json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode()
 
 
 def _read_line(text: bytes) -> tuple[str, Entry] | None:
@@ -147,9 +147,14 @@ def _collect(texts: Iterable[bytes], lines: dict[str, bytes]) -> int:
     count = 0
     for text in texts:
         if found := _read_line(text):
-            lines[found[0]] = lines.get(found[0], b"") + text.rstrip() + b"\n"
+            lines[found[0]] = lines.get(found[0], b"") + b"\n" + text.rstrip()
             count += 1
     return count
+
+
+def _last(lines: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the last line of each file."""
+    return {name: each[each.rindex(b"\n") :] for name, each in lines.items()}
 
 
 class UrlJournal(Journal):
@@ -188,7 +193,7 @@ class UrlJournal(Journal):
         for part in parts:
             _collect(urls.content(part).splitlines(), lines)
         if len(parts) > MANY_PARTS:
-            self._waiting = [each.splitlines(keepends=True)[-1] for each in lines.values()]
+            self._waiting = [*_last(lines).values()]
             self.close()
             for part in parts:
                 urls.remove(part)

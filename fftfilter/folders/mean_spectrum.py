@@ -52,13 +52,11 @@ class MeanSpectrum:
 
     def notes(self) -> list[str]:
         """Return a line on pictures that were not taken as they are."""
-        made = self.spectrum
-        if not made or not (self.cropped or self.left_out):
+        if not (made := self.spectrum):
             return []
-        size = f"{made.width} x {made.height}"
-        cropped = [f"{self.cropped} larger ones cropped to their middle {size}"] if self.cropped else []
-        small = [f"{self.left_out} too small and left out"] if self.left_out else []
-        return [f"mean of {made.pictures} pictures; {', '.join([*cropped, *small])}"]
+        cropped = f"{self.cropped} larger ones cropped to their middle {made.width} x {made.height}"
+        said = [cropped] * (self.cropped > 0) + [f"{self.left_out} too small and left out"] * (self.left_out > 0)
+        return [f"mean of {made.pictures} pictures; {', '.join(said)}"] if said else []
 
 
 def mean_spectrum(

@@ -200,7 +200,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job, FAILED, why, exit_code=1)
+                yield Outcome(job, FAILED, why)
 
 
 # What a worker does
@@ -257,9 +257,7 @@ def device_bytes(
     """
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
-    recipe = settings.recipe
-    transfer = recipe.transfer.for_any_pixels()
-    with recipe.open(transfer, device) as filter_:
+    with settings.recipe.open(settings.recipe.transfer.for_any_pixels(), device) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 

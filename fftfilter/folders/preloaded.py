@@ -14,6 +14,7 @@ from .. import startup
 # Modules that functions import on first use, and those that import all the rest.
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
+    *("xxhash", "fftfilter.device.choice", "fftfilter.device.selftest", "fftfilter.filters.filter"),
     *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )

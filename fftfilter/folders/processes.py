@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import drivers, signals, startup, system
@@ -30,7 +29,6 @@ from .pool import Death, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from .run import Survey
 
@@ -103,13 +101,8 @@ def _is_cpu(device: str | None) -> bool:
         return True  # the workers say what is wrong
 
 
-def workers_of(wanted: WantedWorkers) -> AbstractContextManager[LocalWorkers]:
-    """Return the workers that are wanted, and end them afterwards."""
-    return closing(LocalWorkers(wanted))
-
-
 class LocalWorkers:
-    """The workers that are wanted, on this machine."""
+    """The workers that are wanted, on this machine; to be closed."""
 
     seconds_a_chunk = 0.05
     """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
@@ -132,7 +125,7 @@ class LocalWorkers:
         self._workers: list[Worker] = []
         self._started = 0
         if not wanted.processes:
-            self._work_here(wanted.threads)
+            self._workers.append(Worker("this process", _ThisProcess(), wanted.devices[0], wanted.threads))
 
     def __str__(self) -> str:
         return f"{self._started} processes" if self._started > 1 else "1 process" if self._started else "this process"
@@ -183,15 +176,11 @@ class LocalWorkers:
         close_batch()
         _end(self._workers)
 
-    def _work_here(self, threads: int) -> None:
-        self._workers.append(Worker("this process", _ThisProcess(), self._wanted.devices[0], threads))
-
     def _start_next(self) -> None:
         """Start another process; if that fails, the others do its work, or this process does."""
+        device, threads = self._to_start.pop(0), self._wanted.threads
         try:
-            device = self._to_start.pop(0)
-            name, threads = f"a process of device {device}", self._wanted.threads
-            self._workers.append(Worker(name, self._start(device), device, threads))
+            self._workers.append(Worker(f"a process of device {device}", self._start(device), device, threads))
             self._started += 1
         except ProcessError as error:
             if not self._workers and self._wanted.is_asked_for:
@@ -200,12 +189,11 @@ class LocalWorkers:
             if self._wanted.is_asked_for:
                 self.notes.append(str(error))
             if not self._workers:
-                self._work_here(cores())
+                self._workers.append(Worker("this process", _ThisProcess(), device, cores()))
 
     def _start(self, device: str | None) -> _Process:
         """Start a process that opens a device."""
-        sharing = sum(other == device for other in self._wanted.devices)
-        variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
+        variables = share_of_cores(self._wanted.devices.count(device))
         if device == "cpu":
             variables |= self._without_gpus
         try:
@@ -240,6 +228,11 @@ class _Process(ProcessPoolExecutor):
         """End the process at once: all its files are written, or the user wants no more."""
         if self._process is not None:
             self._process.kill()
+
+
+def share_of_cores(sharing: int) -> dict[str, str]:
+    """Return the variables of each process of several that share a device, so that it takes its part of the cores."""
+    return {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
 
 
 def _end(workers: Sequence[Worker]) -> None:

@@ -14,7 +14,7 @@ from ..files import urls
 from ..files.standard_streams import STANDARD_STREAM
 from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
 from . import journal
-from .tree import identity, real
+from .jobs import identity, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable

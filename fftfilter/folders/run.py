@@ -22,19 +22,31 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
-from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
+from .jobs import (
+    DONE,
+    FAILED,
+    MEASURED,
+    DeviceLostError,
+    Files,
+    Job,
+    Outcome,
+    Settings,
+    Tree,
+    identity,
+    is_inside,
+    real,
+)
 from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
-from .tree import Files, Tree, identity, is_inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..work.recipe import Recipe
+    from .jobs import Identity
     from .journal import Journal
     from .pool import Workers
-    from .tree import Identity
 
 OPEN_JOURNALS = 8
 # Files whose size is asked for, to estimate that of all.
@@ -192,9 +204,8 @@ class FolderRun:
                     inputs.add(identity(branch.folder))
                     outputs[identity(target)] = target
         except OSError as error:
-            raise ReadError(
-                f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
-            ) from error
+            why = f"cannot be listed: {error.strerror}; check its name and permissions"
+            raise ReadError(f"{self.source}: {why}") from error
         self._survey = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
             self._refuse_among_inputs(outputs[both.pop()])
@@ -310,9 +321,8 @@ class FolderRun:
             )
         for path, why in self._tree.failed.items():
             self.counts[FAILED] += 1
-            self.warnings.append(
-                f"{join(str(self.source), path)}: cannot be listed: {why.strerror}; its files are not done"
-            )
+            name = join(str(self.source), path)
+            self.warnings.append(f"{name}: cannot be listed: {why.strerror}; its files are not done")
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts[FAILED] > 0
@@ -357,6 +367,8 @@ class FolderRun:
     def _warning_of(self, folder: str) -> Iterator[None]:
         try:
             yield
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # the folder was removed, and with it what was to be noted
         except OSError as error:
             if folder not in self._without_notes:  # one line for a folder, whatever else goes wrong there
                 self._without_notes.add(folder)

@@ -3,7 +3,7 @@
     cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
     gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
-``plain_fft.py`` has transforms alone, without a mask, by either form; ``tables.py`` the numbers that transforms share.
+Both have plain FFTs, too, without a mask; ``tables.py`` has the numbers that transforms share.
 
 A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
 real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.
@@ -12,18 +12,23 @@ docs/fused.md shows both, and follows an image through all steps as numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..device.choice import Device
     from ..device.launcher import Launcher
     from ..output.stack import Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .cpu.pipeline import FusedCpuPipeline
+    from .cpu.plain_fft import CpuTransform, LongChirp
     from .gpu.pipeline import FusedGpuPipeline
+    from .gpu.plain_fft import GpuTransform
 
     FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
+    PlainFft = CpuTransform | GpuTransform | LongChirp
 
 
 def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> FusedPipeline:
@@ -69,12 +74,72 @@ def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inv
     count, height, width = shape
     level = 4 if real else 1
     if not device.is_gpu:
-        from .cpu import plan as cpu_plan
+        from .cpu import program
 
-        return sum(cpu_plan.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
+        return sum(program.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
     from .gpu.plan import plan
 
     pixels = count * height * width
     between = plan(height, width)
     values = 0 if real else 4 * pixels
     return 8 * count * (inverses * between.spectrum_length + between.work_length) + values + (1 + level) * pixels
+
+
+Data = Literal["complex", "real", "values"]
+Along = Literal["both", "rows", "columns"]
+
+
+class Shape(NamedTuple):
+    """A transform of some ``arrays`` ``(height, width)``, ``along`` both axes, the rows or the columns.
+
+    ``data`` is "complex" (to complex), "real" (to a spectrum; with ``half``, along both axes, to half of one) or
+    "values" (half a spectrum to real values, along both axes). ``width`` is always that of the values. ``inverse`` is
+    the transform back, unnormalized; for values it is the only one.
+    """
+
+    data: Data
+    along: Along
+    arrays: int
+    height: int
+    width: int
+    inverse: bool = False
+    half: bool = False
+
+    def __str__(self) -> str:
+        """Return its name in errors."""
+        return f"a transform of {self.arrays} x {self.height} x {self.width}"
+
+    @property
+    def spectrum_width(self) -> int:
+        """Numbers of a row of the spectrum."""
+        return self.width // 2 + 1 if self.half else self.width
+
+    @property
+    def source(self) -> tuple[int, int, int]:
+        """The shape of the source array."""
+        return self.arrays, self.height, self.spectrum_width if self.data == "values" else self.width
+
+    @property
+    def target(self) -> tuple[int, int, int]:
+        """The shape of the target array."""
+        return self.arrays, self.height, self.width if self.data == "values" else self.spectrum_width
+
+
+def serves_plain(device: Device, shape: Shape) -> bool:
+    """Tell whether the device's form transforms a shape: on a CPU any, on a GPU up to some length."""
+    if not device.is_gpu:
+        return True
+    from .gpu import plain_fft
+
+    return plain_fft.serves(shape)
+
+
+def plain_fft(launcher: Launcher, shape: Shape, pixel: np.dtype[Any]) -> PlainFft:
+    """Return the plain FFT of a shape; ``pixel`` is the type of real numbers: uint8, uint16 or float32."""
+    if launcher.device.is_gpu:
+        from .gpu.plain_fft import GpuTransform
+
+        return GpuTransform(launcher, shape, pixel)
+    from .cpu.plain_fft import CpuTransform, long
+
+    return long(launcher, shape) or CpuTransform(launcher, shape, pixel)

@@ -1,11 +1,9 @@
 """The staged pipeline: the book's flow chart, one kernel launch after the other, with any FFT algorithm in it.
 
     pipeline.py     the flow chart from pixels to pixels
-    plan.py         launches as plain data, and the transform of a row
-    steps.py        the book's steps beside the transform, and the steps of its transform
-    transform.py    the transform of rows, forward or inverse, of any length; and one prepared on a device
+    steps.py        launches as plain data, the book's steps, the transform of rows of any length
     algorithms/     the FFT algorithms: one file each
-    runner.py       runs a plan: its kernels, its buffers and tables
+    runner.py       runs a plan: its kernels, its buffers and tables; a transform prepared on a device
 
 A step's kernels are a file of its name under ``kernels/staged/steps/``, an algorithm's are its twin under
 ``kernels/staged/algorithms/``. Both return launches as data; the runner launches.

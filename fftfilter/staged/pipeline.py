@@ -11,10 +11,23 @@ from ..device.launcher import FoundOnHost
 from ..output.ramp import of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
-from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, RAMPS, UNDECIDED, Launch, X, Y
+from . import steps
 from .runner import Workspace
-from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
-from .transform import fft_core, plan_rows
+from .steps import (
+    FORWARD,
+    IMAGE,
+    INVERSE,
+    MASK,
+    NOISE_FLOOR,
+    OFFSET,
+    RAMPS,
+    UNDECIDED,
+    Launch,
+    X,
+    Y,
+    fft_core,
+    plan_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +92,7 @@ class StagedPipeline(FoundOnHost):
         pictures = stack.pictures
         values = stack.size // pictures
         group = launcher.reduction_size
-        pair = first_pair(values, pictures, group)
+        pair = steps.first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
         if table is None and transfer.keeps_mean:
             table = transfer.gain(height, width) / transfer.largest
@@ -87,25 +100,25 @@ class StagedPipeline(FoundOnHost):
         dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.
         order = (columns.reversed_bits, rows.reversed_bits)
-        turn = partial(transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
+        turn = partial(steps.transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
 
         everywhere, left, top, corner = np.s_[:, :, :], np.s_[:, :, 0], np.s_[:, 0, :], np.s_[:, 0, 0]
         one, whole = float(width), float(width * height)
 
         self.flow: tuple[Box, ...] = (
-            Box("image", (load(width, height, count, LOADED[stack.pixel]),), upright, everywhere, 1.0),
+            Box("image", (steps.load(width, height, count, LOADED[stack.pixel]),), upright, everywhere, 1.0),
             Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright, left, one),
             Box("rows-transposed", (turn(width, height, count),), turned, top, one),
             Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned, corner, whole),
-            Box("spectrum-masked", (mask(height, width, count, radial, order),), turned, corner, dc * whole),
+            Box("spectrum-masked", (steps.mask(height, width, count, radial, order),), turned, corner, dc * whole),
             Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned, top, dc * one),
             Box("columns-transposed", (turn(height, width, count),), upright, left, dc * one),
             Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright, everywhere, dc),
-            Box("magnitude", (magnitude(width, height, count, dc),), upright),
-            Box("extremes", extremes(values, pictures, group), upright),
+            Box("magnitude", (steps.magnitude(width, height, count, dc),), upright),
+            Box("extremes", steps.extremes(values, pictures, group), upright),
         )
         if stack.white is not None:
-            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out]),), upright),)
+            self.flow += (Box("output", (steps.quantize(values, pictures, pair, PIXELS[stack.out]),), upright),)
         own = own_ramps(stack)
         if launcher.real != np.float32:
             own["undecided"] = 0  # double precision decides every sample
@@ -120,7 +133,7 @@ class StagedPipeline(FoundOnHost):
             launches=tuple(launch for box in self.flow for launch in box.launches),
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
-                MASK: mask_table(height, width, radial, table, launcher.real),
+                MASK: steps.mask_table(height, width, radial, table, launcher.real),
                 OFFSET: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
                 RAMPS: of_values(own),

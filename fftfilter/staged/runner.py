@@ -1,7 +1,11 @@
-"""Runs plans: builds missing kernels, allocates buffers, binds names to them, and launches in order."""
+"""Runs plans: builds missing kernels, allocates buffers, binds names to them, and launches in order.
+
+A transform of arrays by any algorithm is one prepared plan.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -10,13 +14,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from .plan import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
+from .steps import FORWARD, IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y, fft_core, plan_rows, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher
+    from .algorithms import Algorithm
 
     Array = np.ndarray[Any, Any]
     Names = MutableMapping[str, Any]
@@ -156,3 +161,37 @@ class Workspace:
         """Copy a buffer's beginning into a contiguous host array, and return it."""
         self.launcher.read(array, self.names[name])
         return array
+
+
+class Transform:
+    """A transform prepared on a device for arrays ``(count, height, width)``, over one axis or two.
+
+    Raises TooLargeError for more than the device holds.
+    """
+
+    def __init__(
+        self, launcher: Launcher, method: Algorithm, shape: tuple[int, int, int], axes: int, direction: int = FORWARD
+    ) -> None:
+        self.shape = count, height, width = shape
+        rows = plan_rows(width, method)
+        columns = plan_rows(height if axes == 2 else 1, method)
+        launches = fft_core(rows, count * height, direction)
+        if axes == 2:
+            turn = partial(transpose, kind=method.transpose, side=launcher.tile_side)
+            there, back = turn(width, height, count), turn(height, width, count)
+            launches += (there, *fft_core(columns, count * width, direction), back)
+        elements = count * max(height * rows.width, width * columns.width)
+        self._launches = launches
+        self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
+
+    def load(self, data: Array) -> None:
+        """Copy contiguous data of the launcher's precision to the device; a run leaves its result in their place."""
+        self._space.write(X, data)
+
+    def run(self) -> None:
+        """Launch all of it."""
+        self._space.run(self._launches)
+
+    def result(self) -> Array:
+        """Return the data on the device, in the shape of the arrays."""
+        return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))

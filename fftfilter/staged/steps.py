@@ -1,21 +1,133 @@
-"""The steps of the pipeline as launches: each is the kernel of a file of its name under ``kernels/staged/steps/``.
+"""Plans: launches as plain data, in order, with the names of their buffers; and the steps of the book as launches.
 
-A step is a pure function that returns its launch, or its launches, as data (see ``plan.py``).
+A plan is a tuple of launches, of one kernel each, whose arguments are numbers, or names of what is known only when it
+runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py``
+runs them.
+
+A launch with ``host`` set is a function on the host instead, as OpenCL C has no recursion.
+
+There are two complex buffers. ``X`` holds the data, ``Y`` is free. A launch that works out of place reads ``X``, writes
+``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code swaps its pointers.
+
+A step is a pure function that returns its launch, or its launches: each is the kernel of a file of its name under
+``kernels/staged/steps/``.
+
+In the book ``fft_core`` is bit reversal, butterflies and, for the inverse, the division by the number of samples. Any
+other algorithm's launches may take the place of the first two. One long row is a 1-D signal. Lengths that an algorithm
+does not support go through Bluestein's chirp-z on top of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, Launch, Local, X, Y
-
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ..transfer.radial import Radial
-    from .plan import Argument
+    from .algorithms import Algorithm
 
     Array = np.ndarray[Any, Any]
+
+X = "x"
+Y = "y"
+IMAGE = "image"
+SPIN = "spin"
+MASK = "mask"
+OFFSET = "offset"
+NOISE_FLOOR = "noise floor"
+RAMPS = "ramps"
+UNDECIDED = "undecided"
+FLIP = "flip"
+
+FORWARD = -1
+INVERSE = +1
+
+
+class Local(NamedTuple):
+    """Local memory for a kernel, its size in complex numbers."""
+
+    numbers: int
+
+
+Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
+
+
+class Launch(NamedTuple):
+    """One kernel launch.
+
+    ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set only if the
+    kernel needs a certain work-group. ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the
+    arguments, and returns the new rows.
+    """
+
+    source: str
+    kernel: str
+    items: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+    swap: bool = False
+    group: tuple[int, ...] | None = None
+    defines: tuple[str, ...] = ()
+    host: Callable[..., np.ndarray[Any, Any]] | None = None
+
+    @property
+    def step(self) -> str:
+        """The name of the step, as ``--profile`` prints it: the stem of the kernel's file."""
+        return self.source.rpartition("/")[2].removesuffix(".cl")
+
+    def bind(self, values: Mapping[str, Argument]) -> Launch:
+        """Return the launch with some of the names in its arguments replaced."""
+        return self._replace(arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
+
+
+class RowPlan(NamedTuple):
+    """The transform of every row of an array ``(rows, n)``, unnormalized, for any number of rows.
+
+    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``launches`` are the transform of one row
+    in either direction; one of two dimensions repeats its second for every row. ``width`` is how many complex numbers a
+    row takes in each of the two buffers while it runs: n, or more if rows are padded.
+
+    ``unordered`` is a pair, forward and inverse, with a bit-reversed spectrum in between: enough for a filter or a
+    convolution, and without the permutation. None if the algorithm has no such pair.
+    """
+
+    n: int
+    spin_length: int
+    tables: tuple[Launch, ...]
+    launches: tuple[Launch, ...]
+    width: int
+    unordered: tuple[tuple[Launch, ...], tuple[Launch, ...]] | None = None
+
+    def run(self, rows: int, direction: int, *, ordered: bool = True) -> tuple[Launch, ...]:
+        """Return the launches for a number of rows in one direction, the sign of the exponent.
+
+        The inverse flips the sign bit of the spin factors' imaginary part. ``ordered=False`` takes the pair with the
+        bit-reversed spectrum, if there is one.
+        """
+        launches = self.launches
+        if self.unordered is not None and not ordered:
+            launches = self.unordered[direction == INVERSE]
+        flip = np.uint32(0x80000000 if direction == INVERSE else 0)
+        return tuple(
+            launch._replace(items=(launch.items[0], prod(launch.items[1:]) * rows)).bind({FLIP: flip})
+            for launch in launches
+        )
+
+    @property
+    def reversed_bits(self) -> int:
+        """log2 n if the spectrum that is not ordered is bit-reversed, else 0."""
+        return self.n.bit_length() - 1 if self.unordered is not None else 0
+
+    @property
+    def spin(self) -> str:
+        """The name of this length's table among those of other lengths."""
+        return f"{SPIN} {self.n}"
+
+
+# The steps
 
 Transpose = Literal["tiled", "plain", "float4"]
 TRANSPOSES: tuple[Transpose, ...] = get_args(Transpose)
@@ -125,3 +237,57 @@ def quantize(count: int, images: int, first_pair: int, pixel: str) -> Launch:
     """Map images of count magnitudes in X, as parts of their largest in Y, to pixels by their ramps."""
     arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, RAMPS, UNDECIDED)
     return Launch("staged/steps/quantize.cl", "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))
+
+
+# Transforms of rows by any algorithm
+
+BLUESTEIN = "staged/bluestein.cl"
+
+
+def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
+    """Return how an algorithm transforms rows of length n: directly where it can, else through Bluestein."""
+    if n == 1:
+        return RowPlan(1, 0, (), (), 1)
+    if algorithm.supports(n):
+        return algorithm.plan(n)
+    return bluestein(n, algorithm.plan)
+
+
+def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> tuple[Launch, ...]:
+    """Return the launches that transform ``rows`` rows: FORWARD unnormalized, INVERSE divided by n.
+
+    ``ordered=False`` leaves the permutation out if the algorithm can: the spectrum is then bit-reversed.
+    """
+    launches = tuple(launch.bind({SPIN: plan.spin}) for launch in plan.run(rows, direction, ordered=ordered))
+    return (*launches, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else launches
+
+
+def bluestein(n: int, plan: Callable[[int], RowPlan]) -> RowPlan:
+    """Return the transform of length n as a convolution of length m, the power of two from 2n - 1 up.
+
+    ``plan`` returns the transform of length m. The table holds its spin factors, then the n chirps, then the m values
+    of the filter's spectrum, in the order in which the inner transform leaves a spectrum.
+    """
+    m = 1 << (2 * n - 2).bit_length()
+    inner = plan(m)
+    chirp = np.uint64(inner.spin_length)
+    filter_ = np.uint64(inner.spin_length + n)
+    return RowPlan(
+        n,
+        inner.spin_length + n + m,
+        tables=(
+            *inner.tables,
+            Launch(BLUESTEIN, "chirp", (n,), (SPIN, chirp, np.uint64(n))),
+            Launch(BLUESTEIN, "chirp_filter", (m,), (X, SPIN, chirp, n, m)),
+            *inner.run(1, FORWARD, ordered=False),
+            Launch(BLUESTEIN, "keep_filter", (m,), (SPIN, X, filter_, m)),
+        ),
+        launches=(
+            Launch(BLUESTEIN, "chirp_in", (m,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+            *inner.run(1, FORWARD, ordered=False),
+            Launch(BLUESTEIN, "convolve", (m,), (X, SPIN, FLIP, filter_, m)),
+            *inner.run(1, INVERSE, ordered=False),
+            Launch(BLUESTEIN, "chirp_out", (n,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+        ),
+        width=max(m, inner.width),
+    )

@@ -1,15 +1,13 @@
 """Plain FFTs with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
 
-axes.py      handles n, s, axes, norm and out as NumPy does
-engine.py    transforms by the fused engine or an algorithm of the papers; keeps transforms between calls
+engine.py    handles n, s, axes, norm and out as NumPy does; transforms, and keeps transforms between calls
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .axes import complex_to_complex, half_to_real, lengths_of, real_to_half
-from .engine import Engine
+from .engine import Engine, complex_to_complex, half_to_real, lengths_of, real_to_half
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..device.launcher import Precision
     from ..staged.algorithms import Option
-    from .axes import Complex, Norm, Real
+    from .engine import Complex, Norm, Real
 
 
 def fft(

@@ -1,33 +1,218 @@
-"""Transforms by the fused engine or by an algorithm of the papers, kept between calls, for numbers of any size."""
+"""Plain FFTs along axes, by the fused engine or by an algorithm of the papers, kept between calls.
+
+Lengths, axes, norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers may have any
+size: those that single precision does not hold are scaled before.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
+import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
-from ..errors import ParameterError
-from ..fused import fused, plain_fft
-from ..staged.plan import FORWARD, INVERSE
-from ..staged.transform import Transform
+from ..errors import ParameterError, check_unmasked
+from ..fused import Shape, fused, plain_fft, serves_plain
+from ..staged.runner import Transform
+from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from ..device.choice import Device
     from ..device.launcher import Precision
-    from ..fused.plain_fft import PlainFft, Shape
+    from ..fused import Data, PlainFft
     from ..staged.algorithms import Option
 
     Array = NDArray[Any]
+    Complex = NDArray[np.complexfloating[Any, Any]]
+    Real = NDArray[np.floating[Any]]
+    Lengths = Sequence[int | None] | None
+    Axes = Sequence[int] | None
+    Norm = Literal["backward", "ortho", "forward"] | None
+
+# Numbers side by side from which on columns are transformed as columns, not moved to become rows.
+BESIDE = 16
+# By which power of the number of points a norm divides, forward and back.
+NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0)}
+
+
+def lengths_of(n: int | None) -> tuple[int] | None:
+    """Return the length along the only axis as a tuple; refuses -1, as NumPy does here."""
+    if n is not None:
+        check_length(n)
+    return None if n is None else (n,)
+
+
+def complex_to_complex(
+    engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None, inverse: bool
+) -> Complex:
+    """Return the transform of numbers along axes, the last ones first."""
+    data = numbers(a)
+    lengths, along = _resolved(data, s, axes)
+    while along:
+        last = _last(along)
+        part = data if data.dtype.kind == "c" else real(data)
+        data = _along(engine, part, lengths[-last:], along[-last:], norm, inverse=inverse)
+        lengths, along = lengths[:-last], along[:-last]
+    return _returned(data, out, engine.complex)
+
+
+def real_to_half(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None) -> Complex:
+    """Return half the transform of real numbers: of the last axis frequencies from 0 to half its length."""
+    data = numbers(a)
+    if data.dtype.kind == "c":
+        raise ParameterError("an array of complex numbers has no half spectrum: give real numbers, or take fft2")
+    lengths, along = _resolved(data, s, axes)
+    last = _last(along)
+    data = _along(engine, real(data), lengths[-last:], along[-last:], norm, half=True)
+    if not along[:-last]:
+        return _returned(data, out, engine.complex)
+    return complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=out, inverse=False)
+
+
+def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Real | None) -> Real:
+    """Return the real numbers whose transform, of the last axis half, is given."""
+    data = numbers(a)
+    lengths, along = _resolved(data, s, axes)
+    if s is None or s[-1] is None:  # -1 is the array's own, for NumPy, too
+        lengths[-1] = 2 * (lengths[-1] - 1)
+        check_length(lengths[-1])
+    last = _last(along)
+    if along[:-last]:
+        data = complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=None, inverse=True)
+    data = _along(engine, data, lengths[-last:], along[-last:], norm, inverse=True, values=True)
+    return _returned(data, out, engine.real)
+
+
+def numbers(a: ArrayLike) -> Array:
+    """Return an array of numbers; raises ParameterError for any other."""
+    check_unmasked("array", a)
+    data = np.asarray(a)
+    if data.dtype.kind not in "biufc" or data.ndim == 0:
+        raise ParameterError(
+            f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along an axis"
+        )
+    return data
+
+
+def real(data: Array) -> Array:
+    """Return an array of numbers; truth values become 0 and 1."""
+    return data.astype(np.uint8) if data.dtype.kind == "b" else data
+
+
+def check_length(n: int) -> None:
+    """Raise ParameterError for a length below 1, in NumPy's words."""
+    if n < 1:
+        raise ParameterError(f"Invalid number of FFT data points ({n}) specified: no transform has less than one")
+
+
+def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]]:
+    """Return the length along each axis, and the axes from 0 up; warns of what NumPy deprecates."""
+    along: list[int]
+    if axes is None:
+        if s is not None:
+            warnings.warn("`axes` should not be `None` if `s` is not `None`", DeprecationWarning, stacklevel=4)
+        along = list(range(-(data.ndim if s is None else len(s)), 0))
+    else:
+        along = [index(axis) for axis in axes]
+    if s is not None and len(s) != len(along):
+        raise ParameterError(f"Shape and axes have different lengths: {len(s)} and {len(along)}, give one for each")
+    for axis in along:
+        if not -data.ndim <= axis < data.ndim:
+            raise np.exceptions.AxisError(axis, data.ndim)
+    along = [axis % data.ndim for axis in along]
+    if s is not None and None in s:
+        warnings.warn(
+            "Passing an array containing `None` values to `s` is deprecated: give -1", DeprecationWarning, stacklevel=4
+        )
+    asked = [-1 if n is None else index(n) for n in s or [-1] * len(along)]
+    lengths = [data.shape[axis] if n == -1 else n for n, axis in zip(asked, along, strict=True)]
+    for n in lengths:
+        check_length(n)
+    if not along:
+        raise ParameterError("no transform along no axis: give one or more")
+    if data.size == 0:
+        raise ParameterError(
+            f"an array of shape {data.shape} has no transform: give at least one number along each axis"
+        )
+    return lengths, along
+
+
+def _last(along: Sequence[int]) -> int:
+    """Return how many of the last axes are transformed at once: two, unless both are the same."""
+    return 2 if len(along) > 1 and along[-1] != along[-2] else 1
+
+
+def _along(
+    engine: Engine,
+    data: Array,
+    lengths: Sequence[int],
+    axes: Sequence[int],
+    norm: Norm,
+    *,
+    inverse: bool = False,
+    half: bool = False,
+    values: bool = False,
+) -> Array:
+    """Return the transform along an axis or two: also to ``half`` a spectrum, or of such a one to real ``values``."""
+    if norm not in NORMS:
+        raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
+    scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
+    data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths)
+    kind: Data = "values" if values else "complex" if data.dtype.kind == "c" else "real"
+    is_half = half or values
+    beside = math.prod(data.shape[axes[-1] + 1 :])
+    if len(axes) == 1 and not is_half and beside >= BESIDE:
+        # Columns as they lie: nothing is moved.
+        before = math.prod(data.shape[: axes[0]])
+        shape = Shape(kind, "columns", before, lengths[0], beside, inverse)
+        return engine.transform(data, shape, scale).reshape(data.shape)
+
+    last = range(-len(axes), 0)
+    moved = np.moveaxis(data, axes, last)
+    before = math.prod(moved.shape[: -len(axes)])
+    if len(axes) == 2:
+        height, width = lengths
+        shape = Shape(kind, "both", before, height, width, inverse and not values, is_half)
+    elif is_half:
+        shape = Shape(kind, "both", before, 1, lengths[0], half=True)
+    else:
+        shape = Shape(kind, "rows", 1, before, lengths[0], inverse)
+    made = engine.transform(moved, shape, scale)
+    made = made.reshape(*moved.shape[:-1], made.shape[-1])
+    return np.moveaxis(made, last, axes)
+
+
+def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:
+    """Return an array with these lengths along axes, cut or padded with zeros."""
+    cut, missing = [slice(None)] * data.ndim, [(0, 0)] * data.ndim
+    for axis, n in zip(axes, lengths, strict=True):
+        cut[axis], missing[axis] = slice(n), (0, max(0, n - data.shape[axis]))
+    data = data[tuple(cut)]
+    return np.pad(data, missing) if any(after for _, after in missing) else data
+
+
+def _returned(data: Array, out: Array | None, dtype: np.dtype[Any]) -> Array:
+    """Return the result, or ``out`` filled with it."""
+    if out is None:
+        return data if data.dtype == dtype else data.astype(dtype)
+    if not isinstance(out, np.ndarray):
+        raise TypeError("return arrays must be of ArrayType")
+    if out.shape != data.shape:
+        raise ParameterError(f"output array has wrong shape: {out.shape}, the result has {data.shape}")
+    np.copyto(out, data)  # casts as NumPy's functions do, or says that it cannot
+    return out
+
 
 # Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
 SAFE_EXPONENT = 40
@@ -44,11 +229,7 @@ class Engine:
     """
 
     def __init__(
-        self,
-        algorithm: str | None,
-        device: str | int | None,
-        precision: Precision,
-        options: Mapping[str, Option],
+        self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
     ) -> None:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
@@ -76,7 +257,7 @@ class Engine:
         return _ldexp(made, exponent)
 
     def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
-        serves = plain_fft.serves(self._device, shape)
+        serves = serves_plain(self._device, shape)
         if self._engine.is_fused(serves=serves):
             if not serves:
                 raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another")
@@ -124,7 +305,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[Plain
     with _keeping:
         found = _kept.get(key)
         if found is None:
-            found = _kept[key] = plain_fft.transform(Launcher(device), shape, pixel), threading.Lock()
+            found = _kept[key] = plain_fft(Launcher(device), shape, pixel), threading.Lock()
         _kept.move_to_end(key)
         while len(_kept) > 1 and (
             len(_kept) > MOST_KEPT or sum(each.device_bytes for each, _ in _kept.values()) > MOST_BYTES

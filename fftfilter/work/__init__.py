@@ -4,8 +4,7 @@
 
     recipe.py   all that decides an output's bytes, and the two methods: Filter's and that of ImageJ's dialog
     saved.py    recipes as JSON, in files and in metadata
-    opened.py   a file that was read, and the transfer function for its pixels and its waves
-    frames.py   pictures on their way through a filter
+    opened.py   a file that was read, the transfer function for its pixels and its waves, and its way through a filter
     region.py   the part of a picture that is filtered, with its soft border
     file.py     a file into a file, of one picture or of pages, and `filter_stack`
     verify.py   the reference in float64; an output, read back and compared with it

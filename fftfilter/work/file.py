@@ -19,29 +19,28 @@ from ..files.sources import Slices
 from ..images.formats import FORMATS
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
-from .frames import filtered, largest
-from .opened import open_
+from .opened import filtered, largest, open_
 from .recipe import Recipe
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from ..files.atomic import Spare
+    from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import PaletteRule, Sink
     from ..output.difference import Difference
     from ..transfer import Transfer
-    from .frames import Frame, Made
-    from .opened import Opened
+    from .opened import Frame, Made, Opened
     from .region import AreaLike
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
+    Observe = Callable[[str, NDArray[Any]], None]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
@@ -89,8 +88,8 @@ class Done:
 
 
 def filter_stack(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
+    source: FileName,
+    target: FileName,
     transfer: Transfer,
     *,
     pages: str | int | None = None,
@@ -148,7 +147,6 @@ def filter_stack(
         strip=strip,
         region=region_of(region, protect, feather),
     )
-    recipe.refuse_scale()
     images.check_output(source, target, in_place=in_place)
     recipe.refuse(target)
     opened = open_(source, recipe)
@@ -158,13 +156,13 @@ def filter_stack(
 
 def filter_file(
     opened: Opened,
-    target: str | os.PathLike[str],
+    target: FileName,
     filter_: Filter,
     *,
     spare: Spare = (),
     compare: bool = False,
     keep: bool = False,
-    observe: Callable[[str, NDArray[Any]], None] | None = None,
+    observe: Observe | None = None,
     submit: Submit | None = None,
     advance: Callable[[], None] | None = None,
 ) -> Done:
@@ -175,48 +173,10 @@ def filter_file(
     between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
     reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
-    if isinstance(opened.found, images.Pages):
-        how: dict[str, Any] = {"spare": spare, "compare": compare, "keep": keep, "submit": submit, "advance": advance}
-        return _filter_pages(opened, target, filter_, **how)
-    frame = opened.frame(target, keep=compare or keep)
-    done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
-    done.has_table = opened.found.table is not None
-    cautions = opened.cautions(frame)
-    (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(frame, made, cautions)
-    filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-    done.left_out = write(opened, frame, made, target, spare)
-    if compare:
-        from . import verify
-
-        done.difference = verify.of_file(frame, target, opened.recipe)
-    return done
-
-
-def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[str], spare: Spare) -> list[str]:
-    """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
-    recipe = opened.recipe
-    frame.put(made.planes)
-    opened.tell(frame.picture, target, images.suffix_of(target, recipe.format, frame.picture))
-    return images.write(
-        frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
-    )
-
-
-def _filter_pages(
-    opened: Opened,
-    target: str | os.PathLike[str],
-    filter_: Filter,
-    *,
-    spare: Spare,
-    compare: bool,
-    keep: bool,
-    submit: Submit | None,
-    advance: Callable[[], None] | None,
-) -> Done:
-    pages = opened.pages
+    if not isinstance(opened.found, images.Pages):
+        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep)
+    pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
-    first = opened.page(0)
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
     done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
     if FORMATS[suffix].is_shown and pages.milliseconds is None:
@@ -226,7 +186,7 @@ def _filter_pages(
     if caution := recipe.how.caution_of_pages(recipe, first):
         done.cautions.append(caution)
     with _threads(submit) as to_threads:
-        reading = partial(_read_ahead, opened, to_threads, advance)
+        reading = partial(read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
@@ -237,7 +197,7 @@ def _filter_pages(
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = keep and number == opened.middle + 1
-                    frame = opened.frame_of_page(picture, suffix, keep=is_shown)
+                    frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.frame = frame if is_shown else done.frame
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
@@ -256,20 +216,45 @@ def _filter_pages(
                     from . import verify
 
                     file.flush()
-                    done.difference = verify.of_pages(
-                        opened, images.pages_of(Slices(file), name, verify.WRITTEN), recipe, suffix
-                    )
+                    written = images.pages_of(Slices(file), name, verify.WRITTEN)
+                    done.difference = verify.of_pages(opened, written, recipe, suffix)
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
 
 
-def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
-    """Return the largest magnitude of all pages as a part of white, 0 if all is rounding noise."""
-    with _threads(submit) as to_threads:
-        pictures = (picture for picture, _ in _read_ahead(opened, to_threads))
-        return largest(filter_, pictures, opened.recipe)
+def _filter_picture(
+    opened: Opened,
+    target: FileName,
+    filter_: Filter,
+    spare: Spare,
+    observe: Observe | None,
+    *,
+    compare: bool,
+    keep: bool,
+) -> Done:
+    frame = opened.frame(target, keep=compare or keep)
+    picture, cautions = frame.picture, opened.cautions(frame)
+    done = Done(1, picture.planes.shape, str(picture.planes.dtype), frame=frame if keep else None)
+    done.has_table = picture.table is not None
+    (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
+    done.note(frame, made, cautions)
+    filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
+    done.left_out = write(opened, frame, made, target, spare)
+    if compare:
+        from . import verify
+
+        done.difference = verify.of_file(frame, target, opened.recipe)
+    return done
+
+
+def write(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
+    """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
+    recipe, picture = opened.recipe, frame.picture
+    frame.put(made.planes)
+    opened.tell(picture, target, images.suffix_of(target, recipe.format, picture))
+    return images.write(picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare)
 
 
 @contextmanager
@@ -285,13 +270,12 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
         yield pool.submit
 
 
-def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | None = None) -> Iterator[Read]:
+def read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | None = None) -> Iterator[Read]:
     """Yield each page of a file and its duration in milliseconds, while the next one is read."""
     pages = opened.pages
 
     def read(index: int) -> Read:
-        picture = opened.page(index)
-        return picture, pages.milliseconds
+        return opened.page(index), pages.milliseconds
 
     reading = submit(read, 0)
     for index in range(len(pages)):

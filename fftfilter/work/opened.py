@@ -1,22 +1,25 @@
-"""An input: a file that was read, or that is open because it has several pages, with its transfer function."""
+"""An input: a file that was read, or that is open because it has several pages, with its transfer function.
+
+Its pictures, or pages, go through a filter as frames: one by one, or several of one size at once.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..images import Depth
 from ..images.formats import FORMATS
 from ..missing.rule import USUAL
 from ..output.modes import check_colors
-from .frames import Frame
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -24,18 +27,76 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..files.atomic import Times
-    from ..images import Depth, Pages, Picture, PixelSize
+    from ..filters import Filter, PixelOptions
+    from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
+    Array = NDArray[Any]
     Holes = NDArray[np.bool_]
-
 
 # The part of a picture that, if it is missing, is worth a line.
 MUCH = 0.5
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
+@dataclass(eq=False, repr=False)  # to generate these methods takes time
+class Frame:
+    """A picture, or a page, between its file and the output."""
+
+    picture: Picture
+    """As it was read; once it is filtered, as it will be written."""
+    depth: Depth
+    """How the output stores it."""
+    transfer: Transfer
+    holes: NDArray[np.bool_] | None = None
+    """Which samples are missing, of the planes' shape; None if all are valid."""
+    given: Picture | None = None
+    """A copy of the picture as it was read, if it is kept."""
+
+    @property
+    def as_read(self) -> Picture:
+        """The picture as it was read, until it is filtered; later, if it was kept."""
+        return self.given or self.picture
+
+    @property
+    def missing(self) -> float:
+        """The part of the samples that are missing."""
+        return 0.0 if self.holes is None else float(self.holes.mean())
+
+    def shown(self) -> Array:
+        """Return the filtered planes to look at: missing samples are black, as NaN is no color."""
+        import numpy as np
+
+        planes = self.picture.planes
+        return planes if self.holes is None else np.where(self.holes, 0, planes).astype(planes.dtype)
+
+    def stays(self, recipe: Recipe) -> bool:
+        """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
+        return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
+
+    def put(self, planes: Array) -> None:
+        """Replace the pixels that were read by the filtered ones."""
+        self.picture.planes, self.picture.maxval, self.picture.integers = planes, self.depth.maxval, self.depth.integers
+
+
+class Made(NamedTuple):
+    """The result of filtering a frame."""
+
+    planes: Array
+    """``(channels, height, width)``, as the frame's depth says."""
+    extremes: tuple[float, float] | None
+    """The smallest and largest filtered value; None if nothing was filtered."""
+    clipped: float
+    """The part of the samples that was clipped to black or white."""
+    note: str = ""
+    """What followed from the picture, in words."""
+
+    def largest(self, white: float) -> float:
+        """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
+        return self.extremes[1] / white if self.extremes and self.planes.any() else 0.0
+
+
+@dataclass(eq=False, repr=False)  # to generate these methods takes time
 class Opened:
     """An input, ready to be filtered."""
 
@@ -63,21 +124,19 @@ class Opened:
 
         ``keep`` keeps the picture as it was read beside the filtered one.
         """
-        picture, recipe = self.found, self.recipe
+        picture, format_ = self.found, self.recipe.format
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
-        images.check_fits(picture, target, format=recipe.format)
-        suffix = images.suffix_of(target, recipe.format, picture)
-        depth, given = self._depth(picture, suffix), replace(picture) if keep else None
-        return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given)
+        images.check_fits(picture, target, format=format_)
+        return self.frame_of(picture, images.suffix_of(target, format_, picture), keep=keep)
 
-    def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
-        """Return a page, on its way into a file with this extension."""
-        depth, given = self._depth(picture, suffix, is_page=True), replace(picture) if keep else None
-        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name), given)
-
-    def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
-        keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
-        return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
+    def frame_of(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
+        """Return the picture, or a page, on its way into a file with this extension."""
+        recipe, is_page = self.recipe, isinstance(self.found, images.Pages)
+        is_real, keeps_levels = recipe.mode.is_values, recipe.keeps_levels
+        depth = images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
+        return Frame(
+            picture, depth, self.transfer, recipe.holes(picture, self.name), replace(picture) if keep else None
+        )
 
     def tell(self, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
         """Put what is done into the metadata of a picture, or first page, for a target of this extension.
@@ -92,7 +151,7 @@ class Opened:
         if FORMATS[suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 
-            has_unit = recipe.how.keeps_levels(recipe) or recipe.mode.is_values
+            has_unit = recipe.keeps_levels or recipe.mode.is_values
             picture.metadata = with_history(picture.metadata, recipe.said(self.transfer), has_unit=has_unit)
 
     def page(self, index: int) -> Picture:
@@ -159,7 +218,7 @@ def open_(
             source,
             recipe.pages,
             working=recipe.working,
-            keeps_levels=recipe.how.keeps_levels(recipe),
+            keeps_levels=recipe.keeps_levels,
             are_floats=recipe.mode.is_values,
         )
         first = first_of(found)
@@ -178,7 +237,9 @@ def open_(
             mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
-            opened.transfer *= notches(opened.peaks, recipe.auto.shape, recipe.edges_of_waves)
+            # No wave is subtracted at the edges if a part of it or of the colors stays.
+            edges = recipe.edges if recipe.depth is None and not recipe.channels else "wrap"
+            opened.transfer *= notches(opened.peaks, recipe.auto.shape, edges)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:
@@ -245,3 +306,54 @@ def spectrum_bytes(size: images.Size) -> int:
 def first_of(found: Picture | Pages) -> Picture:
     """Return a picture, or the first page."""
     return found.read(0) if isinstance(found, images.Pages) else found
+
+
+# Through a filter
+
+
+def filtered(
+    filter_: Filter,
+    frames: Sequence[Frame],
+    recipe: Recipe,
+    *,
+    observe: Callable[[str, Array], None] | None = None,
+) -> list[Made]:
+    """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
+
+    Several are gray, and filtered in one launch. ``observe`` sees the results between the steps of a single one.
+    """
+    first = frames[0]
+    if first.stays(recipe):
+        return [Made(frame.picture.planes, None, 0.0) for frame in frames]
+    depth = first.depth
+    if len(frames) > 1 and any(frame.holes is not None for frame in frames):
+        return [made for frame in frames for made in filtered(filter_, [frame], recipe)]
+    of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
+    if first.holes is not None:
+        of_pixels["missing"] = first.holes
+    if len(frames) == 1:
+        results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
+    else:
+        import numpy as np
+
+        planes = [frame.picture.planes for frame in frames]
+        # In memory that a GPU reads without another copy.
+        stack = filter_.empty((len(planes), *planes[0].shape[1:]), planes[0].dtype)
+        results = list(filter_(np.concatenate(planes, out=stack), **of_pixels)[:, None])
+    if region := recipe.region:
+        pairs = zip(frames, results, strict=True)
+        results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]
+    notes = filter_.notes() or [""] * len(results)
+    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), notes, strict=True)]
+
+
+def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> float:
+    """Return the largest magnitude of all pictures as a part of their white, 0 if all is rounding noise."""
+    found, recipe = 0.0, recipe.measuring()
+    with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
+        for picture in pictures:
+            holes = recipe.holes(picture, "a page")
+            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
+            (made,) = filtered(measuring, [frame], recipe)
+            found = max(found, made.largest(picture.maxval))
+    return found

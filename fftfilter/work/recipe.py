@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .. import __version__
 from ..engine import FUSED, name_of
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
 from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
@@ -21,7 +21,7 @@ from ..transfer.product import checked_depth
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .frames import Frame
     from .region import Region
-    from .verify import Reference
 
     Array = NDArray[Any]
     Holes = NDArray[np.bool_]
@@ -43,18 +41,14 @@ if TYPE_CHECKING:
 
 # Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
 _BYTES_OF_PART = 24
+# The defaults of the options that all methods have.
+_OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}
 
 
 class Plain:
     """Filters as :class:`Filter` does."""
 
-    usual: ClassVar[Mapping[str, Any]] = {
-        **dict.fromkeys(("engine", "work_group_size", "transpose")),
-        "precision": "single",
-        "edges": "wrap",
-        "depth": None,
-        "channels": None,
-    }
+    usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "edges": "wrap", "channels": None}
     """The defaults of a recipe's options."""
     name = "this filter"
     takes_missing = True
@@ -70,42 +64,17 @@ class Plain:
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
 
-    def keeps_levels(self, recipe: Recipe) -> bool:
-        """Whether outputs have the grey levels of the input."""
-        return recipe.mode.keeps_levels
-
     def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
         """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
         if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
 
-    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
-        """Yield the possible correct outputs of a picture, the most likely first."""
-        from .verify import references_of
-
-        picture = frame.as_read
-        return references_of(
-            picture.planes,
-            picture.maxval,
-            frame.transfer,
-            recipe.output,
-            scale=recipe.scale,
-            depth=frame.depth,
-            edges=recipe.edges,
-            holes=frame.holes,
-            channels=recipe.channels,
-        )
-
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
 
-    usual: ClassVar[Mapping[str, Any]] = {
-        **{name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")},
-        "autoscale": True,
-        "saturate": True,
-    }
+    usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "autoscale": True, "saturate": True}
     name = "ImageJ's filter"
     takes_missing = False
 
@@ -123,29 +92,17 @@ class ImageJ(Plain):
                 "bandpass, which filters any"
             )
 
-    def keeps_levels(self, recipe: Recipe) -> bool:
-        """Whether nothing is autoscaled."""
-        return not recipe.options["autoscale"]
-
     def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
         """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
         if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
             return None
         return "each page is autoscaled by itself: --no-autoscale does without"
 
-    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
-        """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
-        from .verify import of_imagej
-
-        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
-
 
 class Descreen(Plain):
     """Takes the screens of prints out; recipes have the output keep."""
 
-    usual: ClassVar[Mapping[str, Any]] = {
-        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
-    }
+    usual: ClassVar[Mapping[str, Any]] = _OF_ALL
     name = "descreen"
     takes_missing = False
     says_notes = True
@@ -156,18 +113,12 @@ class Descreen(Plain):
 
         return DescreenFilter(transfer, **recipe.options, **device)
 
-    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG002
-        """Yield the one correct output."""
-        from .verify import of_descreen
-
-        return of_descreen(frame.as_read, frame.transfer, frame.depth)
-
 
 MethodName = Literal["plain", "imagej", "descreen"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ(), "descreen": Descreen()}
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
+@dataclass(frozen=True, eq=False, repr=False)  # to generate these methods takes time
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
@@ -204,17 +155,22 @@ class Recipe:
         return hash(self.key)
 
     def __post_init__(self) -> None:
-        if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
+        """Raise ParameterError for settings that cannot go together."""
+        check_option("output", self.output, MODES)
+        check_scale(self.output, self.scale if self.span == EACH else self.span)
+        check_channels(self.output, self.channels)
+        if self.depth is not None:
+            checked_depth(self.depth)
+        if self.region and not (self.keeps_levels or self.mode.is_values):
             raise ParameterError(
                 "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
                 "--no-autoscale"
             )
-
-    def refuse(self, target: str | os.PathLike[str]) -> None:
-        """Raise ParameterError if these settings cannot go together, or not into a target."""
-        self.refuse_scale()
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
+
+    def refuse(self, target: str | os.PathLike[str]) -> None:
+        """Raise ParameterError for a target whose format has no such coding, or cannot hold the output."""
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
 
@@ -224,13 +180,6 @@ class Recipe:
             return self.missing.holes(picture, name)
         picture.refuse_not_finite(name)
         return None
-
-    def refuse_scale(self) -> None:
-        """Raise ParameterError for a scale or channels that mean nothing to the output, or for an invalid depth."""
-        check_scale(self.output, self.scale if self.span == EACH else self.span)
-        check_channels(self.output, self.channels)
-        if self.depth is not None:
-            checked_depth(self.depth)
 
     def refuse_target(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
@@ -256,10 +205,6 @@ class Recipe:
     def with_range(self, largest: float) -> Recipe:
         """Return the recipe with one range for all: up to the largest magnitude, a part of white."""
         return replace(self, scale=self.mode.range_up_to(largest), span=EACH)
-
-    def cautions(self) -> list[str]:
-        """Return a line if pictures cannot use a part of the range."""
-        return self.mode.cautions(self.scale)
 
     def said(self, transfer: Transfer) -> str:
         """Return what is done to a picture by a transfer function for its pixels, in words."""
@@ -291,10 +236,9 @@ class Recipe:
         return MODES[self.output]
 
     @property
-    def edges_of_waves(self) -> Edges:
-        """The edges at which waves are subtracted: not if a part of them or of the colors stays."""
-        is_whole = self.depth is None and self.options.get("channels") in (None, ALL)
-        return self.edges if is_whole else "wrap"
+    def keeps_levels(self) -> bool:
+        """Whether outputs have the grey levels of the input: not if ImageJ's filter autoscales."""
+        return self.mode.keeps_levels and not self.options.get("autoscale")
 
     @property
     def edges(self) -> Edges:

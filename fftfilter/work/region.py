@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..images import Picture, Size
-    from .frames import Frame
+    from .opened import Frame
 
     Array = NDArray[Any]
     AreaLike = str | os.PathLike[str] | Sequence[int] | Mapping[str, str] | ArrayLike

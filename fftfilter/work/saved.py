@@ -193,7 +193,6 @@ def _checked(recipe: Recipe) -> Recipe:
         parse_scale(f"{recipe.scale.low!r}:{recipe.scale.high!r}")
     elif recipe.scale:
         parse_scale(f"auto:{recipe.scale.saturated!r}")
-    recipe.refuse_scale()
     if recipe.method == "imagej" and recipe.output != "keep":
         raise ParameterError(f"output {recipe.output} is not for ImageJ's filter: its recipes have the output keep")
     is_descreen = [part.kind == "descreen" for part in recipe.transfer.parts]

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .frames import Frame
-    from .opened import Opened
+    from .opened import Frame, Opened
     from .recipe import Recipe
 
     Array = NDArray[Any]
@@ -133,33 +132,52 @@ def references_of(
         yield Reference(made, values, stretch, unit)
 
 
-def of_imagej(given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-    """Yield the correct outputs of :class:`ImageJFilter`, as :func:`references_of` does: three with autoscaling."""
+def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of :class:`Filter` for a frame, the most likely first."""
+    picture = frame.as_read
+    return references_of(
+        picture.planes,
+        picture.maxval,
+        frame.transfer,
+        recipe.output,
+        scale=recipe.scale,
+        depth=frame.depth,
+        edges=recipe.edges,
+        holes=frame.holes,
+        channels=recipe.channels,
+    )
+
+
+def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the correct outputs of :class:`ImageJFilter`: three with autoscaling, as a bin has two neighbors."""
     from ..imagej_filter import ImageJReference
 
-    planes, white, of = given.planes, given.maxval, recipe.options
+    planes, white, of, depth = frame.as_read.planes, frame.as_read.maxval, recipe.options, frame.depth
+    largest_deviation = float(deviation(planes).max())
+    is_gray_of_floats = len(planes) == 1 and depth.dtype.kind == "f"
     for nudge in NUDGES if of["autoscale"] else (0.0,):
-        filter_ = ImageJReference(transfer, autoscale=of["autoscale"], saturate=of["saturate"], nudge=nudge)
+        filter_ = ImageJReference(frame.transfer, autoscale=of["autoscale"], saturate=of["saturate"], nudge=nudge)
         wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
         largest = float(np.abs(filter_.values).max())
-        largest_deviation = float(deviation(planes).max())
-        is_gray, unit = len(planes) == 1, 1.0
-        if is_gray and depth.dtype.kind == "f":
-            unit = max(largest, largest_deviation) / white or 1.0
-        shown_range = filter_.width if is_gray and depth.dtype.kind != "f" else white
+        unit = max(largest, largest_deviation) / white or 1.0 if is_gray_of_floats else 1.0
+        shown_range = filter_.width if len(planes) == 1 and not is_gray_of_floats else white
         stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
         yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
 
 
-def of_descreen(given: Picture, transfer: Transfer, depth: Depth) -> Iterator[Reference]:
-    """Yield the correct output of :class:`DescreenFilter`, as :func:`references_of` does."""
+def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG001
+    """Yield the correct output of :class:`DescreenFilter`."""
     from ..descreen_filter import DescreenReference
 
-    filter_, white = DescreenReference(transfer), float(given.maxval)
+    given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
+    filter_ = DescreenReference(frame.transfer)
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
     largest = max(map(abs, filter_.extremes()[0]))
     unit = max(largest, float(deviation(given.planes).max())) / white or 1.0
     yield Reference(wanted, wanted, max(1.0, largest / white), unit if depth.dtype.kind == "f" else 1.0)
+
+
+_METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
 
 
 # An output beside its reference
@@ -188,7 +206,7 @@ def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Dif
         raise replaced(written.name)
     found = []
     for index in range(len(opened.pages)):
-        frame, got = opened.frame_of_page(opened.page(index), suffix), written.read(index)
+        frame, got = opened.frame_of(opened.page(index), suffix), written.read(index)
         if len(got.planes) < len(frame.picture.planes):
             got.planes = got.planes.repeat(3, axis=0)  # an animation without color anywhere
         name = f"{written.name}, page {index + 1}"
@@ -233,7 +251,7 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
 
 def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
-    for made in recipe.how.references(frame, recipe):
+    for made in _METHODS[recipe.method](frame, recipe):
         if not recipe.region:
             yield made
             continue

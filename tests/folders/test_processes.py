@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
-from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_of
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers, choose_workers
 from fftfilter.folders.run import Survey
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import environment
@@ -120,7 +120,7 @@ def test_processes_that_share_a_device_share_its_cores(monkeypatch):
     monkeypatch.delenv("POCL_MAX_PTHREAD_COUNT", raising=False)
     monkeypatch.setattr(processes, "cores", lambda: 6)
     for devices, threads in ((["cpu"] * 2, "3"), ([None], None)):
-        with workers_of(WantedWorkers(devices, len(devices), 1)) as local:
+        with closing(LocalWorkers(WantedWorkers(devices, len(devices), 1))) as local:
             (worker,) = local.look(has_work=True)[:1]
             assert worker.executor.submit(os.getenv, "POCL_MAX_PTHREAD_COUNT").result(60) == threads
 
@@ -257,7 +257,7 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
     jobs = [Job(i, str(given / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(100)]
     (given / "3.pgm").unlink()
     settings = Settings(Recipe(transfer.highpass()))
-    with killing_readers(given / "3.pgm", 2), workers_of(WantedWorkers(["cpu"] * 2, 2, 1)) as local:
+    with killing_readers(given / "3.pgm", 2), closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 1))) as local:
         outcomes = {each.job.number: each for each in Pool(local, 100).run(iter(jobs), settings)}
     assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
     assert "3.pgm: given up: a process of device cpu died (exit code -9)" in outcomes[3].error
@@ -270,7 +270,7 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
     monkeypatch.setattr(processes, "open_device", os._exit)
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     with (
-        workers_of(WantedWorkers([7] * 2, 2, 1)) as local,
+        closing(LocalWorkers(WantedWorkers([7] * 2, 2, 1))) as local,
         pytest.raises(DeviceLostError, match=r"died \(exit code 7\) at its start"),
     ):
         list(Pool(local, 1).run(jobs, Settings(Recipe(transfer.highpass()))))
@@ -347,7 +347,7 @@ def test_a_parameter_error_of_a_worker_is_raised_here(given):
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     settings = Settings(Recipe(transfer.highpass(), options={"work_group_size": 10**9}))
     with (
-        workers_of(WantedWorkers([None] * 2, 2, 1)) as local,
+        closing(LocalWorkers(WantedWorkers([None] * 2, 2, 1))) as local,
         pytest.raises(ParameterError, match="work-group size"),
     ):
         list(Pool(local, 1).run(jobs, settings))

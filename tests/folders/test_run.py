@@ -30,8 +30,7 @@ from fftfilter.files import atomic
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
-from fftfilter.folders.jobs import Job, Settings
-from fftfilter.folders.tree import is_inside, natural
+from fftfilter.folders.jobs import Job, Settings, is_inside, natural
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
@@ -747,28 +746,32 @@ def test_an_output_folder_that_cannot_be_written_is_told_before_the_work(run, tm
 
 
 @contextmanager
-def removing(out, tmp_path):
-    """Start a run of many files, and remove its output folder in the middle."""
+def held(out, tmp_path):
+    """Start a run of 1000 files that cannot end before its lines are read: a narrow pipe holds it after some."""
     first = pgm(tmp_path / "in/0.pgm", 0, 64, 64)
     for i in range(1, 1000):
         (tmp_path / f"in/{i}.pgm").hardlink_to(first)
-    with Started(command("--processes", "2", tmp_path / "in", out), stderr=subprocess.PIPE, text=True) as running:
-        deadline = time.monotonic() + 30
-        while len(list(out.glob("*.pgm"))) < 50 and time.monotonic() < deadline:
-            time.sleep(0.005)
-        out.rename(tmp_path / "gone")
-        while (tmp_path / "gone").exists():  # a file that was being written as its folder was renamed comes into that
-            shutil.rmtree(tmp_path / "gone", ignore_errors=True)
+    words = command("-v", "--processes", "2", tmp_path / "in", out)
+    with Started(words, stderr=subprocess.PIPE, text=True, pipesize=4096) as running:
+        for _ in range(50):
+            assert running.stderr.readline().endswith(": done\n")
         yield running
+
+
+def remove(out):
+    gone = out.with_name("gone")
+    out.rename(gone)
+    while gone.exists():  # a file that was being written as its folder was renamed comes into that
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 @needs_posix
 def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
     out = tmp_path / "out"
-    with removing(out, tmp_path) as running:
-        said = running.communicate(timeout=60)[1]
-    assert running.returncode == 0, said
-    assert "1000 of 1000 files" in said
+    with held(out, tmp_path) as running:
+        remove(out)
+        said = running.stderr.read()
+    assert "1000 of 1000 files" in said.splitlines()[-1]
     assert len(names(out)) > 500
     # What is there is remembered.
     assert f"{len(names(out))} skipped" in run("highpass", "--skip-existing", tmp_path / "in", out)[2]
@@ -777,14 +780,15 @@ def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
 @needs_posix
 def test_an_output_folder_that_cannot_be_made_again_ends_the_run(tmp_path):
     out = tmp_path / "out"
-    with removing(out, tmp_path) as running:
-        with suppress(IsADirectoryError):  # the run was quicker
-            out.write_text("in its place")
-        said = running.communicate(timeout=60)[1]
-    if out.is_file():  # else it was quicker
-        assert running.returncode == 1, said
-        assert "was removed, and cannot be made again" in said.splitlines()[-1]
-        assert said.count("\n") <= 2, said  # what was done just before is not noted
+    with held(out, tmp_path) as running:
+        while not out.is_file():
+            remove(out)
+            with suppress(IsADirectoryError):  # files that were under way made it again
+                out.write_text("in its place")
+        said = [line for line in running.stderr if not line.endswith(": done\n")]
+        assert running.wait(60) == 1, said
+    assert len(said) == 1, said
+    assert "was removed, and cannot be made again" in said[0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently on Windows")

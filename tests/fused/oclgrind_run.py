@@ -16,14 +16,13 @@ import numpy as np
 from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.fused.cpu import long_signal as signal
+from fftfilter.fused import Shape
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.plan import LongPlan, plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation, most_undecided
@@ -104,7 +103,7 @@ def cpu():
         return CpuTransform(launcher, shape, lanes=4)
 
     def matrix(launcher, shape):
-        return signal.LongSignal(launcher, shape, (4, 5), lanes=4)
+        return CpuTransform(launcher, shape, sides=(4, 5), lanes=4)
 
     for shape in ((1, 1, 1), (2, 9, 13), (1, 67, 8)):
         for data in ("complex", "real", "values"):

@@ -17,7 +17,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.cpu.plan import PART_BYTES
+from fftfilter.fused.cpu.program import PART_BYTES
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support

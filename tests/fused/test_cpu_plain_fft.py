@@ -11,10 +11,8 @@ import pytest
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
-from fftfilter.fused import plain_fft
-from fftfilter.fused.cpu import long_signal as signal
-from fftfilter.fused.cpu.plain_fft import CpuTransform
-from fftfilter.fused.plain_fft import Shape
+from fftfilter.fused import Shape, plain_fft
+from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp
 from tests.helpers import assert_exact_radices, assert_transform
 
 # (count, height, width), chosen by what they make the kernels do
@@ -155,8 +153,8 @@ def test_any_number_of_workers_gives_the_same(cpu, workers):
 def test_long_rows_go_as_matrices(cpu, rows, n):
     x = numbers((1, rows, n))
     for inverse, reference in ((False, np.fft.fft), (True, np.fft.ifft)):
-        made = plain_fft.transform(cpu, Shape("complex", "rows", 1, rows, n, inverse), np.dtype("f4"))
-        assert isinstance(made, signal.LongSignal | signal.LongChirp)
+        made = plain_fft(cpu, Shape("complex", "rows", 1, rows, n, inverse), np.dtype("f4"))
+        assert isinstance(made, LongChirp) or made.kind == SIGNAL
         result, largest = made.run(x, 1 / n if inverse else 1)
         assert_transform(result, reference(x), n)
         assert largest == pytest.approx(np.abs(result.view(np.float32)).max())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.plan import FusedCpuPlan, vector_width
-from fftfilter.fused.cpu.program import AXIS, PARAMS
+from fftfilter.fused.cpu.program import AXIS, PARAMS, FusedCpuPlan, vector_width
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_convolution_is_long_enough_and_made_of_small_radices(n):
 def test_a_chirp_is_right_where_whole_numbers_have_32_bits(monkeypatch):
     """As in NumPy 1.26 on Windows."""
     made, arange = mixed_radix.transform(65537, 256, 0), np.arange
-    wanted = made.chirp()
+    wanted = made.twiddles()
     monkeypatch.setattr(np, "arange", lambda *given, dtype=np.int32: arange(*given, dtype=dtype))
-    np.testing.assert_array_equal(made.chirp(), wanted)
+    np.testing.assert_array_equal(made.twiddles(), wanted)
 
 
 def test_every_row_and_its_mirrored_one_are_paired_once():
@@ -86,7 +86,8 @@ def test_pixels_are_written_by_lines_of_the_cache_in_as_few_bands_as_leave_tasks
 
 
 def test_vector_width_is_a_power_of_two_from_4_to_16():
-    assert [vector_width(n) for n in (0, 1, 4, 8, 16, 32)] == [4, 4, 4, 8, 16, 16]
+    devices = [SimpleNamespace(cl_device=SimpleNamespace(native_vector_width_float=n)) for n in (0, 1, 4, 8, 16, 32)]
+    assert [vector_width(device) for device in devices] == [4, 4, 4, 8, 16, 16]
 
 
 @pytest.mark.parametrize(("struct", "dtype"), [("axis_t", AXIS), ("params_t", PARAMS)])

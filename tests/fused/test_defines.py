@@ -14,12 +14,12 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.programs import PRELUDE, folder, source, with_needs
+from fftfilter.fused import Shape
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto
 from tests.fused.helpers import stack_of

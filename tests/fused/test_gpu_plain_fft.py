@@ -11,10 +11,10 @@ import math
 import numpy as np
 import pytest
 
+from fftfilter.fused import Shape
 from fftfilter.fused.gpu import plain_fft as plan
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
-from fftfilter.fused.plain_fft import Shape
 from tests.helpers import assert_exact_radices, assert_transform
 
 # Sides from 25 up go in two steps.

@@ -9,8 +9,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.fused.gpu.mask import column_bounds
-from fftfilter.fused.gpu.plan import LongPlan, plan, plan_long, supports
+from fftfilter.fused.gpu.plan import LongPlan, column_bounds, plan, plan_long, supports
 from fftfilter.fused.gpu.transform import BANKS, RESERVED_BYTES, SECTOR, Limits, TransformPlan, plan_transform
 
 LIMITS = Limits()

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter.staged import algorithms
-from fftfilter.staged.plan import FLIP, FORWARD, INVERSE, Launch, X, Y
-from fftfilter.staged.transform import fft_core, plan_rows
+from fftfilter.staged.steps import FLIP, FORWARD, INVERSE, Launch, X, Y, fft_core, plan_rows
 
 BOOK = algorithms.load("book")
 

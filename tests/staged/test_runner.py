@@ -9,10 +9,8 @@ from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
-from fftfilter.staged.plan import IMAGE, OFFSET, Launch, X, Y
 from fftfilter.staged.runner import Runner, Workspace
-from fftfilter.staged.steps import load, magnitude
-from fftfilter.staged.transform import plan_rows
+from fftfilter.staged.steps import IMAGE, OFFSET, Launch, X, Y, load, magnitude, plan_rows
 
 ROWS = np.array([[3 + 4j, -5], [12j, 0]], np.complex64)
 

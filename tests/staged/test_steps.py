@@ -7,9 +7,18 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.output.ramp import of_values, ramps
-from fftfilter.staged.plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps import (
+    FLIP,
+    IMAGE,
+    MASK,
+    NOISE_FLOOR,
+    OFFSET,
+    RAMPS,
+    SPIN,
+    UNDECIDED,
+    X,
+    Y,
     bit_reversal,
     butterfly,
     extremes,

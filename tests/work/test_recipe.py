@@ -43,7 +43,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Recipe)])
 def test_every_field_tells_recipes_apart(name):
-    recipe = Recipe(H.mask(GAINS), output="real")
+    recipe = Recipe(H.mask(GAINS), output="signed" if name in ("scale", "span") else "real")
     other = replace(recipe, **{name: OTHERS[name]})
     assert other != recipe
     assert other.key != recipe.key
@@ -76,6 +76,7 @@ def test_a_range_of_all_takes_the_place_of_the_span():
     ("given", "target", "message"),
     [
         ({"output": "keep", "scale": Auto()}, "out.png", "has no scale"),
+        ({"output": "kept"}, "out.png", "output 'kept' is invalid: choose magnitude"),
         ({"output": "keep", "span": "stack"}, "out.png", "has no scale"),
         ({"coding": Coding(quality=50)}, "out.png", "has no quality"),
         ({"output": "real"}, "out.png", "holds whole numbers"),

@@ -122,9 +122,9 @@ def of_sources(
     FftfilterError.
     """
     from ...files.urls import place, without_file_scheme
+    from ...folders.jobs import Files, Tree
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
-    from ...folders.tree import Files, Tree
     from ...images import extensions
     from ...transfer.fitted import checked_strength
     from ...work.opened import spectrum_of

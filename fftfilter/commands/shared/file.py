@@ -80,7 +80,6 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
     from ...files.sources import identity
 
     recipe = options.recipe
-    recipe.refuse_scale()
     images.check_output(source, target, in_place=options.in_place, format=recipe.format)
     for written in filter(None, (target, options.preview)):
         refuse_inputs(written, [*map(identity, options.masks)])
@@ -111,7 +110,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
     else:
-        _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.cautions())
+        _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.mode.cautions(recipe.scale))
     observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
@@ -135,7 +134,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         finally:
             progress.clear()
         if has_pages:
-            _say([] if options.quiet else done.cautions + recipe.cautions())
+            _say([] if options.quiet else done.cautions + recipe.mode.cautions(recipe.scale))
         _say_notes(opened, done, options)
         if options.verbose:
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
@@ -175,11 +174,9 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 
     from ...files import sources
     from ...files.atomic import remove_leftovers_beside
-    from ...work.frames import filtered
-    from ...work.opened import open_
+    from ...work.opened import filtered, open_
 
     recipe = replace(options.recipe, format=".tif")
-    recipe.refuse_scale()
     preview.check(target, source, "-")
     remove_leftovers_beside(target)
     files = [*map(sources.identity, (source, *options.masks))]

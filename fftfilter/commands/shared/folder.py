@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...files.urls import Url
-    from ...folders.jobs import Outcome
+    from ...folders.jobs import Files, Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
-    from ...folders.tree import Files
     from ..filters import CommandOptions
 
 folder_options = combined(
@@ -106,7 +105,7 @@ def files_of(names: list[str], *, says_so: bool = True) -> Files:
     Raises UsageError for standard input, and if all are folders.
     """
     from ...files.messages import quoted_if_odd
-    from ...folders.tree import Files
+    from ...folders.jobs import Files
 
     if "-" in names:
         raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
@@ -134,7 +133,6 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
 
     recipe = options.recipe
     options.check_for_folder(target)
-    recipe.refuse_scale()
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
@@ -158,7 +156,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         masks=options.masks,
     )
     startup.resume_collector()
-    for caution in () if options.quiet else recipe.cautions():
+    for caution in () if options.quiet else recipe.mode.cautions(recipe.scale):
         click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
     if options.pattern and not survey.files:
@@ -187,7 +185,7 @@ def _workers(
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
-    from ...folders.processes import choose_workers, workers_of
+    from ...folders.processes import LocalWorkers, choose_workers
 
     wanted = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if wanted.processes:
@@ -201,7 +199,7 @@ def _workers(
         device = device_that_is_done_first(wanted.devices[0], options.recipe, survey.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
         load_ahead(device)
-    with workers_of(wanted) as local:
+    with closing(LocalWorkers(wanted)) as local:
         yield local, local
 
 
@@ -342,12 +340,12 @@ def _left_out(survey: Survey) -> list[str]:
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
     """Print one line per file, then the device and the most memory that a picture takes on it."""
-    from ...folders.dry_run import DryRun, Step
+    from ...folders.dry_run import DryRun
 
     code, plan = 0, DryRun(run, devices, options.cluster)
     for step in plan.steps():
-        if isinstance(step, Step):
-            click.echo(str(step))
+        if isinstance(step, str):
+            click.echo(step)
         else:
             code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)

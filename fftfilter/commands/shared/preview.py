@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
     from ...files.sources import Identity
     from ...files.urls import Url
-    from ...folders.jobs import Outcome
+    from ...folders.jobs import Files, Outcome
     from ...folders.run import FolderRun
-    from ...folders.tree import Files
     from ...transfer import Transfer
-    from ...work.frames import Frame
-    from ...work.opened import Opened
+    from ...work.opened import Frame, Opened
     from ...work.recipe import Recipe
 
 # Up to this many parts of a kind are described one by one.
@@ -57,7 +55,7 @@ def check(preview: str, source: str, target: str) -> None:
 def check_of_folder(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
     """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
     from ...files.sources import identity
-    from ...folders.tree import Files, is_inside
+    from ...folders.jobs import Files, is_inside
 
     check(preview, "-", "-")
     own = Path(os.path.realpath(preview))

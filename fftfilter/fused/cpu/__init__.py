@@ -1,11 +1,9 @@
 """The fused form for CPUs: one launch, whose work-items take task after task. Its kernels are kernels/fused/cpu/.
 
     mixed_radix.py   transforms as data: radices, spans, twiddle factors, the order they leave; Bluestein's chirp-z
-    plan.py          the plan of an image: its strips, its transforms, the bytes between the steps
-    program.py       the program, its parameters, and the transfer function, as the kernels read them
+    program.py       the plan of an image, the program, its parameters, and the transfer function as kernels read it
     pipeline.py      FusedCpuPipeline: buffers, the program, the launch
-    plain_fft.py     CpuTransform: transforms without a mask between, and the layout of their arrays
-    long_signal.py   LongSignal, LongChirp: few or long rows, each as a matrix
+    plain_fft.py     CpuTransform, LongChirp: transforms without a mask between; the layout of their arrays
 
 docs/fused.md follows one image through all steps.
 """

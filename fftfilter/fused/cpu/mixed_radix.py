@@ -48,6 +48,11 @@ class MixedRadix(NamedTuple):
     whole_stages: int
 
     @property
+    def inner(self) -> MixedRadix:
+        """The plan that does the work: itself, where Bluestein's has that of its convolution."""
+        return self
+
+    @property
     def radices(self) -> tuple[int, ...]:
         """The radices, first stage first; their product is n."""
         return tuple(stage.radix for stage in self.stages)
@@ -140,13 +145,11 @@ class Bluestein(NamedTuple):
     n: int
     inner: MixedRadix
 
-    def chirp(self) -> NDArray[np.complex64]:
-        """Return the chirp."""
-        return chirp(self.n).astype(np.complex64)
-
-    def filter(self) -> NDArray[np.complex64]:
-        """Return the filter of the convolution, in the order that the inner plan leaves."""
-        return chirp_filter(chirp(self.n), self.inner.n)[self.inner.frequencies()].astype(np.complex64)
+    def twiddles(self) -> NDArray[np.complex64]:
+        """Return those of the inner plan, the chirp, and its filter in the order that the inner plan leaves."""
+        own = chirp(self.n)
+        of_convolution = chirp_filter(own, self.inner.n)[self.inner.frequencies()]
+        return np.concatenate([self.inner.twiddles(), own, of_convolution]).astype(np.complex64)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds: its own."""

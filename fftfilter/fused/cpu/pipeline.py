@@ -34,8 +34,7 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .plan import PART_BYTES, plan
-from .program import TWINS, mask_terms, params, program, turns_of, twiddle_factors, twins_of
+from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher
@@ -101,31 +100,16 @@ class FusedCpuPipeline:
         self._results: MemoryPool | None = None
         self._steps = 0, len(STEPS)
         # None is set later: by `retune` the parameters and tables that the transfer function decides.
-        arguments = {
-            "progress": progress,
-            "params": None,
-            "z": self._strips,
-            "x": self._in_huge_pages(workspaces),
-            "image": None,
-            "pixels": None,
-            "deviation": self._far_buffer,
-            "largest": launcher.allocate(self._far.nbytes),
-            "column_twiddles": launcher.wrap(twiddle_factors(self.plan.columns), constant=True),
-            "row_twiddles": launcher.wrap(twiddle_factors(self.plan.rows), constant=True),
-            **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
-            "ramps": self._ramps_buffer,
-            "counted": self._counted_buffer,
-            "extremes": self._extremes_buffer,
-            **dict.fromkeys(("wanted", "counts", "bins")),
-            "first_step": 0,
-            "end_step": len(STEPS),
-        }
-        defines = (
-            f"VECTOR={self.plan.lanes}",
-            *launcher.device.own_builtins,
-            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
-            f"EDGES={edges}",
-        )
+        columns, rows = (launcher.wrap(axis.twiddles(), constant=True) for axis in (self.plan.columns, self.plan.rows))
+        arguments: dict[str, Any] = {"progress": progress, "params": None, "z": self._strips}
+        arguments |= {"x": self._in_huge_pages(workspaces), "image": None, "pixels": None}
+        arguments |= {"deviation": self._far_buffer, "largest": launcher.allocate(self._far.nbytes)}
+        arguments |= {"column_twiddles": columns, "row_twiddles": rows}
+        arguments |= dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns"))
+        arguments |= {"ramps": self._ramps_buffer, "counted": self._counted_buffer, "extremes": self._extremes_buffer}
+        arguments |= dict.fromkeys(("wanted", "counts", "bins")) | {"first_step": 0, "end_step": len(STEPS)}
+        given = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
+        defines = (f"VECTOR={self.plan.lanes}", *launcher.device.own_builtins, *given)
         files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)
         self._filter = launcher.kernel(files, defines, "filter", arguments)
         self._set_ramps(None)
@@ -166,7 +150,7 @@ class FusedCpuPipeline:
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = params(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
+        described = params(self.plan, stack, dc, edges, mask.fields | rows_done)
         tables = {"params": described, "places": places.astype(np.uint32), "across": mask.across, "down": mask.down}
         tables |= {"gains": mask.gains, "odd_gains": odd_gains, "twins": twins, "turns": turns}
         self._of_transfer = {name: self.launcher.wrap(table, constant=True) for name, table in tables.items()}

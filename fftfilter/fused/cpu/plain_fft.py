@@ -2,27 +2,32 @@
 
 Arrays are in natural order, but the stages permute frequencies. The tables of the layout (``plain_fft/layout.cl``) say
 where each number lies. An inverse transform is the forward one with frequency k read as -k, which costs nothing.
+
+Long or few rows would leave most lanes of a vector idle, so each is transformed as a matrix: n = rows x columns. There
+are transforms down the columns, times twiddle factors, transforms along the rows, and the result lies transposed
+(Bailey, FFTs in external or hierarchical memory, 1990). A length that cannot be split well goes by Bluestein's chirp-z
+as a convolution of one that can.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...device.memory_pool import aligned
 from ...output.stack import PIXELS
-from ..tables import places_of, twiddles
-from . import mixed_radix, plan
-from .plan import PART_BYTES, vector_width
-from .program import PARAMS, filled, program, twiddle_factors
+from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
+from . import mixed_radix
+from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...device.launcher import Launcher
-    from ..plain_fft import Shape
-    from .plan import Axis
+    from .. import Shape
+    from .program import Axis
 
     Array = NDArray[Any]
 
@@ -38,6 +43,9 @@ LAYOUT = np.dtype(
 )
 # Bytes of strips for each worker that wait between both steps, which the caches hold.
 WAITING = 1 << 19
+# Rows from this length on are split if they are fewer than a vector's lanes; from the other one on in any case, as
+# VECTOR of them no longer fit into the second cache.
+FEW, MANY = 1 << 10, 1 << 14
 
 
 class CpuLayout:
@@ -72,17 +80,17 @@ class CpuLayout:
         self.spectrum = shape.spectrum_width if shape.data == "values" else stored
         """Numbers of a spectrum's row that are read or stored."""
         # A work space begins elsewhere in the cache's sets than the one before.
-        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
-        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
-        self.workspace = max(longest, convolution) + plan.SPARE_ROWS
+        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, self.rows.inner.n)
+        convolution = self.columns.inner.n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        self.workspace = max(longest, convolution) + SPARE_ROWS
         """Numbers of a worker's work space."""
-        self.strip_stride = height + plan.SPARE_ROWS
+        self.strip_stride = height + SPARE_ROWS
         # Between two steps the strips of some images wait, those that go through the steps together.
         strip_bytes = 0 if kind in (LINES, COLUMNS) else 8 * lanes * self.strip_stride * self.strips
-        most = WAITING * workers // strip_bytes if strip_bytes else shape.count
-        self.chunk = max(1, min(shape.count, most))
+        most = WAITING * workers // strip_bytes if strip_bytes else shape.arrays
+        self.chunk = max(1, min(shape.arrays, most))
         self.strip_bytes = strip_bytes * self.chunk
-        self.progress = 1 + 2 * -(-shape.count // self.chunk) * (1 + workers)
+        self.progress = 1 + 2 * -(-shape.arrays // self.chunk) * (1 + workers)
         """Counters of the tasks of all steps."""
         self._places()
 
@@ -143,7 +151,7 @@ class CpuLayout:
         of_source, of_target = self.sizes()
         tasks = self.strips, self.groups
         fields = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
-        fields |= {"source_step": of_source, "target_step": of_target, "images": shape.count, "width": self.spectrum}
+        fields |= {"source_step": of_source, "target_step": of_target, "images": shape.arrays, "width": self.spectrum}
         return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
 
     def sizes(self) -> tuple[int, int]:
@@ -166,9 +174,9 @@ LAUNCH = "fused/cpu/plain_fft/launch.cl"
 class CpuTransform:
     """A transform of arrays of one shape and type on a CPU.
 
-    ``kind`` is that of the layout, by default the shape's own. ``pixel`` is the type of real numbers: uint8, uint16 or
-    float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the work; both
-    are the device's by default.
+    With ``sides`` (rows, columns) each row is transformed as a matrix. ``pixel`` is the type of real numbers: uint8,
+    uint16 or float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the
+    work; both are the device's by default.
     """
 
     def __init__(
@@ -177,46 +185,44 @@ class CpuTransform:
         shape: Shape,
         pixel: np.dtype[Any] = np.dtype(np.float32),  # noqa: B008  a constant
         *,
-        kind: int | None = None,
+        sides: tuple[int, int] | None = None,
         lanes: int | None = None,
         workers: int | None = None,
         part_bytes: int = PART_BYTES,
     ) -> None:
         device = launcher.device
-        lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
+        lanes = lanes or vector_width(device)
         workers = workers or device.cl_device.max_compute_units
+        self.kind = SIGNAL if sides else KINDS[shape.along]
+        if sides:
+            height, width = sides
+            shape = shape._replace(data="complex", along="both", arrays=shape.height, height=height, width=width)
         self.launcher, self.shape = launcher, shape
-        self.kind = KINDS[shape.along] if kind is None else kind
         self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, part_bytes=part_bytes)
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
         workspaces = 8 * lanes * layout.workspace * workers
         between = layout.between()
-        self.device_bytes = max(64, layout.strip_bytes) + workspaces + between.nbytes
+        strip_bytes = max(64, layout.strip_bytes)
+        self.device_bytes = strip_bytes + workspaces + between.nbytes
         """Bytes that the transform keeps between calls."""
-        arrays = [shape.count * of_source * pixel.itemsize, shape.count * of_target * 4]
+        arrays = [shape.arrays * of_source * pixel.itemsize, shape.arrays * of_target * 4]
         device.check_memory(str(shape), [self.device_bytes, *arrays])
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
-        arguments = {
-            "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
-            "params": launcher.wrap(layout.params(), constant=True),
-            "layout": launcher.wrap(layout.layout(), constant=True),
-            "z": self._scratch(max(64, layout.strip_bytes)),
-            "x": self._scratch(workspaces),
-            "source": None,
-            "target": None,
-            "largest": self._largest_buffer,
-            "column_twiddles": launcher.wrap(twiddle_factors(layout.columns), constant=True),
-            "row_twiddles": launcher.wrap(twiddle_factors(layout.rows), constant=True),
-            "places": launcher.wrap(layout.places, constant=True),
-            "to": launcher.wrap(layout.to, constant=True),
-            "take": launcher.wrap(layout.take, constant=True),
-            "between": launcher.wrap(between, constant=True),
-            "scale": None,
+        described = {"params": layout.params(), "layout": layout.layout()}
+        tables: dict[str, Array] = {
+            "column_twiddles": layout.columns.twiddles(),
+            "row_twiddles": layout.rows.twiddles(),
         }
+        tables |= {"places": layout.places, "to": layout.to, "take": layout.take, "between": between}
+        strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
+        arguments: dict[str, Any] = {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32))}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in described.items()}
+        arguments |= {"z": strips, "x": x, "source": None, "target": None, "largest": self._largest_buffer}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()} | {"scale": None}
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
         files = (*STEPS[shape.data], LAUNCH)
@@ -226,25 +232,65 @@ class CpuTransform:
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
 
-        The transform of a signal's matrix is transposed. The magnitude is NaN if any number is. Arrays are read and
-        written in place; only rows narrower than a vector are copied.
+        The magnitude is NaN if any number is. Arrays are read and written in place; only rows narrower than a vector
+        are copied.
         """
         shape, layout = self.shape, self.plan
-        given, made = source.shape[-1], shape.target[-1]
+        given, made = shape.source[-1], shape.target[-1]
         if given != layout.source_pitch:
             source = np.pad(source, ((0, 0), (0, 0), (0, layout.source_pitch - given)))
         source = np.require(source, self._given, ("C", "A"))
         rows = shape.width if self.kind == SIGNAL else shape.height
-        target = aligned((shape.count, rows, layout.target_pitch), self._made)
+        target = aligned((shape.arrays, rows, layout.target_pitch), self._made)
         buffers = self.launcher.wrap(source), self.launcher.wrap(target)
         self._kernel.bind(source=buffers[0], target=buffers[1], scale=float(scale))
         self.launcher.enqueue("transform", self._kernel, (layout.workers,), (1,))
         self.launcher.finish(buffers[1], target)
         self.launcher.finish(self._largest_buffer, self._largest)
         largest = float(self._largest.max().view(np.float32))
-        if self.kind == SIGNAL or made == layout.target_pitch:
-            return target, largest
-        return np.ascontiguousarray(target[:, :, :made]), largest
+        if self.kind == SIGNAL:  # the transform of its matrix is transposed
+            return target.reshape(1, shape.arrays, -1), largest
+        return target if made == layout.target_pitch else np.ascontiguousarray(target[:, :, :made]), largest
 
-    def _scratch(self, size: int) -> Any:
-        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))
+
+def long(launcher: Launcher, shape: Shape) -> CpuTransform | LongChirp | None:
+    """Return the transform of long or few rows, None for others."""
+    lanes = vector_width(launcher.device)
+    if shape.along != "rows" or shape.width < (FEW if shape.height < lanes else MANY):
+        return None
+    sides = split(shape.width, lanes)
+    return CpuTransform(launcher, shape, sides=sides) if sides else LongChirp(launcher, shape)
+
+
+@cache
+def split(n: int, lanes: int) -> tuple[int, int] | None:
+    """Return the most even (rows, columns) of a smooth length, each at least a vector; None if there are none."""
+    most = int(n**0.5) if mixed_radix.is_smooth(n) else 0
+    return next(((rows, n // rows) for rows in range(most, lanes - 1, -1) if n % rows == 0), None)
+
+
+class LongChirp:
+    """Transforms of rows whose length has a large prime factor: Bluestein's, of a length that can be split."""
+
+    def __init__(self, launcher: Launcher, shape: Shape) -> None:
+        self._shape, n, lanes = shape, shape.width, vector_width(launcher.device)
+        good = convolution_lengths(n, 8 * n, (2, 3, 5))
+        length, sides = next((m, sides) for m in good if (sides := split(m, lanes)))
+        there = shape._replace(width=length, inverse=False)
+        self._there = CpuTransform(launcher, there, sides=sides)
+        self._back = CpuTransform(launcher, there._replace(inverse=True), sides=sides)
+        own = chirp(n).conj() if shape.inverse else chirp(n)
+        self._chirp = own.astype(np.complex64)
+        self._filter = chirp_filter(own, length).astype(np.complex64)
+        self.device_bytes = self._there.device_bytes + self._back.device_bytes
+
+    def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
+        """Return the transforms of rows times a scale, and the largest magnitude of their parts."""
+        n = self._shape.width
+        padded = np.zeros((1, self._shape.height, len(self._filter)), np.complex64)
+        np.multiply(source, self._chirp, out=padded[:, :, :n])
+        convolved, _ = self._there.run(padded)
+        convolved *= self._filter
+        made, _ = self._back.run(convolved)
+        result = made[:, :, :n] * (self._chirp * np.float32(scale))
+        return result, float(np.abs(result.view(np.float32)).max())

@@ -1,4 +1,6 @@
-"""The program of the CPU form, and what its kernels read: the parameters (``params.cl``) and the mask (``mask.cl``).
+"""The plan of the CPU form, its program, and what its kernels read: parameters (``params.cl``), mask (``mask.cl``).
+
+The plan has the strips of an image, its transforms, and the bytes between the steps.
 
 Compiling takes longer than filtering most folders. So lengths are parameters, and only the butterflies are compiled for
 the radices. The butterflies of one size compile in half the time of all. The first size on a device gets a program with
@@ -17,8 +19,8 @@ import numpy as np
 from ...output.histogram import counted
 from ...output.rounding import decided_row
 from ...transfer.shapes import SHAPES, TABLE, number_of
+from . import mixed_radix
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
-from .plan import inner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +31,129 @@ if TYPE_CHECKING:
     from ...output.stack import Stack
     from ...transfer.edges import Edges
     from ...transfer.radial import Radial
-    from .plan import Axis, FusedCpuPlan
+    from .mixed_radix import MixedRadix
 
     Array = NDArray[Any]
+    Axis = MixedRadix | Bluestein
+
+# Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
+SPARE_ROWS = 17
+# Bytes of a line of the cache, and how many tasks for each worker divide the work evenly enough.
+LINE = 64
+TASKS = 4
+# Gains that mirrored_mask.cl has at once: at two positions of 32 pairs, of both frequencies, even and odd.
+MIRRORED_GAINS = 2 * 32 * 2 * 2
+# Bytes of a part of a transform. The first cache has 32 KB or more; the rest is for twiddle factors and gains.
+PART_BYTES = 20 << 10
+
+
+class FusedCpuPlan(NamedTuple):
+    """Both transforms of an image ``(height, width)`` in strips of two vectors of ``lanes`` columns."""
+
+    height: int
+    width: int
+    lanes: int
+    workers: int
+    columns: Axis
+    rows: Axis
+    inverses: int = 1
+    """How often an image is transformed back."""
+
+    @property
+    def pitch(self) -> int:
+        """Pixels of a row: narrower images are repeated on the host, up to one strip."""
+        return max(self.width, 2 * self.lanes)
+
+    @property
+    def strips(self) -> int:
+        """How many strips an image has."""
+        return -(-self.pitch // (2 * self.lanes))
+
+    @property
+    def strip_stride(self) -> int:
+        """Numbers, each of two vectors, from a strip to the next."""
+        return self.height + SPARE_ROWS
+
+    @property
+    def workspace(self) -> int:
+        """Numbers of a worker's work space: its longest transform."""
+        return max(self.strips * 2 * self.lanes, self.rows.inner.n, self.columns.inner.n) + self.gains
+
+    @property
+    def gains(self) -> int:
+        """Numbers of it that hold gains, two each: of a part of a row, or of a whole row by Bluestein's."""
+        of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
+        return -(-max(of_rows, MIRRORED_GAINS) // 2)
+
+    def strips_in_line(self, pixel: int) -> int:
+        """Return how many strips share a cache line, for pixels of ``pixel`` bytes."""
+        return max(1, LINE // (2 * self.lanes * pixel))
+
+    def bands(self, pixel: int) -> int:
+        """Return in how many bands of rows pixels of ``pixel`` bytes are written: few, but enough for all workers."""
+        return min(self.height, -(-TASKS * self.workers // self._lines(pixel)))
+
+    def tasks_of_quantize(self, pixel: int) -> int:
+        """Return how many tasks write pixels of ``pixel`` bytes."""
+        return self._lines(pixel) * self.bands(pixel)
+
+    def _lines(self, pixel: int) -> int:
+        # The last strip goes with the one before it, whose columns it may have, too.
+        return -(-max(self.strips - 1, 1) // self.strips_in_line(pixel))
+
+    def strips_per_task(self, pixel: int) -> int:
+        """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.
+
+        All strips of a cache line, if this leaves enough tasks for all workers.
+        """
+        in_line = self.strips_in_line(pixel)
+        enough = self.strips >= in_line * TASKS * self.workers
+        return in_line if enough and not isinstance(self.columns, Bluestein) else 1
+
+    def buffers(self, count: int, pixel: int, out: int) -> list[int]:
+        """Return the bytes of the strips of a stack, of the workers' work spaces, of the stack and of its result.
+
+        ``pixel`` and ``out`` are the bytes of a pixel in the stack and in the result. Tables are not counted.
+        """
+        number, pixels = 8 * self.lanes, count * self.height * self.pitch
+        return [
+            number * self.strip_stride * self.strips * count * self.inverses,
+            number * self.workspace * self.workers * self.inverses,
+            pixels * pixel,
+            pixels * out,
+        ]
+
+
+def plan(
+    device: Device,
+    height: int,
+    width: int,
+    *,
+    lanes: int | None = None,
+    workers: int | None = None,
+    part_bytes: int = PART_BYTES,
+    inverses: int = 1,
+) -> FusedCpuPlan:
+    """Return the plan for a size on a device.
+
+    ``lanes`` are by default those of the device's registers, ``workers`` its compute units. Smaller parts make small
+    images take the path of large ones. ``inverses`` is how often an image is transformed back.
+    """
+    lanes = lanes or vector_width(device)
+    part = part_bytes // (8 * lanes)
+    # At least one stage of the columns is done on the whole: the one that reads pixels.
+    columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
+    workers = workers or device.cl_device.max_compute_units
+    return FusedCpuPlan(height, width, lanes, workers, columns, rows, inverses)
+
+
+def vector_width(device: Device) -> int:
+    """Return the floats of a vector, after the device's registers: 4, 8 or 16."""
+    native = device.cl_device.native_vector_width_float
+    return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
+
+
+# The program
 
 Defines = tuple[str, ...]
 
@@ -87,46 +209,24 @@ PARAMS = np.dtype(
 )
 
 
-def params(
-    plan: FusedCpuPlan,
-    stack: Stack,
-    *,
-    row_groups: int,
-    zero_rows: int,
-    mask: MaskTerms,
-    dc: float,
-    edges: Edges,
-) -> NDArray[Any]:
-    """Return the parameters of a stack, an array of one :data:`PARAMS`.
+def params(plan: FusedCpuPlan, stack: Stack, dc: float, edges: Edges, fields: dict[str, float]) -> Array:
+    """Return the parameters of a stack, an array of one :data:`PARAMS`; ``dc`` is H(0).
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``dc`` is H(0).
+    The ``fields`` given are those of the mask, how many groups of rows are filtered, ``row_groups``, and how many rows
+    are cleared, ``zero_rows``.
     """
     row, column = counted(plan.height, plan.width)
-    fields = {
-        "count": stack.count,
-        **{name: getattr(plan, name) for name in ("pitch", "strips", "strip_stride", "workspace", "gains")},
-        **{name: getattr(mask, name) for name in ("shape", "has_inner", "is_complement")},
-        "last_start": plan.pitch - 2 * plan.lanes,
-        "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
-        "row_groups": row_groups,
-        "zero_rows": zero_rows,
-        "strips_written": plan.strips_in_line(stack.out.itemsize),
-        "bands": plan.bands(stack.out.itemsize),
-        "pixel_bytes": stack.out.itemsize,
-        "one_scale": stack.one_scale,
-        "counted_row": row,
-        "counted_column": column,
-        "decided_row": decided_row(plan.height, plan.width),
-        "needs_two_inverses": plan.inverses == 2,
-        "outer_falloff": mask.falloffs[0],
-        "inner_falloff": mask.falloffs[1],
-        # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
-        # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
-        # takes them apart.
-        "row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width,
-        "column_scale": 1 / plan.height,
-        "back": dc * plan.height,
-    }
+    out = stack.out.itemsize
+    fields |= {name: getattr(plan, name) for name in ("pitch", "strips", "strip_stride", "workspace", "gains")}
+    fields |= {"count": stack.count, "one_scale": stack.one_scale, "needs_two_inverses": plan.inverses == 2}
+    fields |= {"counted_row": row, "counted_column": column, "decided_row": decided_row(plan.height, plan.width)}
+    fields |= {"pixel_bytes": out, "strips_written": plan.strips_in_line(out), "bands": plan.bands(out)}
+    fields |= {"last_start": plan.pitch - 2 * plan.lanes, "strips_per_task": plan.strips_per_task(stack.pixel.itemsize)}
+    # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side by
+    # side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask takes
+    # them apart.
+    fields |= {"row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width}
+    fields |= {"column_scale": 1 / plan.height, "back": dc * plan.height}
     return filled(PARAMS, fields, plan.columns, plan.rows)
 
 
@@ -136,22 +236,14 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
     for name, value in fields.items():
         made[name] = value
     for name, axis in zip(("columns", "rows"), axes, strict=False):
-        of_axis, plan = made[name], inner(axis)
+        of_axis, plan = made[name], axis.inner
         stages = plan.table()
         of_axis["points"], of_axis["length"] = axis.n, plan.n
         of_axis["stage_count"], of_axis["whole_stages"] = len(stages), plan.whole_stages
-        # Where the axis's tables begin among its :func:`twiddle_factors`.
+        # Where Bluestein's tables begin among the axis's twiddles.
         of_axis["chirp"], of_axis["filter"] = plan.twiddle_count, plan.twiddle_count + axis.n
         of_axis["stages"][:, : len(stages)] = stages
     return made
-
-
-def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
-    """Return the twiddle factors of an axis, followed by Bluestein's chirp and filter if it has them."""
-    tables = [inner(axis).twiddles()]
-    if isinstance(axis, Bluestein):
-        tables += [axis.chirp(), axis.filter()]
-    return np.concatenate(tables)
 
 
 # Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
@@ -164,7 +256,7 @@ TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4
 
 
 class MaskTerms(NamedTuple):
-    """The tables of the mask: terms or gains.
+    """The tables of the mask, terms or gains, and its ``fields`` among the parameters.
 
     ``across`` is for each position of a row, ``down`` ``(groups, 3, lanes)`` for each row of each group and both
     cutoffs, then what H(0) has more than the function, ``gains`` ``(groups, width, lanes)``.
@@ -173,20 +265,11 @@ class MaskTerms(NamedTuple):
     across: Array
     down: Array
     gains: Array
-    falloffs: tuple[float, float]
-    has_inner: bool
-    is_complement: bool
-    shape: int
+    fields: dict[str, float]
 
 
 def mask_terms(
-    radial: Radial | None,
-    table: NDArray[np.float64] | None,
-    size: tuple[int, int],
-    across_k: NDArray[np.int64],
-    down_k: NDArray[np.int64],
-    *,
-    dc: float,
+    radial: Radial | None, table: Array | None, size: tuple[int, int], across_k: Array, down_k: Array, *, dc: float
 ) -> MaskTerms:
     """Return the terms of a radial function, or the gains of a table ``(height, width)``; ``dc`` is H(0).
 
@@ -201,7 +284,7 @@ def mask_terms(
         # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long.
         of_rows = np.asarray(table)[down_k.ravel()].astype(np.float32).reshape(*down_k.shape, -1)
         gains = np.ascontiguousarray(of_rows.swapaxes(1, 2)).take(across_k, 1)
-        return MaskTerms(across, down, gains, (0.0, 0.0), False, False, number_of(TABLE))
+        return MaskTerms(across, down, gains, {"shape": number_of(TABLE)})
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE
@@ -216,10 +299,10 @@ def mask_terms(
             continue
         terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
         across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
-    shape = PRODUCT if separable else number_of(radial.shape)
-    falloffs = outer.falloff, (inner or outer).falloff
-    unused = np.zeros(1, np.float32)
-    return MaskTerms(across, down, unused, falloffs, inner is not None, radial.is_complement, shape)
+    fields: dict[str, float] = {"shape": PRODUCT if separable else number_of(radial.shape)}
+    fields |= {"has_inner": inner is not None, "is_complement": radial.is_complement}
+    fields |= {"outer_falloff": outer.falloff, "inner_falloff": (inner or outer).falloff}
+    return MaskTerms(across, down, np.zeros(1, np.float32), fields)
 
 
 def twins_of(positions: Array, opposite: Array, kx: Array, width: int) -> Array:

@@ -1,8 +1,7 @@
 """The fused form for GPUs: four launches, or one for small images. Its kernels are kernels/fused/gpu/.
 
     transform.py   how a work-group shares transforms of one length
-    plan.py        the plan of an image: rows, columns, tiles; transforms in two steps for long sides
-    mask.py        the transfer function as mask.cl reads it
+    plan.py        the plan of an image: rows, columns, tiles; transforms in two steps for long sides; the mask
     launches.py    kernels with their arguments and work-items, made of a plan
     generic.py     the same launches by one kernel for all sizes, which is not compiled for a plan
     pipeline.py    FusedGpuPipeline: buffers and launches

@@ -15,12 +15,10 @@ import pyopencl as cl
 
 from ...transfer.shapes import number_of
 from .launches import REGISTERS, Launch, Launches, compiler_options
-from .mask import UNUSED
+from .plan import UNUSED
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...device.choice import Device
     from .transform import Limits, TransformPlan
 
@@ -108,25 +106,22 @@ class GenericLaunches(Launches):
         self._sizes = self.launcher.wrap(sizes, constant=True)
         self._rooms: dict[Side, cl.Buffer] = {}
 
-    def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
+    def rows(self) -> list[Launch]:
         """Return the launch that makes the rows' spectra of pixels."""
-        return [self._launch("rows", ROWS, self._rows, tables, {})]
+        return [self._launch("rows", ROWS, self._rows, {})]
 
-    def columns(
-        self, tables: Sequence[cl.Buffer], shape: str, mask: dict[str, Any], *, other: bool = False
-    ) -> list[Launch]:
+    def columns(self, *, other: bool = False) -> list[Launch]:
         """Return the launch that filters the columns."""
-        given = {"shape": number_of(shape), "other": other, **mask}
-        return [self._launch("columns", COLUMNS, self._columns, tables, given)]
+        given = {"shape": number_of(self.mask.shape), "other": other, **self.mask_arguments}
+        return [self._launch("columns", COLUMNS, self._columns, given)]
 
-    def inverse_rows(
-        self, tables: Sequence[cl.Buffer], *, one_scale: bool, dc: float, complement: bool, other: bool = False
-    ) -> list[Launch]:
+    def inverse_rows(self, *, other: bool = False) -> list[Launch]:
         """Return the launch that makes values of the rows' spectra."""
-        given = {"values": self.values, "one_scale": one_scale, "dc": dc, "subtracts": complement, "other": other}
-        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
+        given: dict[str, Any] = {"values": self.values, "one_scale": self.one_scale, "dc": self.mask.dc, "other": other}
+        given["subtracts"] = self.mask.complement
+        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, given)]
 
-    def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], given: dict[str, Any]) -> Launch:
+    def _launch(self, name: str, step: int, side: Side, given: dict[str, Any]) -> Launch:
         """Return the launch of a step; arguments that are not ``given`` are unused."""
         groups = side.groups * self.count
         if side.is_local:
@@ -136,29 +131,20 @@ class GenericLaunches(Launches):
             if side not in self._rooms:
                 self._rooms[side] = self.launcher.allocate(groups * NUMBER_BYTES * side.batch * side.stride)
             room = self._rooms[side]
-        (table,) = tables
+        (table,) = self.column_tables if step == COLUMNS else self.row_tables
+        unused = self.spectrum
         arguments: dict[str, Any] = {
-            "values": self.spectrum,
+            "values": unused,
             "image": None,
             "step": step,
             "spectra": self.spectrum,
             "tables": table,
-            "largest": self.largest,
-            "one_scale": 0,
-            "support": self.support,
-            "dc": 0.0,
-            "subtracts": 0,
-            "other": 0,
-            "sizes": self._sizes,
-            "room": room,
-            "shape": 0,
-            "mask_data": self.spectrum,
-            "scale": 0.0,
-            **UNUSED,
         }
+        arguments |= {"largest": self.largest, "one_scale": 0, "support": self.support, "dc": 0.0, "subtracts": 0}
+        arguments |= {"other": 0, "sizes": self._sizes, "room": room, "shape": 0, "mask_data": unused, "scale": 0.0}
         # The compiler does not know radices and shape.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
-        kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | given, options=options)
+        kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | UNUSED | given, options=options)
         return Launch(name, kernel, (groups * side.group,), (side.group,))

@@ -13,12 +13,12 @@ from ...output.stack import PIXELS
 from .transform import MOST_PER_ITEM, TransformPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ...device.launcher import Kernel, Launcher
     from ...output.stack import Stack
     from ...transfer.edges import Edges
-    from .plan import FusedPlan, LongPlan
+    from .plan import FusedPlan, LongPlan, Mask
 
     Buffer = cl.Buffer | None
     Defines = tuple[str, ...]
@@ -47,7 +47,6 @@ PIXELS_OF_VECTOR = 4
 DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
 HISTOGRAM_GROUPS = 128
-RAMP_GROUP = 256
 # Numbers that kernels find of each picture: FOUND of attributes.cl.
 FOUND = 3
 
@@ -63,7 +62,7 @@ class Launch(NamedTuple):
 
 @dataclass(eq=False)
 class Launches:
-    """Makes launches for stacks of ``count`` images; ``tables`` are those of a side's plan, on the device.
+    """Makes launches for stacks of ``count`` images.
 
     The arguments ``image``, ``output`` and ``largest`` are bound later, as they change with each stack. So is
     ``values`` where the values are the output and have no buffer of their own.
@@ -71,18 +70,22 @@ class Launches:
 
     launcher: Launcher
     plan: FusedPlan
+    mask: Mask
+    mask_data: Buffer
     count: int
-    tiles: int
-    """Of columns that are kept."""
-    spectrum: cl.Buffer | None
-    work: cl.Buffer | None
-    """Between the steps of long transforms that are not in the spectrum's place."""
-    values: cl.Buffer | None
-    largest: cl.Buffer
+    one_scale: bool
     pixel: str
     """What OpenCL calls the type of the pixels."""
     edges: Edges
     needs_two_inverses: bool
+    spectrum: Buffer
+    work: Buffer
+    """Between the steps of long transforms that are not in the spectrum's place."""
+    values: Buffer
+    largest: Buffer
+    row_tables: list[cl.Buffer]
+    """Of the plan of rows, on the device."""
+    column_tables: list[cl.Buffer]
 
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Files in front of a kernel's, beside those that it needs."""
@@ -90,16 +93,23 @@ class Launches:
     @property
     def support(self) -> int:
         """Columns that are stored: whole tiles."""
-        return self.tiles * self.plan.tile
+        return self.mask.tiles * self.plan.tile
 
     @property
     def _kept_columns(self) -> int:
         """Columns below the support."""
         return min(self.support, self.plan.width // 2 + 1)
 
-    def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
+    @property
+    def mask_arguments(self) -> Arguments:
+        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
+        both = (4 if self.edges == "mirror" else 2) * self.plan.width * self.plan.height
+        return {"mask_data": self.mask_data, "scale": 1 / both, **self.mask.numbers}
+
+    def rows(self) -> list[Launch]:
         """Return the launches that make the rows' spectra of pixels."""
         rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
+        tables = self.row_tables
         pixel = (f"LOAD_PIXEL={self.pixel}",)
         if isinstance(rows, TransformPlan):
             own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
@@ -117,20 +127,17 @@ class Launches:
             steps.append(("fused/gpu/long/rows_to_spectrum.cl", rows.outer, (), last))
         return self._long("rows", rows, steps)
 
-    def inverse_rows(
-        self, tables: Sequence[cl.Buffer], *, one_scale: bool, dc: float, complement: bool, other: bool = False
-    ) -> list[Launch]:
-        """Return the launches that make values of the rows' spectra, and keep the largest; ``dc`` is H(0).
+    def inverse_rows(self, *, other: bool = False) -> list[Launch]:
+        """Return the launches that make values of the rows' spectra, and keep the largest.
 
-        For a ``complement`` the values are subtracted from the image. Where the image is transformed back twice, they
-        are those of the ``other`` pixels, or of the first ones.
+        Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
         """
-        rows, spectrum, support = self.plan.rows, self.spectrum, self.support
-        defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(complement)}"
-        found = {"largest": self.largest, "one_scale": one_scale}
+        rows, spectrum, support, tables = self.plan.rows, self.spectrum, self.support, self.row_tables
+        defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(self.mask.complement)}"
+        found: Arguments = {"largest": self.largest, "one_scale": self.one_scale}
         if isinstance(rows, TransformPlan):
             own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
-            own |= {"dc": dc, "other": other, "image": None}
+            own |= {"dc": self.mask.dc, "other": other, "image": None}
             return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
@@ -141,22 +148,20 @@ class Launches:
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
         second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
         last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
-        last |= {"dc": dc, "image": None}
+        last |= {"dc": self.mask.dc, "image": None}
         steps += [
             ("fused/gpu/long/rows_middle.cl", rows.middle, direction, second),
             ("fused/gpu/long/rows_to_values.cl", rows.outer, defines, last),
         ]
         return self._long("inverse rows", rows, steps)
 
-    def columns(
-        self, tables: Sequence[cl.Buffer], shape: str, mask: dict[str, Any], *, other: bool = False
-    ) -> list[Launch]:
-        """Return the launches that filter the columns; ``mask`` has the mask's arguments, its buffer and numbers.
+    def columns(self, *, other: bool = False) -> list[Launch]:
+        """Return the launches that filter the columns.
 
         ``other`` is as for :meth:`inverse_rows`: the numbers for those pixels lie beside the spectrum, which stays.
         """
         columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
-        defines = (f"SHAPE={shape}",)
+        defines, tables, mask = (f"SHAPE={self.mask.shape}",), self.column_tables, self.mask_arguments
         if isinstance(columns, TransformPlan):
             own = {"spectrum": spectrum, "tables": tables[0], **mask, "other": other}
             return [self._whole("columns", "fused/gpu/columns.cl", columns, defines, own)]
@@ -176,7 +181,7 @@ class Launches:
             own = {"spectrum": spectrum, "strips": strips}
             kernel = self._kernel("fused/gpu/long/pack.cl", columns.defines(columns.outer), own)
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
-            launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
+            launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
     def filter(self, defines: Defines, arguments: Arguments) -> Launch:
@@ -205,9 +210,9 @@ class Launches:
     def inverse_rows_run_together(self) -> bool:
         """Tell whether all groups of the inverse rows run at a time."""
         rows = self.plan.rows
-        if not isinstance(rows, TransformPlan):
-            return False
-        return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
+        if isinstance(rows, TransformPlan):
+            return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
+        return False
 
     def _row_groups(self, plan: TransformPlan) -> int:
         return self.count * -(-self.plan.pairs // plan.batch)
@@ -256,59 +261,41 @@ def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, 
     count, height, width = stack.shape
     at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
     stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-    arguments = {
+    arguments: Arguments = {
         "output": None,
         "values": values,
         "image": None,
         "largest": largest,
         "one_scale": stack.one_scale,
-        "ramps": ramps,
-        "range": widest(stack),
-        "height": height,
-        "width": width,
     }
-    defines = f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored
-    kernel = launcher.kernel(
-        ("fused/gpu/quantize.cl",), defines, "gpu_quantize", arguments, options=compiler_options(launcher)
-    )
+    arguments |= {"ramps": ramps, "range": widest(stack), "height": height, "width": width}
     groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-    return Launch("quantize", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+    return _of_pixels(
+        launcher, "fused/gpu/quantize.cl", (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored), arguments, (groups, count)
+    )
 
 
 def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, counts: Buffer) -> Launch:
     """Return the launch that counts magnitudes."""
     count, height, width = stack.shape
     rows, columns = counted(height, width)
-    arguments = {
-        "counts": counts,
-        "values": values,
-        "largest": largest,
-        "one_scale": stack.one_scale,
-        "height": height,
-        "width": width,
-        "bins": BINS,
-        "rows": rows,
-        "columns": columns,
-        "own": cl.LocalMemory(4 * BINS),
-    }
-    kernel = launcher.kernel(
-        ("fused/gpu/histogram.cl",), (), "gpu_histogram", arguments, options=compiler_options(launcher)
-    )
+    arguments: Arguments = {"counts": counts, "values": values, "largest": largest, "one_scale": stack.one_scale}
+    arguments |= {"height": height, "width": width, "bins": BINS, "rows": rows, "columns": columns}
     groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return Launch("histogram", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+    return _of_pixels(
+        launcher, "fused/gpu/histogram.cl", (), arguments | {"own": cl.LocalMemory(4 * BINS)}, (groups, count)
+    )
 
 
 def ramp_of_histogram(
     launcher: Launcher, stack: Stack, largest: Buffer, counts: Buffer, *, wanted: Buffer, ramps: Buffer
 ) -> Launch:
     """Return the launch that finds the ramp of each picture in the counts of its histogram."""
-    sums = cl.LocalMemory(4 * RAMP_GROUP)
+    sums = cl.LocalMemory(4 * QUANTIZE_GROUP)
     arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": largest, "bins": BINS, "sums": sums}
-    options = compiler_options(launcher)
-    kernel = launcher.kernel(
-        ("fused/gpu/ramp_of_histogram.cl",), (), "gpu_ramp_of_histogram", arguments, options=options
+    return _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))._replace(
+        step="ramp"
     )
-    return Launch("ramp", kernel, (RAMP_GROUP, stack.pictures), (RAMP_GROUP, 1))
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
@@ -316,9 +303,15 @@ def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> L
     count, height, width = stack.shape
     arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
     defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)
-    kernel = launcher.kernel(("fused/gpu/deviation.cl",), defines, "gpu_deviation", arguments)
     groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return Launch("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+    return _of_pixels(launcher, "fused/gpu/deviation.cl", defines, arguments, (groups, count))
+
+
+def _of_pixels(launcher: Launcher, source: str, defines: Defines, given: Arguments, groups: tuple[int, int]) -> Launch:
+    """Return the launch of the kernel of a file; ``groups`` are for each image, and images."""
+    name = source.removeprefix("fused/gpu/").removesuffix(".cl")
+    kernel = launcher.kernel((source,), defines, f"gpu_{name}", given, options=compiler_options(launcher))
+    return Launch(name, kernel, (groups[0] * QUANTIZE_GROUP, groups[1]), (QUANTIZE_GROUP, 1))
 
 
 def widest(stack: Stack) -> float:

@@ -22,7 +22,7 @@ Compiling programs for a size takes longer than filtering most folders. So a gen
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,19 +33,8 @@ from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
-from .launches import (
-    FOUND,
-    QUANTIZE_GROUP,
-    Launch,
-    Launches,
-    deviation,
-    histogram,
-    quantize,
-    ramp_of_histogram,
-    widest,
-)
-from .mask import mask
-from .plan import plan
+from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
+from .plan import mask, plan
 from .transform import DEFAULT
 
 if TYPE_CHECKING:
@@ -68,13 +57,6 @@ LESS_EXACT = 3
 WAITING_PLATFORMS = ("NVIDIA",)
 # Counters by which work-groups wait for each other, besides one for each task.
 PROGRESS = 10
-
-
-class _ByHistogram(NamedTuple):
-    """The launches of a filter whose ramps a histogram finds, and the buffer with the wanted ranges."""
-
-    launches: list[Launch]
-    wanted: cl.Buffer
 
 
 class OfPictures:
@@ -185,14 +167,14 @@ class FusedGpuPipeline(OfPictures):
         self._bound: tuple[object, ...] = (None,) * 4
         self._to_spectra: list[Launch] = []
         self._to_values: list[Launch] = []
-        given = (self.launcher, self.plan, self.stack.count, self._mask.tiles)
-        buffers = self._spectrum, self._work, self._values, self.largest
-        kind = PIXELS[self.stack.pixel], self._edges, self._needs_two_inverses
-        self._make = make = (
-            Launches(*given, *buffers, *kind)
-            if self._is_specialized
-            else GenericLaunches(*given, *buffers, *kind, self._limits)
-        )
+        stack = self.stack
+        given: dict[str, Any] = {"launcher": self.launcher, "plan": self.plan, "count": stack.count}
+        given |= {"pixel": PIXELS[stack.pixel], "edges": self._edges, "one_scale": stack.one_scale}
+        given |= {"mask": self._mask, "mask_data": self._mask_data, "needs_two_inverses": self._needs_two_inverses}
+        given |= {"spectrum": self._spectrum, "work": self._work, "values": self._values, "largest": self.largest}
+        given |= {"row_tables": self._row_tables, "column_tables": self._column_tables}
+        make = Launches(**given) if self._is_specialized else GenericLaunches(**given, limits=self._limits)
+        self._make = make
         # What waits has no times of steps.
         can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
@@ -200,31 +182,16 @@ class FusedGpuPipeline(OfPictures):
         if self._goes_in_one:
             self._launches = [self._one_launch(self._ramps_buffer)]
         elif can_wait and make.inverse_rows_run_together():
-            self._to_spectra = [*make.rows(self._row_tables), *self._columns()]
-            arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
+            self._to_spectra = [*make.rows(), *make.columns()]
+            arguments = {**self._waiting_arguments(), "ramps": self._ramps_buffer, "range": widest(self.stack)}
             self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
-        else:
-            self._build_steps()
-
-    def _build_steps(self) -> None:
-        """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
-        self._to_values = self._make.rows(self._row_tables)
-        for other in (True, False)[not self._needs_two_inverses :]:
-            self._to_values += [*self._columns(other=other), *self._values_of_spectra(other=other)]
-        self._launches = self._to_values
-        if self.stack.white is not None:
-            made = quantize(self.launcher, self.stack, self._values, self.largest, self._ramps_buffer)
-            self._launches = [*self._to_values, made]
-
-    def _columns(self, *, other: bool = False) -> list[Launch]:
-        """Return the launches that filter the columns."""
-        return self._make.columns(self._column_tables, self._mask.shape, self._mask_arguments, other=other)
-
-    @property
-    def _mask_arguments(self) -> dict[str, Any]:
-        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
-        both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
-        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.numbers}
+        else:  # a filter that needs two inverses takes the last two steps twice
+            self._to_values = make.rows()
+            for other in (True, False)[not self._needs_two_inverses :]:
+                self._to_values += [*make.columns(other=other), *make.inverse_rows(other=other)]
+            self._launches = [*self._to_values]
+            if stack.white is not None:
+                self._launches += [quantize(self.launcher, stack, self._values, self.largest, self._ramps_buffer)]
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
@@ -232,50 +199,23 @@ class FusedGpuPipeline(OfPictures):
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
         return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
 
-    @cached_property
-    def _progress(self) -> cl.Buffer:
-        """The buffer of the counters by which work-groups wait for each other."""
-        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
-        buffer = self.launcher.allocate(told.nbytes)
-        self.launcher.write(buffer, told)
-        return buffer
-
-    @property
     def _waiting_arguments(self) -> dict[str, Any]:
-        """The first arguments of kernels whose work-groups wait for each other."""
-        return {
-            "image": None,
-            "output": None,
-            "spectrum": self._spectrum,
-            "values": self._values,
-            "tables": self._row_tables[0],
-            "largest": self.largest,
-            "progress": self._progress,
-            "pictures": self.stack.count,
-            "support": self._make.support,
-            "one_scale": self.stack.one_scale,
-            "dc": self._mask.dc,
-        }
-
-    def _values_of_spectra(self, *, other: bool = False) -> list[Launch]:
-        """Return the launches that make values of the rows' spectra, which are the output if they are not scaled."""
-        one_scale, dc, complement = self.stack.one_scale, self._mask.dc, self._mask.complement
-        return self._make.inverse_rows(self._row_tables, one_scale=one_scale, dc=dc, complement=complement, other=other)
+        """Return the first arguments of a kernel whose work-groups wait for each other, with counters of its own."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        progress = self.launcher.allocate(told.nbytes)
+        self.launcher.write(progress, told)
+        buffers: dict[str, Any] = {"image": None, "output": None, "spectrum": self._spectrum, "values": self._values}
+        buffers |= {"tables": self._row_tables[0], "largest": self.largest, "progress": progress}
+        numbers = {"pictures": self.stack.count, "support": self._make.support, "one_scale": self.stack.one_scale}
+        return buffers | numbers | {"dc": self._mask.dc}
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
         """Return the one launch of all steps. It reads ``ramps``, or finds them from ``wanted`` and ``counts``."""
         rows, columns = counted(self.stack.height, self.stack.width)
-        arguments = {
-            **self._waiting_arguments,
-            "ramps": ramps,
-            "range": widest(self.stack),
-            **self._mask_arguments,
-            "wanted": wanted or ramps,
-            "counts": counts or ramps,
-            "bins": 0 if counts is None else BINS,
-            "counted_rows": rows,
-            "counted_columns": columns,
-        }
+        arguments = self._waiting_arguments() | {"ramps": ramps, "range": widest(self.stack)}
+        arguments |= self._make.mask_arguments
+        arguments |= {"wanted": wanted or ramps, "counts": counts or ramps, "bins": 0 if counts is None else BINS}
+        arguments |= {"counted_rows": rows, "counted_columns": columns}
         return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
 
     def enqueue(
@@ -289,7 +229,7 @@ class FusedGpuPipeline(OfPictures):
         self._runs, self._found_last = self._runs + 1, None
         if self._runs > 1 and not self._is_specialized:
             self._specialize()
-        launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
+        launches = self._by_histogram[0] if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(launches, image, output, largest or self.largest)
         for launch in launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
@@ -341,45 +281,41 @@ class FusedGpuPipeline(OfPictures):
             return
         if isinstance(ramps, ByHistogram):
             height, width, of_picture = self.stack.height, self.stack.width, self.stack.count // self.stack.pictures
-            self.launcher.write(self._by_histogram.wanted, ramps.wanted(counted_samples(height, width) * of_picture))
+            self.launcher.write(self._by_histogram[1], ramps.wanted(counted_samples(height, width) * of_picture))
         else:
             made = own_ramps(self.stack) if ramps is None else ramps
             self.launcher.write(self._ramps_buffer, of_values(made))
         self._ramps = ramps
 
     @cached_property
-    def _by_histogram(self) -> _ByHistogram:
-        """The launches if a histogram finds the ramps. These have a buffer of their own."""
+    def _by_histogram(self) -> tuple[list[Launch], cl.Buffer]:
+        """The launches if a histogram finds the ramps, which have their own buffer; the buffer of wanted ranges."""
         launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
         sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
         wanted, counts, ramps = [launcher.allocate(size) for size in sizes]
         launcher.write(counts, np.zeros((stack.pictures, BINS), np.uint32))
         if self._goes_in_one:
-            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted)
+            return [self._one_launch(ramps, wanted, counts)], wanted
         launches = [
-            *(self._to_values or [*self._to_spectra, *self._values_of_spectra()]),
+            *(self._to_values or [*self._to_spectra, *self._make.inverse_rows()]),
             histogram(launcher, stack, values, largest, counts),
             ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps),
             quantize(launcher, stack, values, largest, ramps),
         ]
-        return _ByHistogram(launches, wanted)
+        return launches, wanted
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
         self.set_ramps(ramps)
         if self._images is None:
-            allocate = self.launcher.allocate
-            self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
+            self._images = self.launcher.allocate(self.bytes_in), self.launcher.allocate(self.bytes_out)
         image, output = self._images
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
-        result = self._empty()
+        if self._results is None:
+            result = np.empty(self.stack.shape, self.stack.out)
+            self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
+        else:  # from the second on in page-locked memory, which is slow to allocate
+            result = self._results.empty(self.stack.shape, self.stack.out)
         self.launcher.read(result, output)
         return result
-
-    def _empty(self) -> Array:
-        """Return an array for a result: from the second on in page-locked memory, which is slow to allocate."""
-        if self._results is None:
-            self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
-            return np.empty(self.stack.shape, self.stack.out)
-        return self._results.empty(self.stack.shape, self.stack.out)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from ...device.launcher import Launcher
-    from ..plain_fft import Shape
+    from .. import Shape
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -77,7 +77,7 @@ class Step:
 
 def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
     """Tell whether a shape can be transformed."""
-    if shape.count * shape.height * shape.width >= MOST_NUMBERS:
+    if shape.arrays * shape.height * shape.width >= MOST_NUMBERS:
         return False
     if is_paired(shape, limits):
         return True
@@ -113,9 +113,9 @@ def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
     found: list[Step] = []
     kept = shape.width if is_cut(shape, limits) else shape.spectrum_width
     if shape.along != "columns":
-        found += _axis(shape.count * shape.height, shape.width, 1, limits, kept)
+        found += _axis(shape.arrays * shape.height, shape.width, 1, limits, kept)
     if shape.along != "rows":
-        found += _axis(shape.count, shape.height, kept, limits, shape.height)
+        found += _axis(shape.arrays, shape.height, kept, limits, shape.height)
     return found
 
 
@@ -171,19 +171,19 @@ class PairLaunches(Launches):
         (ROWS, INVERSE_ROWS), ("fused/gpu/plain_fft/no_offset.cl",)
     )
 
-    def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
+    def to_spectrum(self, *, half: bool) -> Launch:
         """Return the launch from the rows' spectra to spectra in natural order; target and scale are bound later."""
         ends = {"target": None, "spectrum": self.spectrum}
-        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", (f"HALF={int(half)}",), ends, table)
+        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", (f"HALF={int(half)}",), ends)
 
-    def from_spectrum(self, table: cl.Buffer) -> Launch:
+    def from_spectrum(self) -> Launch:
         """Return the launch from half a spectrum to the rows' spectra; source and scale are bound later."""
         ends = {"spectrum": self.spectrum, "source": None}
-        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", (), ends, table)
+        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", (), ends)
 
-    def _ends(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
+    def _ends(self, source: str, defines: tuple[str, ...], ends: dict[str, Any]) -> Launch:
         columns: Any = self.plan.columns
-        arguments = {**ends, "tables": table, "scale": None}
+        arguments = {**ends, "tables": self.column_tables[0], "scale": None}
         return self._whole("columns", source, columns, defines, arguments)
 
 
@@ -212,7 +212,7 @@ class GpuTransform:
         paired = images.plan(shape.height, shape.width, limits) if is_paired(shape, limits) else None
         lines = [] if paired else steps(shape, limits)
         between = math.prod(shape.source) if SCRATCH in places(lines) else 0
-        scratch_bytes = 8 * (shape.count * paired.spectrum_length if paired else between)
+        scratch_bytes = 8 * (shape.arrays * paired.spectrum_length if paired else between)
         self.device_bytes = self.source_bytes + self.target_bytes + scratch_bytes
         """Bytes of the device that it takes."""
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, scratch_bytes])
@@ -273,18 +273,21 @@ class GpuTransform:
     def _build_pairs(self, planned: FusedPlan, pixel: str) -> None:
         """Build the steps of real images, whose rows go in pairs."""
         shape = self.shape
-        row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep what they find of each image there.
-        largest = self.launcher.allocate(4 * FOUND * shape.count)
-        sizes = shape.count, planned.tiles, self._scratch, None, None, largest
-        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", needs_two_inverses=False)
+        largest = self.launcher.allocate(4 * FOUND * shape.arrays)
+        nothing = images.Mask(planned.tiles, complement=False, dc=0.0, shape="table", data=np.zeros(0), numbers={})
+        given: dict[str, Any] = {"launcher": self.launcher, "plan": planned, "mask": nothing, "mask_data": None}
+        given |= {"count": shape.arrays, "pixel": pixel, "edges": "wrap", "needs_two_inverses": False}
+        given |= {"spectrum": self._scratch, "work": None, "values": None, "largest": largest, "one_scale": False}
+        given |= {"row_tables": [self._table(planned.rows)], "column_tables": [self._table(planned.columns)]}
+        made = PairLaunches(**given)
         if shape.data == "real":
-            (first,) = made.rows([row_table])
-            last = made.to_spectrum(column_table, half=shape.half)
+            (first,) = made.rows()
+            last = made.to_spectrum(half=shape.half)
             self._names = [{"image": "source"}, {"target": "target", "scale": "scale"}]
         else:
-            first = made.from_spectrum(column_table)
-            (last,) = made.inverse_rows([row_table], one_scale=False, dc=0.0, complement=False)
+            first = made.from_spectrum()
+            (last,) = made.inverse_rows()
             last.kernel.set("image", largest)  # nothing is read of an image: its place is anything's
             self._names = [{"source": "source", "scale": "scale"}, {"values": "target"}]
         self._launches = [first, last]

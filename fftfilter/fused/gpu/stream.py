@@ -72,7 +72,9 @@ class Started(OfPictures):
 
     def images(self) -> Array:
         """Return the stack as it was given. Its slot keeps it until the fourth stack after it is started."""
-        return self._stream.images(self._slot)
+        found = np.empty(self.stack.shape, self.stack.pixel)
+        self._stream.down.read(found, self._slot.image)
+        return found
 
     def deviations(self) -> Array:
         """Return each picture's largest deviation from its offset, (pictures,); as long as :meth:`images` can."""
@@ -80,7 +82,17 @@ class Started(OfPictures):
 
     @cached_property
     def _results(self) -> tuple[Array, Array]:
-        return self._stream.results(self._copied_out, self._target, self._found)
+        """Wait for the copies to the host; return the pictures and what kernels found of each, (pictures, FOUND)."""
+        page_locked, stack, target = self._stream.page_locked, self.stack, self._target
+        if self._copied_out is not None:
+            self._stream.down.wait(self._copied_out)
+        found = self._found.view(np.uint32).reshape(-1, FOUND)[: stack.pictures].copy()
+        page_locked.give_back(self._found)
+        pictures = page_locked.as_array(target, stack.shape, stack.out)
+        if pictures is None:  # too much is in use
+            pictures = target.view(stack.out).reshape(stack.shape).copy()
+            page_locked.give_back(target)
+        return pictures, found
 
 
 class Stream:
@@ -92,10 +104,10 @@ class Stream:
 
     def __init__(self, pipeline: FusedGpuPipeline, page_locked: PageLocked, *, copy_bytes: int = COPY_BYTES) -> None:
         self.pipeline = pipeline
-        self._page_locked = page_locked
+        self.page_locked = page_locked
         self._copy_bytes = copy_bytes
         self._compute = pipeline.launcher
-        self._up, self._down = (Launcher(pipeline.device) for _ in range(2))
+        self._up, self.down = (Launcher(pipeline.device) for _ in range(2))
         sizes = (pipeline.bytes_in, pipeline.bytes_out, pipeline.largest.size)
         buffers = [*pipeline.buffer_bytes, *(SLOTS * sizes)]
         pipeline.device.check_memory(f"a stream of {SLOTS} times {pipeline.stack}", buffers)
@@ -112,17 +124,17 @@ class Stream:
         """
         slot = next(self._slots)
         if slot.copied_out is not None:
-            self._down.wait(slot.copied_out)
-        is_page_locked = self._page_locked.holds(stack)
+            self.down.wait(slot.copied_out)
+        is_page_locked = self.page_locked.holds(stack)
         source = stack if is_page_locked else self._staged(slot, stack)
-        target, found = (self._page_locked.take(size) for size in (self.pipeline.bytes_out, slot.largest.size))
+        target, found = (self.page_locked.take(size) for size in (self.pipeline.bytes_out, slot.largest.size))
         # The slot keeps the events: pyopencl waits for one that is dropped, to keep its array alive.
         slot.copied_in = self._up.write(slot.image, source, wait=False)
         self.pipeline.set_ramps(ramps)
         filtered = self.pipeline.enqueue(slot.image, slot.output, largest=slot.largest, after=slot.copied_in)
         self._compute.queue.flush()
-        slot.found_out = self._down.read(found, slot.largest, after=filtered, wait=False)
-        slot.copied_out = self._down.read(target, slot.output, wait=False)
+        slot.found_out = self.down.read(found, slot.largest, after=filtered, wait=False)
+        slot.copied_out = self.down.read(target, slot.output, wait=False)
         self.wait_until_read()
         self._read = slot.copied_in if is_page_locked else None
         return Started(self, slot, target, found)
@@ -133,30 +145,10 @@ class Stream:
             self._up.wait(self._read)
             self._read = None
 
-    def images(self, slot: _Slot) -> Array:
-        """Return the stack that was copied into a slot last."""
-        stack = self.pipeline.stack
-        found = np.empty(stack.shape, stack.pixel)
-        self._down.read(found, slot.image)
-        return found
-
-    def results(self, copied_out: cl.Event | None, target: Array, largest: Array) -> tuple[Array, Array]:
-        """Wait for the copies to the host; return the pictures and what kernels found of each, (pictures, FOUND)."""
-        if copied_out is not None:
-            self._down.wait(copied_out)
-        stack = self.pipeline.stack
-        found = largest.view(np.uint32).reshape(-1, FOUND)[: stack.pictures].copy()
-        self._page_locked.give_back(largest)
-        pictures = self._page_locked.as_array(target, stack.shape, stack.out)
-        if pictures is None:  # too much is in use
-            pictures = target.view(stack.out).reshape(stack.shape).copy()
-            self._page_locked.give_back(target)
-        return pictures, found
-
     def _staged(self, slot: _Slot, stack: Array) -> Array:
         """Return a stack copied into the slot's page-locked memory, by several threads if it is large."""
         if slot.staging is None:
-            slot.staging = self._page_locked.take(self.pipeline.bytes_in)
+            slot.staging = self.page_locked.take(self.pipeline.bytes_in)
         source = stack.reshape(-1).view(np.uint8)
         pieces = min(COPIERS, source.size // self._copy_bytes)
         if pieces < 2:

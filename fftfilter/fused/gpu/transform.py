@@ -120,24 +120,15 @@ class TransformPlan:
         """Return what the kernels must know at compile time."""
         reversed_, chirp, chirp_filter, _ = self.table_offsets
         return (
-            f"POINTS={self.points}",
-            f"LENGTH={self.length}",
-            f"BATCH={self.batch}",
-            f"ITEMS={self.items}",
-            f"PER_ITEM={self.per_item}",
-            f"FIRST_RADIX={self.radices[0]}",
-            f"LAST_RADIX={self.radices[-1]}",
-            f"RADICES={_listed(self.radices, MOST_STAGES, 1)}",
-            f"RADICES_REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
-            f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2, 1)}",
-            f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2, 1)}",
-            f"LOCAL_STRIDE={self.local_stride}",
-            f"COMPLEX_ROUNDS={self.complex_rounds}",
-            f"BATCH_ROUNDS={self.batch_rounds}",
-            f"LENGTH_ROUNDS={self.length_rounds}",
-            f"TWIDDLES_REVERSED={reversed_}",
-            f"CHIRP={chirp}",
-            f"CHIRP_FILTER={chirp_filter}",
+            *(f"POINTS={self.points}", f"LENGTH={self.length}", f"BATCH={self.batch}", f"ITEMS={self.items}"),
+            *(f"PER_ITEM={self.per_item}", f"FIRST_RADIX={self.radices[0]}", f"LAST_RADIX={self.radices[-1]}"),
+            f"RADICES={_listed(self.radices, MOST_STAGES)}",
+            f"RADICES_REVERSED={_listed(self.radices[::-1], MOST_STAGES)}",
+            f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2)}",
+            f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2)}",
+            *(f"LOCAL_STRIDE={self.local_stride}", f"COMPLEX_ROUNDS={self.complex_rounds}"),
+            *(f"BATCH_ROUNDS={self.batch_rounds}", f"LENGTH_ROUNDS={self.length_rounds}"),
+            *(f"TWIDDLES_REVERSED={reversed_}", f"CHIRP={chirp}", f"CHIRP_FILTER={chirp_filter}"),
         )
 
     def work_items(self, transforms: int) -> int:
@@ -330,5 +321,6 @@ def twiddle_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
     return np.concatenate(tables)
 
 
-def _listed(numbers: tuple[int, ...], count: int, fill: int) -> str:
-    return ",".join(map(str, (*numbers, *(fill for _ in range(count - len(numbers))))))
+def _listed(numbers: tuple[int, ...], count: int) -> str:
+    """Return numbers with commas between, filled up to ``count`` with ones."""
+    return ",".join(map(str, (*numbers, *[1] * (count - len(numbers)))))

@@ -16,28 +16,20 @@ import importlib
 import inspect
 import pkgutil
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
-    from ..plan import RowPlan
+    from ..steps import RowPlan
 
 Option = int | str
 
 # A length that every algorithm supports: planned once, so that its options are checked.
 SMALL = 8
-
-
-class Module(Protocol):
-    """What a module of this folder offers."""
-
-    __doc__: str | None
-
-    def plan(self, n: int, **options: Option) -> RowPlan:
-        """Return the transform of rows of a length that is supported."""
 
 
 class Algorithm:
@@ -46,13 +38,13 @@ class Algorithm:
     Raises ParameterError for an unknown option or an invalid value.
     """
 
-    def __init__(self, name: str, module: Module, options: Mapping[str, Option]) -> None:
-        self.name = name
-        self.options = dict(options)
+    def __init__(self, name: str, options: Mapping[str, Option]) -> None:
+        module = _module(name)
+        self.name, self._options = name, options
         self.__doc__ = module.__doc__
-        self.supports: Callable[[int], bool] = getattr(module, "supports", _is_power_of_two)
+        self.supports: Callable[[int], bool] = getattr(module, "supports", lambda n: n & (n - 1) == 0)
         self.transpose: str = getattr(module, "TRANSPOSE", "tiled")
-        self._module = module
+        self._plan: Callable[..., RowPlan] = module.plan
         known = tuple(_defaults(module))
         for option in options:
             if option not in known:
@@ -62,7 +54,7 @@ class Algorithm:
 
     def plan(self, n: int) -> RowPlan:
         """Return the transform of rows of a length that is supported."""
-        return self._module.plan(n, **self.options)
+        return self._plan(n, **self._options)
 
 
 class Entry(NamedTuple):
@@ -88,7 +80,7 @@ def names() -> list[str]:
 
 def load(name: str, **options: Option) -> Algorithm:
     """Return the algorithm of that name with its options; raises ParameterError, which lists the algorithms."""
-    return Algorithm(name, _module(name), options)
+    return Algorithm(name, options)
 
 
 def variants(name: str) -> list[Mapping[str, Option]]:
@@ -102,29 +94,19 @@ def catalogue() -> list[Entry]:
     for name in names():
         module = _module(name)
         title, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n")
-        paragraphs = _labeled(rest)
-        fields = {label.lower(): paragraphs[label] for label in LABELS}
+        paragraphs = re.findall(rf"^({'|'.join(LABELS)}) +(.*(?:\n .*)*)", rest, re.MULTILINE)
+        fields = {label.lower(): " ".join(paragraph.split()) for label, paragraph in paragraphs}
         entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
     return entries
 
 
-def _is_power_of_two(n: int) -> bool:
-    return n & (n - 1) == 0
-
-
-def _module(name: str) -> Module:
+def _module(name: str) -> ModuleType:
     if name not in names():
         raise ParameterError(f"{name!r} is not an algorithm: choose {', '.join(names())}")
-    return cast("Module", importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
+    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
 
 
-def _defaults(module: Module) -> dict[str, Option | None]:
+def _defaults(module: ModuleType) -> dict[str, Option | None]:
     """Return the keyword parameters of the module's plan with their defaults."""
     parameters = inspect.signature(module.plan).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-
-
-def _labeled(text: str) -> dict[str, str]:
-    """Return the paragraphs that begin with a label, each as one line."""
-    found = re.findall(rf"^({'|'.join(LABELS)}) +(.*(?:\n .*)*)", text, re.MULTILINE)
-    return {label: " ".join(paragraph.split()) for label, paragraph in found}

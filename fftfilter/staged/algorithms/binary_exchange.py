@@ -13,8 +13,7 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015), after A. Gr
 from __future__ import annotations
 
 from ...errors import ParameterError
-from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps import bit_reversal, spin_factors
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y, bit_reversal, spin_factors
 
 SOURCE = "staged/algorithms/binary_exchange.cl"
 VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))

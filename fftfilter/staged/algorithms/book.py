@@ -9,8 +9,7 @@ Source   The OpenCL Programming Book (Fixstars), section 6.1
 
 from __future__ import annotations
 
-from ..plan import RowPlan
-from ..steps import bit_reversal, butterfly, spin_factors
+from ..steps import RowPlan, bit_reversal, butterfly, spin_factors
 
 
 def plan(n: int) -> RowPlan:

@@ -11,7 +11,7 @@ Source   the definition, DFT in M. McCarthy, GPU Accelerated Fast Fourier Transf
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/dft.cl"
 

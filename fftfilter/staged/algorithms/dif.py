@@ -12,8 +12,7 @@ Source   J. W. Cooley, J. W. Tukey, Math. Comp. 19 (1965) 297-301, as Figure 1a 
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, Launch, RowPlan, X
-from ..steps import bit_reversal, butterfly, spin_factors
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, bit_reversal, butterfly, spin_factors
 
 SOURCE = "staged/algorithms/dif.cl"
 

@@ -10,8 +10,7 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015)
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps import bit_reversal, spin_factors
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y, bit_reversal, spin_factors
 
 SOURCE = "staged/algorithms/iterative.cl"
 

@@ -14,7 +14,7 @@ Source   Marichal-Hernandez, Rosa, Rodriguez-Ramos, Efficient implementation of 
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/pease.cl"
 TRANSPOSE = "float4"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plan import FLIP, Launch, RowPlan
+from ..steps import FLIP, Launch, RowPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,7 @@ Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 k
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps import spin_factors
+from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y, spin_factors
 
 SOURCE = "staged/algorithms/stockham.cl"
 VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))

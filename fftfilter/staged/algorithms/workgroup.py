@@ -11,7 +11,7 @@ Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per
 from __future__ import annotations
 
 from ...errors import ParameterError
-from ..plan import FLIP, Launch, Local, RowPlan, X, Y
+from ..steps import FLIP, Launch, Local, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/workgroup.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))

@@ -11,8 +11,7 @@ Source   the profile in E. Bainville, OpenCL Fast Fourier Transform (2010), "One
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, Launch, Local, RowPlan, X, Y
-from ..steps import spin_factors
+from ..steps import FLIP, SPIN, Launch, Local, RowPlan, X, Y, spin_factors
 
 SOURCE = "staged/algorithms/workgroup_coalesced.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))

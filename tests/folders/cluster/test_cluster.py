@@ -355,7 +355,7 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_
             code, said = run("-n", "--cluster", address, given, tmp_path / "out")
             assert (code, "no worker is there" in said) == (3, True)
             client = stack.enter_context(cluster.connect(address, [None]))
-        workers = ClusterWorkers(client, None, patience=0.5)
+        workers = ClusterWorkers(client, None)
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
             list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
 
@@ -371,8 +371,9 @@ def fake_client(*looks):
     )
 
 
-def test_when_all_workers_went_nobody_says_that_none_came():
-    workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None, patience=0)
+def test_when_all_workers_went_nobody_says_that_none_came(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0)
+    workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None)
     workers.seconds_between_looks = 0
     assert {each.name for each in workers.look(has_work=True)} == {"worker tcp://a", "worker tcp://b"}
     assert [each.name for each in workers.look(has_work=True)] == ["worker tcp://a"]
