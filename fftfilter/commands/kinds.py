@@ -43,8 +43,6 @@ class Kind:
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
     value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
     """The value of that option for a part; takes what it says out of the part's arguments."""
-    takes_files: bool = False
-    """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
     """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
     edges: Edges = "wrap"
@@ -397,7 +395,6 @@ KINDS: dict[str, Kind] = {
             mask_of,
             mask_options,
             factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
-            takes_files=True,
             output="keep",
             is_on_page=False,
         ),

@@ -56,16 +56,22 @@ class Plain:
         "channels": None,
     }
     """The defaults of a recipe's options."""
+    output: Output = "magnitude"
+    """The default of a recipe's output."""
     name = "this filter"
     takes_missing = True
     says_notes = False
     """Whether it is always said what followed from a picture, not only with -v."""
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return a filter; ``device`` has the device, and whether it is profiled."""
+    def maker(self) -> type[Filter]:
+        """Return the class of its filters."""
         from ..filters import Filter
 
-        return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
+        return Filter
+
+    def arguments(self, recipe: Recipe) -> dict[str, Any]:
+        """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
+        return {"output": recipe.output, "scale": recipe.scale, **recipe.options}
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
@@ -98,22 +104,31 @@ class Plain:
         )
 
 
-class ImageJ(Plain):
-    """Filters as ImageJ's dialog does; recipes have the output keep."""
+class Keeping(Plain):
+    """Filters with an output and edges of its own; recipes have the output keep."""
 
     usual: ClassVar[Mapping[str, Any]] = {
-        **{name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")},
-        "autoscale": True,
-        "saturate": True,
+        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
     }
-    name = "ImageJ's filter"
+    output = "keep"
     takes_missing = False
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return an :class:`ImageJFilter`."""
+    def arguments(self, recipe: Recipe) -> dict[str, Any]:
+        """Return the options alone."""
+        return dict(recipe.options)
+
+
+class ImageJ(Keeping):
+    """Filters as ImageJ's dialog does."""
+
+    usual: ClassVar[Mapping[str, Any]] = {**Keeping.usual, "autoscale": True, "saturate": True}
+    name = "ImageJ's filter"
+
+    def maker(self) -> type[Filter]:
+        """Return :class:`ImageJFilter`."""
         from ..imagej_filter import ImageJFilter
 
-        return ImageJFilter(transfer, **recipe.options, **device)
+        return ImageJFilter
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Take gray and RGB pictures."""
@@ -140,21 +155,17 @@ class ImageJ(Plain):
         return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
-class Descreen(Plain):
-    """Takes the screens of prints out; recipes have the output keep."""
+class Descreen(Keeping):
+    """Takes the screens of prints out."""
 
-    usual: ClassVar[Mapping[str, Any]] = {
-        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
-    }
     name = "descreen"
-    takes_missing = False
     says_notes = True
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return a :class:`DescreenFilter`."""
+    def maker(self) -> type[Filter]:
+        """Return :class:`DescreenFilter`."""
         from ..descreen_filter import DescreenFilter
 
-        return DescreenFilter(transfer, **recipe.options, **device)
+        return DescreenFilter
 
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG002
         """Yield the one correct output."""
@@ -247,7 +258,7 @@ class Recipe:
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
-        return self.how.open(self, transfer, device=device, profile=profile)
+        return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
 
     def measuring(self) -> Recipe:
         """Return the recipe whose outputs have the largest magnitudes that a range of several pictures is made of."""
@@ -275,6 +286,14 @@ class Recipe:
         said = [f"{name} {value}" for name, value in settings.items() if value]
         method = "" if self.method == "plain" else f"{self.method}, "
         return f"fftfilter {__version__}: {method}{transfer}; {', '.join(said)}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that it needs, those of masks."""
+        names = [getattr(part, "file", None) for part in self.transfer.parts]
+        names.append(self.missing.by if self.missing.mask is not None else None)
+        names += [area.file.get("file") for area in (self.region.areas if self.region else ())]
+        return tuple(filter(None, names))
 
     def weight(self, height: int, width: int) -> Array | None:
         """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""

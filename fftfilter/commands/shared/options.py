@@ -187,6 +187,15 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
+def _number(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        raise click.BadParameter(
+            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
+        ) from None
+
+
 input_limit_option = option(
     "--input-limit",
     group="Input",
@@ -261,12 +270,36 @@ reading_options = combined(
 )
 
 
+missing_options = combined(
+    option(
+        "--missing",
+        group="Input",
+        metavar="WHERE",
+        help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
+        "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
+    ),
+    option(
+        "--nodata",
+        group="Input",
+        callback=_number,
+        metavar="VALUE",
+        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
+    ),
+)
+
+
 def pages_of(given: Mapping[str, Any]) -> Asked | None:
     """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
     pages, hdu, palette = (given[name] for name in ("pages", "hdu", "palette"))
     if pages is None and hdu is None and palette is None:
         return None
     return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
+
+
+def typed(context: click.Context) -> dict[str, Any]:
+    """Return the values of those options and arguments that stand on the command line."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
