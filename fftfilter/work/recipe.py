@@ -56,12 +56,12 @@ class Plain:
         "channels": None,
     }
     """The defaults of a recipe's options."""
-    output: Output = "magnitude"
-    """The default of a recipe's output."""
     name = "this filter"
     takes_missing = True
     says_notes = False
     """Whether it is always said what followed from a picture, not only with -v."""
+    has_outputs = True
+    """Whether recipes have an output and a scale; else the output is keep."""
 
     def maker(self) -> type[Filter]:
         """Return the class of its filters."""
@@ -71,7 +71,8 @@ class Plain:
 
     def arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
-        return {"output": recipe.output, "scale": recipe.scale, **recipe.options}
+        own = {"output": recipe.output, "scale": recipe.scale} if self.has_outputs else {}
+        return {**own, **recipe.options}
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
@@ -104,25 +105,18 @@ class Plain:
         )
 
 
-class Keeping(Plain):
-    """Filters with an output and edges of its own; recipes have the output keep."""
+class ImageJ(Plain):
+    """Filters as ImageJ's dialog does; recipes have the output keep."""
 
     usual: ClassVar[Mapping[str, Any]] = {
-        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
+        **{name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")},
+        "autoscale": True,
+        "saturate": True,
     }
-    output = "keep"
+    name = "ImageJ's filter"
     takes_missing = False
 
-    def arguments(self, recipe: Recipe) -> dict[str, Any]:
-        """Return the options alone."""
-        return dict(recipe.options)
-
-
-class ImageJ(Keeping):
-    """Filters as ImageJ's dialog does."""
-
-    usual: ClassVar[Mapping[str, Any]] = {**Keeping.usual, "autoscale": True, "saturate": True}
-    name = "ImageJ's filter"
+    has_outputs = False
 
     def maker(self) -> type[Filter]:
         """Return :class:`ImageJFilter`."""
@@ -155,11 +149,17 @@ class ImageJ(Keeping):
         return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
-class Descreen(Keeping):
-    """Takes the screens of prints out."""
+class Descreen(Plain):
+    """Takes the screens of prints out; recipes have the output keep."""
 
+    usual: ClassVar[Mapping[str, Any]] = {
+        name: each for name, each in Plain.usual.items() if name not in ("edges", "channels")
+    }
     name = "descreen"
+    takes_missing = False
     says_notes = True
+
+    has_outputs = False
 
     def maker(self) -> type[Filter]:
         """Return :class:`DescreenFilter`."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..files.sources import Identity
     from ..filters import Filter
     from ..images import Picture
+    from ..output.modes import Output
+    from .recipe import MethodName
 
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
 _NOT_KEPT = ("device", "pixel_size", "profile")
@@ -60,7 +62,7 @@ def settings(recipe: Recipe) -> dict[str, Any]:
     A mask is ``{"file": name, "digest": digest}``. Beside the options of a command line there are ``method``, and
     ``engine-options`` of Python.
     """
-    usual = _values(Recipe(Transfer(()), "plain", recipe.how.usual, recipe.how.output))
+    usual = _values(Recipe(Transfer(()), options=recipe.how.usual, output=_output(recipe.method)))
     given = {name: each for name, each in _values(recipe).items() if each not in (None, usual.get(name))}
     return {name.replace("_", "-"): str(each) if each in (inf, -inf) else each for name, each in given.items()}
 
@@ -88,6 +90,11 @@ def _values(recipe: Recipe) -> dict[str, Any]:
     return values
 
 
+def _output(method: MethodName) -> Output:
+    """Return the default of a recipe's output."""
+    return "magnitude" if METHODS[method].has_outputs else "keep"
+
+
 # Filters of arrays
 
 
@@ -95,7 +102,7 @@ def recipe_of(filter_: Filter) -> Recipe:
     """Return the recipe of a filter, for the files that it would filter."""
     method = next(name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker()))
     options: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
-    output, scale = options.pop("output", METHODS[method].output), scale_of(options.pop("scale", None))
+    output, scale = options.pop("output", _output(method)), scale_of(options.pop("scale", None))
     options = {**METHODS[method].usual, **options, "depth": filter_.transfer.depth}  # which the option is, too
     return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale)
 
