@@ -39,7 +39,6 @@ from .shared.options import (
     refuse,
     result_option,
 )
-from .shared.preview import preview_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,6 +102,13 @@ verify_option = check_option(
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
+)
+preview_option = check_option(
+    "--preview",
+    metavar="FILE",
+    short="Draw IN, the spectrum, OUT and what is removed on one page.",
+    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
+    ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
 recipe_options = combined(
     output_option(
