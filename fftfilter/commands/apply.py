@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FftfilterError, ParameterError, check_option
-from ..output.modes import FOLDER
+from ..output.modes import FOLDER, STACK
 from .filters import (
     KEPT,
     CommandOptions,
@@ -24,8 +24,8 @@ from .filters import (
     of_recipe,
     options_of,
     other_options,
+    recipe_of,
     run,
-    settings_of,
     verify_option,
 )
 from .kinds import KINDS
@@ -44,11 +44,8 @@ if TYPE_CHECKING:
 
 # Options that may name a mask, and values of these that do not.
 MASKS, NO_MASK = ("missing", "region", "protect"), r"alpha|none|[-+.,\d\s]*"
-# Options of files, without which arrays are filtered.
-OF_FILES = {
-    *("pages", "hdu", "palette", "png-level", "quality", "compression"),
-    *("format", "strip", "preserve-times", "embed-recipe"),
-}
+# Options that a filter of arrays cannot follow.
+FOR_FILES = ("auto", "region", "protect", "missing", "nodata")
 
 
 @click.command(cls=FilterCommand)
@@ -112,12 +109,10 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
         result = soft(image)
     """
     from ..files.messages import shown
-    from ..work.saved import described, recipe_of, settings
+    from ..work.saved import settings
 
     recipe = load(file)
-    of_array = settings(recipe_of(described(recipe)))
-    further = [name for name, each in settings(recipe).items() if name not in OF_FILES and each != of_array.get(name)]
-    if further:
+    if further := [name for name, each in settings(recipe).items() if name in FOR_FILES or each in (FOLDER, STACK)]:
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
         )
@@ -150,15 +145,13 @@ def from_json(given: Mapping[str, Any], name: str, folder: str = "", others: Map
 
 
 def _made(transfer: Transfer, method: MethodName, values: Mapping[str, Any]) -> Recipe:
-    from ..work.recipe import Recipe
-
     given = {**KEPT, **values}
     mode, auto = take_options(given)
     if mode == FOLDER:
         raise ParameterError("auto folder is for command lines: a recipe has the notches that were found")
     if method == "descreen" and [part.kind for part in transfer.parts] != ["descreen"]:
         raise ParameterError("a recipe of the method descreen has one part, which is of that kind")
-    recipe = Recipe(transfer, method, auto=auto, **settings_of(given))
+    recipe = recipe_of(transfer, method, auto, given)
     recipe.refuse_scale()
     return recipe
 

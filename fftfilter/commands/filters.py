@@ -43,10 +43,10 @@ from .shared.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ..analysis.search import AutoNotches
     from ..output.modes import Output
     from ..transfer.edges import Edges
-    from ..work.recipe import Recipe
-    from ..work.region import Region
+    from ..work.recipe import MethodName, Recipe
     from .kinds import Kind
 
 # The heading of the options that leave a part of a picture alone.
@@ -261,15 +261,11 @@ class CommandOptions:
     cluster: str | None
     processes: int | None
 
-    def chosen(self, *names: str) -> dict[str, Any]:
-        """Return some of the options by their names."""
-        return {name: getattr(self, name) for name in names}
-
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
         from ..files.urls import is_url
 
-        refuse(self.chosen(*OF_FOLDERS), "is for folders, and IN is a file.")
+        refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:
@@ -281,7 +277,7 @@ class CommandOptions:
 
     def check_for_folder(self, target: str) -> None:
         """Refuse what means nothing for a folder; raises UsageError."""
-        refuse(self.chosen(*OF_ONE_PICTURE), "is for one picture, and this is a folder.")
+        refuse(vars(self), OF_ONE_PICTURE, "is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -296,8 +292,6 @@ class CommandOptions:
 
 def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
     """Return what a filter's command and the values of its options describe; raises FftfilterError."""
-    from ..work.recipe import Recipe
-
     given = KEPT | dict(values)
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
@@ -308,46 +302,43 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         auto = None
     transfer = prod(made, start=Transfer(()))
     transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
-    return of_recipe(Recipe(transfer, KINDS[name].method, auto=auto, **settings_of(given)), given)
+    return of_recipe(recipe_of(transfer, KINDS[name].method, auto, given), given)
 
 
-def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a recipe that the values of options say, beside its transfer function and method."""
+def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, given: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that the values of options describe beside its transfer function; raises FftfilterError."""
     from ..missing.rule import Missing
+    from ..work.recipe import Recipe
 
     options = {each: given[each] for each in OF_FILTERS if each in given}
     if given.get("save_stages"):
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
-    scale = given["scale"]
-    return {
-        "options": options,
-        "output": given["output"],
-        "scale": parse_scale(scale),
-        "span": scale if scale in (FOLDER, STACK) else EACH,
-        "pages": pages_of(given),
-        "coding": Coding(given["png_level"], given["quality"], given["compression"]),
-        "format": given["format_"],
-        "missing": Missing.of(given["nodata"], given["missing"]),
-        "strip": given["strip"],
-        "preserve_times": given["preserve_times"],
-        "embed_recipe": given["embed_recipe"],
-        "region": _region_of(given),
-    }
+    region, scale = None, given["scale"]
+    if (areas := [given[name] for name in ("region", "protect", "feather")]) != [None, None, None]:
+        from ..work.region import region_of
+
+        region = region_of(*areas)
+    return Recipe(
+        transfer,
+        method,
+        options,
+        given["output"],
+        parse_scale(scale),
+        scale if scale in (FOLDER, STACK) else EACH,
+        pages_of(given),
+        auto,
+        Coding(given["png_level"], given["quality"], given["compression"]),
+        given["format_"],
+        Missing.of(given["nodata"], given["missing"]),
+        region=region,
+        **{name: given[name] for name in ("strip", "preserve_times", "embed_recipe")},
+    )
 
 
 def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandOptions:
     """Return the options of a command for a recipe; ``files`` are inputs beside those that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
     return CommandOptions(recipe, masks=(*files, *recipe.files), **others)
-
-
-def _region_of(given: Mapping[str, Any]) -> Region | None:
-    chosen = [given[name] for name in ("region", "protect", "feather")]
-    if chosen == [None, None, None]:
-        return None
-    from ..work.region import region_of
-
-    return region_of(*chosen)
 
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:

@@ -227,7 +227,6 @@ wiener_options = filter_option(
 descreen_options = combined(
     filter_option(
         "--strength",
-        "least",
         type=float,
         metavar="DB",
         help="How far a screen's waves have to stand out from the frequencies around them.  [default: 18]",
@@ -242,11 +241,6 @@ descreen_options = combined(
         "removes the screen's waves alone.",
     ),
 )
-
-
-def descreen_of(*, least: float | None, keep_detail: float) -> Transfer:
-    """Return what takes screens out; --strength has another name in other commands."""
-    return transfer.descreen(least, keep_detail)
 
 
 mask_options = filter_option(
@@ -380,7 +374,7 @@ KINDS: dict[str, Kind] = {
             "Take the dots out of a scanned print. Finds the printer's screens, removes them with their harmonics and "
             "moire, and smooths what they leave. A picture without a screen stays as it is.",
             ("print.png clean.png", "--keep-detail 30 print.png clean.png", "scans/ clean/"),
-            descreen_of,
+            transfer.descreen,
             descreen_options,
             output="keep",
             method="descreen",

@@ -22,6 +22,7 @@ from fftfilter.analysis.search import AutoNotches
 from fftfilter.cli import cli
 from fftfilter.commands.apply import from_json, load, words_of
 from fftfilter.commands.filters import context_of, options_of
+from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.files.sources import identity
 from fftfilter.imagej_filter import ImageJFilter
@@ -195,6 +196,9 @@ FILES = st.sampled_from(
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
     lambda each: [each[0][0], *each[0][1], *each[0][2], *dict.fromkeys(each[1]), *each[2], *each[3], *each[4]]
 )
+DESCREEN_COMMANDS = st.sampled_from([[], ["--strength=20.5"], ["--keep-detail=30", "--depth=20"]]).map(
+    lambda each: ["descreen", *each]
+)
 IMAGEJ_COMMANDS = st.tuples(
     RADII, st.sampled_from([[], ["--no-autoscale"], ["--no-saturate", "--suppress=vertical"]]), FILES
 ).map(lambda each: ["imagej", f"--large={each[0]}", *each[1], *each[2]])
@@ -206,7 +210,7 @@ def recipe_of_words(words):
     return options_of(words[0], ["IN"], context_of(CONTEXT, words, "IN", "OUT").params).recipe
 
 
-@given(words=st.one_of(PLAIN_COMMANDS, IMAGEJ_COMMANDS))
+@given(words=st.one_of(PLAIN_COMMANDS, IMAGEJ_COMMANDS, DESCREEN_COMMANDS))
 @settings(max_examples=60, deadline=None)
 def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     try:
@@ -223,7 +227,7 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe", "region")
     bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
     text = repr(saved.described(recipe))
-    made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "H": H})  # noqa: S307  our own
+    made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "DescreenFilter": DescreenFilter, "H": H})  # noqa: S307  our own
     assert repr(made) == text
     assert saved.recipe_of(made) == bare
 

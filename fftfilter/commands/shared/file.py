@@ -112,8 +112,8 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     has_pages = isinstance(opened.found, images.Pages)
     if has_pages:
         pages, passes = opened.pages, 1 + (recipe.span == STACK)
-        only = options.chosen("save_stages", "profile")
-        refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
+        why = f"is for one picture, and IN has {len(pages)}: choose one with --pages."
+        refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
     else:

@@ -107,7 +107,7 @@ def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern:
     is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
     if is_missing and (recursive or pattern):
         raise _missing(names[0])
-    refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
+    refuse({"recursive": recursive, "pattern": pattern}, ("recursive", "pattern"), "is for a folder, and IN are files.")
 
 
 def files_of(names: list[str], *, says_so: bool = True) -> Files:
@@ -284,7 +284,7 @@ def devices_of(given: str | None) -> list[str | None]:
 
     if given.strip().lower() == "all":
         return [str(i) for i, each in enumerate(all_devices()) if rank(each)[0] > 0] or [None]
-    return [str(choose(name).index) for name in given.split(",") if name.strip()]
+    return [str(choose(name).index) for name in given.split(",") if name.strip()] or [None]
 
 
 # Running

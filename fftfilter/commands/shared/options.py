@@ -14,7 +14,7 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import PALETTES, Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ...work.recipe import Recipe
 
@@ -302,8 +302,8 @@ def typed(context: click.Context) -> dict[str, Any]:
     return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
 
 
-def refuse(given: dict[str, Any], why: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for name, value in given.items():
-        if value:
+def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Raise UsageError for the first of some options that was given."""
+    for name in names:
+        if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}")
