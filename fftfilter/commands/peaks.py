@@ -90,8 +90,8 @@ def peaks(
     size = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
     if size and isinstance(size[0], Angle):
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
-    searched = of_sources(sources, given)
-    mean, pixel = searched.spectrum, size or searched.pixel
+    mean, pixel, is_whole = of_sources(sources, given)
+    pixel = size or pixel
     found = peaks_of(mean, wanted)
     name = sources[0] if len(sources) == 1 else "IN"
     if as_json:
@@ -111,7 +111,7 @@ def peaks(
     else:
         searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
         click.echo(f"{searched_in}: {nothing_of(wanted)}")
-    return 0 if searched.is_whole else 1
+    return 0 if is_whole else 1
 
 
 def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:

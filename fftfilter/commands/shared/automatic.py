@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,23 +92,14 @@ def _wave(text: str) -> tuple[float, float]:
     return fx, fy
 
 
-class Searched(NamedTuple):
-    """A spectrum to be searched for peaks."""
-
-    spectrum: Spectrum
-    pixel: tuple[float, float] | None
-    """The sides of a pixel in meters, if they are known."""
-    is_whole: bool
-    """Whether all files were read."""
-
-
 def of_sources(
     sources: Sequence[str], given: Mapping[str, Any], device: str | None = None, *, failures: bool = True
-) -> Searched:
+) -> tuple[Spectrum, tuple[float, float] | None, bool]:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
-    ``given`` are the values of options. Prints a line on each file that failed, if ``failures``, and on cropped
-    pictures; raises FftfilterError.
+    Behind it, return the sides of a pixel in meters, if they are known, and whether all files were read. ``given`` are
+    the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
+    FftfilterError.
     """
     from ...files.urls import place, without_file_scheme
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
@@ -118,15 +109,15 @@ def of_sources(
     from ...work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]
-    recursive, pattern, pages = given["recursive"], given["pattern"], pages_of(given)
+    pages, quiet = pages_of(given), given["quiet"]
     of_folder = len(sources) == 1 and is_folder(sources[0])
     if not of_folder:
-        refuse_options_of_folders(sources, recursive=recursive, pattern=pattern)
+        refuse_options_of_folders(sources, given)
     if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, given["input_limit"])
-        return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
+        return spectrum_of(found, device=device), pixel_of(found), True
     tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern)
+        Tree(place(sources[0]), extensions(read_only=True), given["recursive"], given["pattern"])
         if of_folder
         else files_of(sources, says_so=failures)
     )
@@ -134,17 +125,17 @@ def of_sources(
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:
         raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
-    progress = Progress(len(names), quiet=given["quiet"])
+    progress = Progress(len(names), quiet=quiet)
     made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
     for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
     if made.spectrum is None:
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
-    for line in () if given["quiet"] else made.notes():
+    for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
     left_out = isinstance(tree, Files) and tree.folders
-    return Searched(made.spectrum, made.pixel, is_whole=not (made.failed or left_out))
+    return made.spectrum, made.pixel, not (made.failed or left_out)
 
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
@@ -153,7 +144,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    mean = of_sources(sources, given, devices_of(given["device"])[0], failures=False).spectrum
+    mean, *_ = of_sources(sources, given, devices_of(given["device"])[0], failures=False)
     found, content = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])

@@ -18,7 +18,7 @@ from ...output.modes import FOLDER
 from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -100,14 +100,14 @@ def is_folder(name: str) -> bool:
     return False
 
 
-def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern: Sequence[str]) -> None:
+def refuse_options_of_folders(names: Sequence[str], given: Mapping[str, Any]) -> None:
     """Refuse the options of a folder for files; raises UsageError, ReadError if the folder is missing."""
     from ...files import urls
 
     is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
-    if is_missing and (recursive or pattern):
+    if is_missing and (given["recursive"] or given["pattern"]):
         raise _missing(names[0])
-    refuse({"recursive": recursive, "pattern": pattern}, ("recursive", "pattern"), "is for a folder, and IN are files.")
+    refuse(given, ("recursive", "pattern"), "is for a folder, and IN are files.")
 
 
 def files_of(names: list[str], *, says_so: bool = True) -> Files:
@@ -189,7 +189,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     options.check_for_folder(target)
     recipe.refuse_scale()
     if not isinstance(source, Path | Url):
-        refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
+        refuse_options_of_folders(source.names, vars(options))
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
     if is_new and Path(target).suffix.lower() in extensions(read_only=True):
