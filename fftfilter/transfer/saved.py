@@ -136,6 +136,7 @@ def parse(text: str | bytes, name: str) -> dict[str, Any]:
 
     try:
         given = json.loads(text, object_pairs_hook=once, parse_float=finite, parse_constant=finite)
+        os.fsencode(json.dumps(given, ensure_ascii=False))  # refuses lone surrogates, which are in no name of a file
     except RecursionError as error:
         raise ParameterError(f"{name}: is nested too deep for a recipe: give another file") from error
     except ValueError as error:
