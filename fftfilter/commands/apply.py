@@ -16,7 +16,6 @@ import click
 from ..errors import FftfilterError, ParameterError, check_option
 from ..output.modes import FOLDER, STACK
 from .filters import (
-    KEPT,
     CommandOptions,
     FilterCommand,
     context_of,
@@ -145,8 +144,7 @@ def from_json(given: Mapping[str, Any], name: str, folder: str = "", others: Map
 
 
 def _made(transfer: Transfer, method: MethodName, values: Mapping[str, Any]) -> Recipe:
-    given = {**KEPT, **values}
-    mode, auto = take_options(given)
+    mode, auto = take_options(given := dict(values))
     if mode == FOLDER:
         raise ParameterError("auto folder is for command lines: a recipe has the notches that were found")
     if method == "descreen" and [part.kind for part in transfer.parts] != ["descreen"]:

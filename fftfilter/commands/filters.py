@@ -58,8 +58,6 @@ OF_FILTERS = (
     *("engine", "engine_options", "precision", "work_group_size", "transpose", "edges", "channels", "depth"),
     *("autoscale", "saturate"),
 )
-# The outputs of commands without options for them.
-KEPT = {"output": "keep", "scale": "each"}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -292,7 +290,7 @@ class CommandOptions:
 
 def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
     """Return what a filter's command and the values of its options describe; raises FftfilterError."""
-    given = KEPT | dict(values)
+    given = dict(values)
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
@@ -313,7 +311,7 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
     options = {each: given[each] for each in OF_FILTERS if each in given}
     if given.get("save_stages"):
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
-    region, scale = None, given["scale"]
+    region, scale = None, given.get("scale", EACH)  # some commands have no options for these two
     if (areas := [given[name] for name in ("region", "protect", "feather")]) != [None, None, None]:
         from ..work.region import region_of
 
@@ -322,7 +320,7 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
         transfer,
         method,
         options,
-        given["output"],
+        given.get("output", "keep"),
         parse_scale(scale),
         scale if scale in (FOLDER, STACK) else EACH,
         pages_of(given),
