@@ -115,9 +115,9 @@ class Pages(ABC):
 class Sink(ABC):
     """A file that grows by pages. Pages are encoded by any thread, and added in their order."""
 
-    @abstractmethod
-    def encode(self, picture: Picture, milliseconds: float | None) -> Any:
+    def encode(self, picture: Picture, milliseconds: float | None) -> Any:  # noqa: ARG002  which few formats have
         """Return a page for :meth:`add`; the picture fits the format."""
+        return picture
 
     @abstractmethod
     def add(self, encoded: Any) -> None:
