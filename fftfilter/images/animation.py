@@ -25,11 +25,20 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import numpy as np
 
 from ..errors import ReadError
-from .completeness import check_chunks, riff_chunks, webp_frames
 from .formats import FORMATS
 from .metadata import without_orientation
 from .pages import Pages, Sink
-from .pillow_reader import is_narrowed, picture_of, rawmode_of, read_as_it_is, refuse_unfit, with_alpha_of_one_color
+from .pillow_reader import (
+    check_chunks,
+    is_narrowed,
+    picture_of,
+    rawmode_of,
+    read_as_it_is,
+    refuse_unfit,
+    riff_chunks,
+    webp_frames,
+    with_alpha_of_one_color,
+)
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 from .writing import encode

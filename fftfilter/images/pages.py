@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     first: int | None = None
     last: int | None = None
     hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
-    palette: PaletteRule = "auto"  # whether it is a look-up table, by palette.py
+    palette: PaletteRule = "auto"  # whether it is a look-up table, by picture.table_of
 
     @classmethod
     def parse(cls, text: str) -> Asked:

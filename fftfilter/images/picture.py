@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..output.modes import Mode
     from .metadata import Metadata
+    from .pages import PaletteRule
 
     Working = Callable[["Size"], int]
 
@@ -27,6 +28,8 @@ MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}
 # Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
 # sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
 _TAKEN = {1: 8, 2: 12, 4: 30}
+WHITE = 257
+"""Tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color."""
 
 
 @dataclass(eq=False)
@@ -131,3 +134,20 @@ def samples_of(picture: Picture) -> Samples:
     alpha = picture.alpha
     bands = picture.planes if alpha is None else np.concatenate([picture.planes, alpha[None]])
     return np.ascontiguousarray(bands.transpose(1, 2, 0))
+
+
+def table_of(colors: NDArray[Any], rule: PaletteRule) -> NDArray[np.uint16] | None:
+    """Return a palette as a table (3, 256) if indices are to be filtered, else None; ``colors`` are (entries, 3).
+
+    By itself a palette is a table if it has 256 entries that are not all gray, and each differs from the next by at
+    most 20 of 255 in each channel, but for two at most: tables of display programs run smoothly from color to color,
+    with other colors at an end for what is too dark or too bright. Colors chosen for a picture jump.
+    """
+    if rule == "colors" or not len(colors):
+        return None
+    if rule == "auto":
+        steps = np.abs(np.diff(colors.astype(np.int64), axis=0)).max(axis=1, initial=0)
+        is_gray = (colors == colors[:, :1]).all()
+        if len(colors) < 256 or is_gray or np.count_nonzero(steps > 20 * WHITE) > 2:
+            return None
+    return np.pad(colors.astype(np.uint16), ((0, 256 - len(colors)), (0, 0)), mode="edge").T

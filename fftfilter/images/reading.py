@@ -33,9 +33,9 @@ def read(source: FileName, asked: Asked | None = None) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is a look-up table, whose indices are read, or expanded, to gray if all its colors in use are gray, as
-    palette.py tells or ``asked`` says; transparency becomes alpha. Integers of other
-    types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
-    camera's MPO gives its main picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
+    ``table_of`` tells or ``asked`` says; transparency becomes alpha. Integers of other types than uint8 and uint16, and
+    floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A camera's MPO gives its main
+    picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
 
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
@@ -172,7 +172,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pa
     asked = asked or ALL
     with damage_as_error(name):
         if data[:4] in TIFF:
-            from .tiff_pages import TiffPages
+            from .tiff_reader import TiffPages
 
             return TiffPages(data, name, asked.palette)
         if data[: len(FITS)] == FITS:

@@ -22,8 +22,7 @@ from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
-from .palette import WHITE
-from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
+from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
