@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files.sources import as_file
-from .pixel_size import PixelSize, of_image, of_tags, text_of
+from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -297,7 +297,10 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
             fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
     text = metadata.text if format_ == "PNG" else {}
     if format_ == "TIFF":
-        fits["recipe"] = not (metadata.recipe and _is_described(metadata))
+        is_described = "Description" in metadata.text or (
+            metadata.recipe and _DESCRIPTION_TAG in tags_of(metadata.exif)
+        )
+        fits["recipe"] = not (metadata.recipe and is_described)
         text = {key: words for key, words in metadata.text.items() if key in _TEXT_TAGS}
     elif format_ in ("JPEG", "GIF", "JPEG2000"):
         comment = metadata.text.get(_COMMENT, "")
@@ -307,15 +310,6 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     fits["gamma"] |= b"sRGB" in metadata.gamma
     left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
     return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
-
-
-def _is_described(metadata: Metadata) -> bool:
-    from PIL import Image
-
-    tags = Image.Exif()
-    if metadata.exif:
-        tags.load(EXIF + metadata.exif)
-    return "Description" in metadata.text or _DESCRIPTION_TAG in tags
 
 
 def png_chunks(metadata: Metadata) -> Iterator[bytes]:
@@ -342,11 +336,7 @@ def png_chunks(metadata: Metadata) -> Iterator[bytes]:
 
 def tiff_tags(metadata: Metadata) -> dict[int, Any]:
     """Return a TIFF's tags but for its layout; groups of tags as dicts."""
-    from PIL import Image
-
-    tags = Image.Exif()
-    if metadata.exif:
-        tags.load(EXIF + metadata.exif)
+    tags = tags_of(metadata.exif)
     for name, tag in _TEXT_TAGS.items():
         if name in metadata.text and tag not in tags:
             tags[tag] = metadata.text[name]

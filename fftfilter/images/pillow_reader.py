@@ -148,7 +148,7 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     return False
 
 
-def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
+def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None = None) -> None:
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
     # A GIF may have pixels for a part of its screen only.
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)

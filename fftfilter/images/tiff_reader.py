@@ -27,6 +27,7 @@ from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
 from ..files.sources import as_file
+from .formats import COMPRESSIONS
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import Pages
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize, table_of
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)
-_BY_LIBTIFF = (5, 32773, 34925, 50000)  # LZW, PackBits, LZMA, Zstandard
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
@@ -357,7 +357,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     is_palette = _has_palette(page)
     return (
         (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB))
-        and page.compression in (_NONE, *_DEFLATE, *_BY_LIBTIFF)
+        and page.compression in (*COMPRESSIONS.values(), *_DEFLATE)
         and page.bitspersample in (8, 16, 32, 64)
         and page.dtype is not None
         and page.dtype.kind in "uif"
