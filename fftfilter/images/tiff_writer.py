@@ -176,7 +176,8 @@ def _placed(page: EncodedPage, offsets: list[int] | None, at: int, *, is_big: bo
 
     ``offsets`` are those of its strips or tiles, None if these follow the tags.
     """
-    tags = ImageFileDirectory_v2(_HEADS[is_big][0] + bytes(8))
+    head, link = _HEADS[is_big]
+    tags = ImageFileDirectory_v2(head + bytes(struct.calcsize(link)))
     for tag, value in page.tags.items():
         # Pillow would make question marks of letters that are not ASCII.
         is_odd = isinstance(value, str) and not value.isascii()
