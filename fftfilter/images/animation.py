@@ -52,11 +52,11 @@ class AnimationPages(Pages):
     """The frames of an animation, given as bytes; raises ReadError."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        self.name, self.nbytes = name, len(data)
+        self.name, self.data = name, data
         with quiet_pillow():
             self._image = open_raster(io.BytesIO(data))
             self.format = self._image.format or ""
-            pillow_reader.refuse_unfit(self._image, self.nbytes, name)
+            pillow_reader.refuse_unfit(self._image, len(self.data), name)
             self.count, self.is_cut = frames_of(data, self.format, getattr(self._image, "n_frames", 1))
         # The picture that is shown by programs without animation, if it is none of the frames.
         self._skipped = 1 if self._image.info.get("default_image") else 0
@@ -79,7 +79,7 @@ class AnimationPages(Pages):
         name = self.page_name(index)
         with damage_as_error(name):
             if index == 0:
-                pillow_reader.refuse_unfit(self._image, self.nbytes, name, working)
+                pillow_reader.refuse_unfit(self._image, len(self.data), name, working)
             # The others say by their header whether they have color and alpha; of a WebP it is often no more than that.
             says_nothing = self.format in ("GIF", "WEBP") or self._rawmode.startswith("P")
             if says_nothing and self._kind is None:
@@ -100,9 +100,6 @@ class AnimationPages(Pages):
                 picture.metadata = None  # which is that of the file
             return picture
 
-    def close(self) -> None:
-        self._image.close()
-
     def _seek(self, number: int) -> None:
         wanted, at = number + self._skipped, self._image.tell()
         try:
@@ -111,7 +108,7 @@ class AnimationPages(Pages):
                 with quiet_pillow():
                     self._image.seek(frame)
                 if self._image.size != self._size:
-                    pillow_reader.refuse_unfit(self._image, self.nbytes, self.page_name(self.chosen.index(number)))
+                    pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
             self._image.load()
         except EOFError as error:
             raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error

@@ -84,7 +84,7 @@ class FitsPages(Pages):
         refuse_without_astropy(name)
         from astropy.io import fits
 
-        self.name, self._data, self.nbytes = name, data, len(data)
+        self.name, self.data = name, data
         with damage_as_error(name), quiet():
             hdus = fits.open(_File(data), memmap=False, do_not_scale_image_data=True)
             chosen, others = _image(hdus, name, number)
@@ -115,10 +115,6 @@ class FitsPages(Pages):
         if others:
             self.left_out = ("other HDUs",)
 
-    @property
-    def pixels(self) -> int:
-        return len(self.chosen) * self._size.width * self._size.height
-
     def size(self) -> Size:
         return self._size
 
@@ -140,10 +136,6 @@ class FitsPages(Pages):
         integers = self._integers if pixels.dtype == F32 else None
         nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
-
-    def close(self) -> None:
-        if not isinstance(self._data, bytes):
-            self._data.close()
 
     def _metadata(self, *, is_first: bool) -> Metadata:
         """Return the size of a pixel and, of the first page, the header; damaged cards are left out."""

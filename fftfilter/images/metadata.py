@@ -113,7 +113,9 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
-    text = _text(image)
+    text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
+    if isinstance(comment := info.get("comment"), bytes):
+        text[_COMMENT] = text_of(comment)
     return Metadata(
         profile=profile,
         exif=exif,
@@ -129,10 +131,7 @@ def gather(image: Image.Image, channels: int) -> Metadata:
 
 
 def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Image.Exif], None] | None) -> Metadata:
-    """Return the metadata of a TIFF's page, whose samples became 1 or 3 ``channels``.
-
-    ``changes`` are made in its tags first.
-    """
+    """Return the metadata of a TIFF's page, as :func:`gather`; ``changes`` are made in its tags first."""
     from PIL import Image
 
     tags = Image.Exif()
@@ -145,7 +144,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         own_recipe = said if isinstance(said, str) and said.startswith(_RECIPE_START) else ""
         if own_recipe:
             del tags[_DESCRIPTION_TAG]
-        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
+        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG)
         profile = _profile(own, channels)
         left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
@@ -170,8 +169,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     xmp = xmp if isinstance(xmp, bytes) else b""
-    known: dict[str, Any] = {"unitless": unitless, "pixel_size": pixel_size, "left_out": left_out}
-    return Metadata(profile, exif, dpi, xmp, own_recipe=own_recipe, **known)
+    return Metadata(profile, exif, dpi, xmp, {}, unitless, pixel_size, left_out=left_out, own_recipe=own_recipe)
 
 
 def _profile(profile: object, channels: int) -> bytes:
@@ -187,15 +185,14 @@ def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
 
 
 def _gamma(image: Image.Image) -> dict[bytes, bytes]:
-    info, found = image.info, dict[bytes, bytes]()
-    if image.format == "PNG":
-        with suppress(TypeError, ValueError, OverflowError, struct.error):
-            if "gamma" in info:
-                found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
-            if "chromaticity" in info:
-                found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
-            if "srgb" in info:
-                found[b"sRGB"] = bytes((info["srgb"],))
+    info, found = image.info if image.format == "PNG" else {}, dict[bytes, bytes]()
+    with suppress(TypeError, ValueError, OverflowError, struct.error):
+        if "gamma" in info:
+            found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
+        if "chromaticity" in info:
+            found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
+        if "srgb" in info:
+            found[b"sRGB"] = bytes((info["srgb"],))
     return found
 
 
@@ -244,14 +241,6 @@ def _dpi(given: object) -> tuple[float, float] | None:
         if all(math.isfinite(number) and 1 < number < 1e6 for number in (across, down)):
             return across, down
     return None
-
-
-def _text(image: Image.Image) -> dict[str, str]:
-    text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
-    comment = image.info.get("comment")
-    if isinstance(comment, bytes):
-        text[_COMMENT] = text_of(comment)
-    return text
 
 
 # EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen

@@ -115,13 +115,17 @@ class Size(NamedTuple):
     bytes_per_sample: int
     pages: int = 1  # of its file; the size is that of the first
 
+    @property
+    def samples(self) -> int:
+        """The number of samples of a page."""
+        return self.width * self.height * self.channels
+
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:
     """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``decode``."""
-    samples = size.width * size.height * size.channels
-    taken = _TAKEN[size.bytes_per_sample] * samples
+    taken = _TAKEN[size.bytes_per_sample] * size.samples
     if working:
-        taken = max(taken, working(size) + 3 * size.bytes_per_sample * samples)
+        taken = max(taken, working(size) + 3 * size.bytes_per_sample * size.samples)
     if (free := lacking(taken)) is not None:
         raise TooLargeError(
             f"{name}: {size.width} x {size.height} pixels take {taken:,} bytes to filter, more than the {free:,} of "

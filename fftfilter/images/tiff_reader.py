@@ -72,8 +72,8 @@ class Link(NamedTuple):
 def chain(data: Content) -> tuple[list[Link], bool]:
     """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
     order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
-    count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")))
-    entry_bytes = 20 if is_big else 12
+    count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I")))
+    entry_bytes = struct.calcsize(entry)
     at, found, seen = (8 if is_big else 4), list[Link](), set[int]()
     (offset,) = _unpacked(link_of, data, at)
     while offset and offset not in seen:
@@ -88,11 +88,9 @@ def chain(data: Content) -> tuple[list[Link], bool]:
         if not entries:
             return found, True
         kind, has_copies = 0, False
-        for position in range(0, len(entries), entry_bytes):
-            tag, number_type, _ = struct.unpack_from(entry, entries, position)
+        for tag, number_type, _, value in struct.iter_unpack(entry, entries):
             if tag == _SUBFILE_TYPE:
-                value = struct.calcsize(entry) + position
-                kind = struct.unpack_from(f"{order}{'H' if number_type == 3 else 'I'}", entries, value)[0]
+                (kind,) = struct.unpack_from(f"{order}{'H' if number_type == 3 else 'I'}", value)
             has_copies |= tag == _SUB_IFDS
         found.append(Link(offset, kind, has_copies))
         offset = following
@@ -110,8 +108,7 @@ class TiffPages(Pages):
 
     def __init__(self, data: Content, name: str, palette: PaletteRule = "auto") -> None:
         silence()
-        self._palette = palette
-        self.name, self._data, self.nbytes = name, data, len(data)
+        self.name, self.data, self._palette = name, data, palette
         try:
             links, self.is_cut = chain(data)
             self._file = tifffile.TiffFile(as_file(data))
@@ -136,15 +133,9 @@ class TiffPages(Pages):
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
-    @property
-    def pixels(self) -> int:
-        with damage_as_error(self.name):
-            size = self.size()
-        return len(self.chosen) * size.width * size.height
-
     def size(self) -> Size:
-        """Return the size of the first page, with the number of pages."""
-        return size_of(self._page(0))._replace(pages=self.count)
+        with damage_as_error(self.name):
+            return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
         number = self.chosen[index]
@@ -156,9 +147,7 @@ class TiffPages(Pages):
                 raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
-            picture = read_page(
-                page, self._data, name, working, number=in_chain, changes=changes, palette=self._palette
-            )
+            picture = read_page(page, self.data, name, working, number=in_chain, changes=changes, palette=self._palette)
         if index == 0 and len(self.chosen) < self.count and picture.metadata:
             # OME says the size of a pixel for all pages, and the description of all is left out.
             first = self._page(0)
@@ -166,11 +155,6 @@ class TiffPages(Pages):
                 dpi = picture.metadata.dpi or size.dpi
                 picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
         return picture
-
-    def close(self) -> None:
-        self._file.close()
-        if not isinstance(self._data, bytes):
-            self._data.close()
 
     def _page(self, number: int) -> tifffile.TiffPage:
         handle = self._file.filehandle
