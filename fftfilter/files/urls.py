@@ -66,11 +66,6 @@ class Url(NamedTuple):
         return unquote(last) if self.is_web else last
 
     @property
-    def suffix(self) -> str:
-        """The name's extension, with its dot."""
-        return Path(self.name).suffix
-
-    @property
     def parent(self) -> Url:
         """The folder that it is in."""
         return Url(self.text.rstrip("/").rpartition("/")[0])
@@ -124,14 +119,6 @@ def _scheme(url: str) -> str:
 
 
 # Access to files
-
-
-class UrlError(OSError):
-    """An error of a driver, with a readable message."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.strerror = message
 
 
 class Entry(NamedTuple):
@@ -206,15 +193,13 @@ def _opened(url: str) -> Iterator[tuple[Any, str]]:
     """
     try:
         yield _file_system(url)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT).lower()) from error
-    except PermissionError as error:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        number = errno.EACCES if isinstance(error, PermissionError) else errno.ENOENT
+        raise OSError(number, os.strerror(number).lower()) from error
     except (ParameterError, MemoryError):
         raise
     except Exception as error:  # any error of the driver's library
-        message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
-        raise UrlError(message) from error
+        raise OSError(None, f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://") from error
 
 
 def _file_system(url: str) -> tuple[Any, str]:
@@ -227,8 +212,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise ParameterError(f"{url}: needs another package: {first_line(error)} (pip install)") from error
     except ValueError as error:
-        message = f"{url}: {first_line(error)}; give a path, or a URL such as s3://bucket/folder/"
-        raise ParameterError(message) from error
+        way_out = "give a path, or a URL such as s3://bucket/folder/"
+        raise ParameterError(f"{url}: {first_line(error)}; {way_out}") from error
     return system, path
 
 
