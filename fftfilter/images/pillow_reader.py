@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
-_PNG = re.compile(rb"\x89PNG\r\n\x1a\n")
 _INTERLACED = 28  # where the header says so
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 # The first column and row of each pass of an interlaced PNG, and the steps to the next.
@@ -52,7 +51,9 @@ _FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
     if data[8:12] == b"WEBP":
-        refuse_cut_webp(data, name)
+        frames, is_cut = webp_frames(data)
+        if is_cut and b"ANMF" in data:  # which Pillow does not open at all
+            raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
         if _frames(image) > 1:
@@ -89,7 +90,7 @@ def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint1
 
 
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
-    """Read a page of a TIFF, counted from 0 among all of its lists of tags; as :func:`read_with_pillow`."""
+    """Read a page of a TIFF, counted from 0 among all of its lists of tags."""
     with quiet_pillow():
         image = open_raster(as_file(data), "TIFF")
         image.seek(number)
@@ -125,13 +126,11 @@ def refuse_at_start(start: bytes, name: str) -> None:
     """Raise ReadError if a file does not start like an image, TooLargeError if memory cannot hold it."""
     with damage_as_error(name):
         try:
-            size = measure_with_pillow(io.BytesIO(start))
+            refuse_oversize(name, measure_with_pillow(io.BytesIO(start)))
         except (UnidentifiedImageError, OSError):
             # The headers of these may be longer than the start.
             if not start.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE)):
                 raise
-        else:
-            refuse_oversize(name, size)
 
 
 def _frames(image: ImageFile.ImageFile) -> int:
@@ -141,10 +140,11 @@ def _frames(image: ImageFile.ImageFile) -> int:
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
-    if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
-        return False
+    if "mp" in jpeg.info or b"\xff\xd9" + _JPEG_SIGNATURE not in data:
+        return False  # without a walk through all markers
+    rest = data[_jpeg_end(data)[0] + 2 :]
     with suppress(OSError), quiet_pillow():
-        return open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
+        return rest.startswith(_JPEG_SIGNATURE) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
     return False
 
 
@@ -173,23 +173,17 @@ def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     image.load()
     mode = image.mode  # Some of Pillow's readers set it when they load.
     if mode in ("P", "PA"):
-        return _without_palette(image)
+        opaque = mode == "P" and not image.has_transparency_data
+        colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
+        is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
+        return colors[..., 2:] if is_gray else colors
     if mode == "1":
         return np.asarray(image).astype(np.uint8) * np.uint8(255)
-    if mode.startswith("I;16"):
-        return np.asarray(image).astype(np.uint16)
-    if mode == "I":
-        return np.asarray(image).astype(np.float32)
+    if mode.startswith("I"):
+        return np.asarray(image).astype(np.float32 if mode == "I" else np.uint16)
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
     return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
-
-
-def _without_palette(image: Image.Image) -> Samples:
-    opaque = image.mode == "P" and not image.has_transparency_data
-    colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
-    is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
-    return colors[..., 2:] if is_gray else colors
 
 
 def with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
@@ -261,16 +255,13 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
             last_row = np.asarray(image.crop((0, image.height - 1, *image.size)))
         # A missing last row is zero, but for an interlaced picture, whose rows come in turns.
         if image.format == "ICO" or data[_INTERLACED] or not last_row.any():
-            for start in _PNG.finditer(data):
+            for start in re.finditer(_PNG_SIGNATURE, data):
                 _check_png(data[start.start() :])
     elif image.format in ("JPEG", "MPO"):
         # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
         corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
         if np.isin(corner, (127, 128)).all() and _needs_more(data, _jpeg_end(data)[0]):
             raise ValueError("its pixels end before its last row")
-
-
-# PNG
 
 
 def check_chunks(data: bytes) -> int:
@@ -295,13 +286,11 @@ def _check_png(data: bytes) -> None:
     wanted = sum(tall * row for tall, row in rows)
     stored = b"".join(data[start:end] for kind, start, end in chunks_of(data) if kind == b"IDAT")
     missing = wanted - len(zlib.decompressobj().decompress(stored, wanted))
-    if missing > 0 and not interlaced:
-        raise ValueError(f"{-(-missing // rows[0][1])} of its {height} rows are missing")
     if missing > 0:
-        raise ValueError(f"{missing} of the {wanted} bytes of its rows are missing")
-
-
-# WebP
+        rows_missing = f"{-(-missing // rows[0][1])} of its {height} rows"
+        raise ValueError(
+            f"{f'{missing} of the {wanted} bytes of its rows' if interlaced else rows_missing} are missing"
+        )
 
 
 def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
@@ -319,16 +308,6 @@ def webp_frames(data: bytes) -> tuple[int, bool]:
     return sum(frames), not all(frames) or len(data) < 8 + int.from_bytes(data[4:8], "little")
 
 
-def refuse_cut_webp(data: bytes, name: str) -> None:
-    """Raise ReadError for an animated WebP that ends before its last frame; Pillow does not open it at all."""
-    frames, is_cut = webp_frames(data)
-    if is_cut and b"ANMF" in data:
-        raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
-
-
-# JPEG
-
-
 def whole_jpeg(data: bytes) -> bytes:
     """Return a JPEG's bytes, with the marker of its end if that alone is missing.
 
@@ -343,14 +322,6 @@ def whole_jpeg(data: bytes) -> bytes:
     if not has_all_scans or _needs_more(data, len(data)):
         raise ValueError("it ends within its pixels")
     return data + bytes((0xFF, _END_OF_IMAGE))
-
-
-def behind_jpeg(data: bytes) -> bytes:
-    """Return the JPEG that follows the end of another one, nothing if none does."""
-    if b"\xff\xd9\xff\xd8\xff" not in data:
-        return b""  # without a walk through all markers
-    rest = data[_jpeg_end(data)[0] + 2 :]
-    return rest if rest.startswith(b"\xff\xd8\xff") else b""
 
 
 def jpeg_width(data: bytes) -> int | None:

@@ -36,7 +36,7 @@ from .pixel_size import of_description
 from .quiet import damage_as_error, open_raster, quiet_pillow, silence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from PIL import Image
 
@@ -138,16 +138,12 @@ class TiffPages(Pages):
             return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        number = self.chosen[index]
-        is_alone = self.count == 1 and not self.is_cut
-        name = self.name if is_alone else self.page_name(index)
+        name = self.name if self.count == 1 and not self.is_cut else self.page_name(index)
         with damage_as_error(name):
-            page = self._page(number)
+            page = self._page(self.chosen[index])
             if self._is_imagej_run and not is_laid_out_here(page):
                 raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
-            in_chain = self._numbers[0 if self._is_imagej_run else number]
-            changes = None if is_alone else lambda tags: self._retell(tags, index)
-            picture = read_page(page, self.data, name, working, number=in_chain, changes=changes, palette=self._palette)
+            picture = self._picture(page, index, name, working)
         if index == 0 and len(self.chosen) < self.count and picture.metadata:
             # OME says the size of a pixel for all pages, and the description of all is left out.
             first = self._page(0)
@@ -155,6 +151,49 @@ class TiffPages(Pages):
                 dpi = picture.metadata.dpi or size.dpi
                 picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
         return picture
+
+    def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
+        if page.sampleformat in _COMPLEX:
+            raise ReadError(
+                f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real "
+                "and imaginary part apart"
+            )
+        refuse_oversize(name, size_of(page), working)
+        _check_segments(page, self.data, name)
+        extra, table = _extra(page), None
+        needs_imagecodecs = page.compression not in COMPRESSION_INFO
+        if is_laid_out_here(page) or needs_imagecodecs:
+            bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, self.data)
+            if bands.dtype not in (U8, U16):
+                with np.errstate(over="ignore"):  # beyond float32 is infinite
+                    bands = bands.astype(F32)
+            if _has_palette(page):
+                colors = np.asarray(page.colormap)
+                table = table_of(colors.T, self._palette)
+                bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
+                bands = bands[:1] if (bands == bands[0]).all() else bands
+            if page.photometric == _WHITE_IS_ZERO:
+                bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
+            picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
+            orientation = page.tags.valueof(ORIENTATION_TAG, 1)
+        else:
+            if extra:
+                raise ReadError(
+                    f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are "
+                    "coded in an unusual way; save it as gray or RGB, without compression"
+                )
+            in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
+            picture, orientation = read_tiff_with_pillow(self.data, in_chain, name, working), 1  # it is upright then
+        changes = None if name == self.name else lambda tags: self._retell(tags, index)
+        picture.table = table
+        picture.metadata = of_tiff(page, self.data, len(picture.planes) - extra if table is None else 3, changes)
+        picture.tiff_compression = int(page.compression)
+        picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
+        if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
+            picture.integers = page.dtype.newbyteorder("=")
+        with suppress(TypeError, ValueError):
+            picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
+        return upright(picture, orientation)
 
     def _page(self, number: int) -> tifffile.TiffPage:
         handle = self._file.filehandle
@@ -208,87 +247,25 @@ def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool
     ImageJ's display range is left out unless the output ``keeps_levels``. OME's type of samples is corrected if the
     output's ``are_floats``.
     """
-    if text.startswith("ImageJ="):
-        return _imagej(text, chosen, count, keeps_levels=keeps_levels)
     is_part = len(chosen) < count
+    if text.startswith("ImageJ="):
+        lines = text.splitlines()
+        if not keeps_levels:
+            lines = [line for line in lines if line.partition("=")[0] not in _DISPLAY_RANGE]
+        if is_part:
+            axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
+            axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
+            gone = ("images", "hyperstack", *_IMAGEJ_AXES)
+            lines = [line for line in lines if line.partition("=")[0] not in gone]
+            if len(chosen) > 1:
+                lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
+        return "\n".join(lines) + "\n"
     if "<OME" in text[:1000]:
         if is_part or not are_floats:
             return "" if is_part else text
         return _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))
     # tifffile's own says the shape of all.
     return "" if is_part and text.startswith('{"shape"') else text
-
-
-def _imagej(text: str, chosen: range, count: int, *, keeps_levels: bool) -> str:
-    lines = text.splitlines()
-    if not keeps_levels:
-        lines = [line for line in lines if line.partition("=")[0] not in _DISPLAY_RANGE]
-    if len(chosen) < count:
-        axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
-        axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
-        gone = ("images", "hyperstack", *_IMAGEJ_AXES)
-        lines = [line for line in lines if line.partition("=")[0] not in gone]
-        if len(chosen) > 1:
-            lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
-    return "\n".join(lines) + "\n"
-
-
-# The picture of a page
-
-
-def read_page(
-    page: tifffile.TiffPage,
-    data: Content,
-    name: str,
-    working: Working | None,
-    *,
-    number: int,
-    changes: Callable[[Image.Exif], None] | None,
-    palette: PaletteRule,
-) -> Picture:
-    """Read the picture of a page; ``name`` begins the message of a ReadError or TooLargeError.
-
-    ``number`` is the page's among the lists of tags, counted from 0; ``changes`` are made in its tags.
-    """
-    if page.sampleformat in _COMPLEX:
-        raise ReadError(
-            f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real and "
-            "imaginary part apart"
-        )
-    refuse_oversize(name, size_of(page), working)
-    _check_segments(page, data, name)
-    extra, table = _extra(page), None
-    needs_imagecodecs = page.compression not in COMPRESSION_INFO
-    if is_laid_out_here(page) or needs_imagecodecs:
-        bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
-        if bands.dtype not in (U8, U16):
-            with np.errstate(over="ignore"):  # beyond float32 is infinite
-                bands = bands.astype(F32)
-        if _has_palette(page):
-            colors = np.asarray(page.colormap)
-            table = table_of(colors.T, palette)
-            bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
-            bands = bands[:1] if (bands == bands[0]).all() else bands
-        if page.photometric == _WHITE_IS_ZERO:
-            bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-        picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
-        orientation = page.tags.valueof(ORIENTATION_TAG, 1)
-    else:
-        if extra:
-            raise ReadError(
-                f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are coded in "
-                "an unusual way; save it as gray or RGB, without compression"
-            )
-        picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
-    picture.table = table
-    picture.metadata = of_tiff(page, data, len(picture.planes) - extra if table is None else 3, changes)
-    picture.tiff_compression = int(page.compression)
-    picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
-    if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
-        picture.integers = page.dtype.newbyteorder("=")
-    with suppress(TypeError, ValueError):
-        picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
-    return upright(picture, orientation)
 
 
 def size_of(page: tifffile.TiffPage) -> Size:

@@ -52,23 +52,20 @@ def check_output(source: FileName, target: FileName, *, in_place: bool = False, 
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
     if not in_place:
         refuse_inputs(target, {identity(source)})
-    if os.fsdecode(target) == STANDARD_STREAM or is_special(Path(target)):
-        return
-    if not urls.is_url(target):
-        _check_path(target, name, format)
-        return
-    urls.refuse_reading_only(os.fsdecode(target))
-    suffix_of(target, format)
-    if source == target and not in_place:
-        raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+    if urls.is_url(target):
+        urls.refuse_reading_only(os.fsdecode(target))
+        suffix_of(target, format)
+        if source == target and not in_place:
+            raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+    elif os.fsdecode(target) != STANDARD_STREAM and not is_special(Path(target)):
+        _check_path(Path(target), name, format)
 
 
-def _check_path(target: FileName, name: str, format_: str | None) -> None:
-    path = Path(target)
+def _check_path(path: Path, name: str, format_: str | None) -> None:
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        if FORMATS[suffix_of(target, format_)].name == "FITS":
+        if FORMATS[suffix_of(path, format_)].name == "FITS":
             from .fits import refuse_without_astropy
 
             refuse_without_astropy(name, ParameterError)
@@ -91,14 +88,12 @@ def write(
     times: Times | None = None,
     spare: Spare = (),
 ) -> list[str]:
-    """Write an image file; return what was dropped of its metadata, as text.
+    """Write an image file; return what was dropped of its metadata, as text. "-" is standard output.
 
-    "-" is standard output, and a URL goes through fsspec.
-
-    The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
-    says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
-    Planes and alpha of another depth than `depth_as` says are rescaled. The picture's metadata go along as far as
-    the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
+    The format is `format` (Pillow's name or an extension without its dot), else what the target's extension says; a
+    stream, pipe or device gets the picture's own format, or PNG if that cannot hold the picture. Planes and alpha of
+    another depth than `depth_as` says are rescaled. Metadata go along as far as the format can hold them. `times`
+    become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces; it replaces none of
     `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
