@@ -216,13 +216,11 @@ def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:
     is_ours = machine == _machine()
     if is_ours and not _is_running(process):
         return True
-    try:
+    with suppress(OSError):
         written = entry.stat(follow_symlinks=False).st_mtime
-    except OSError:
-        return False
-    # In a container a killed run often had the same process number as this one.
-    is_of_an_earlier_run = is_ours and process == os.getpid() and written < _STARTED
-    return is_of_an_earlier_run or time.time() - written > _DAY
+        # In a container a killed run often had the same process number as this one.
+        return (is_ours and process == os.getpid() and written < _STARTED) or time.time() - written > _DAY
+    return False
 
 
 def _is_running(process: int) -> bool:

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import re
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FftfilterError, ParameterError, ReadError
+from ..files.sources import as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -54,25 +55,10 @@ def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -
         raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
 
 
-class _File:
-    """Bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
-
-    closed, _at = False, 0
-
-    def __init__(self, data: Content) -> None:
-        self._data = data
-
-    def read(self, count: int = -1) -> bytes:
-        found = self._data[self._at : self._at + count if count >= 0 else len(self._data)]
-        self._at += len(found)
-        return found
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: len(self._data)}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
+def _file(data: Content) -> SimpleNamespace:
+    """Return bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
+    file = as_file(data)
+    return SimpleNamespace(closed=False, read=file.read, seek=file.seek, tell=file.tell)
 
 
 class FitsPages(Pages):
@@ -86,7 +72,7 @@ class FitsPages(Pages):
 
         self.name, self.data = name, data
         with damage_as_error(name), quiet():
-            hdus = fits.open(_File(data), memmap=False, do_not_scale_image_data=True)
+            hdus = fits.open(_file(data), memmap=False, do_not_scale_image_data=True)
             chosen, others = _image(hdus, name, number)
             self._hdu = hdus[chosen]
             self._header = self._hdu.header
@@ -97,7 +83,7 @@ class FitsPages(Pages):
             blank = self._header.get("BLANK")
             available = len(data) - self._hdu.fileinfo()["datLoc"]
             if isinstance(self._hdu, fits.CompImageHDU):
-                tables = fits.open(_File(data), memmap=False, disable_image_compression=True)
+                tables = fits.open(_file(data), memmap=False, disable_image_compression=True)
                 _check_tiles(tables[chosen], available, name)
             else:
                 whole = available // (height * width * self._stored.itemsize)

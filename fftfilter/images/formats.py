@@ -58,6 +58,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True)
+_EXACT = {"lossless": True, "exact": True}  # of WebP
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -74,14 +75,7 @@ FORMATS = {
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
-    ".webp": Format(
-        *("WEBP", 8, 8, True),
-        longest=16383,
-        options={"lossless": True, "exact": True},
-        has_quality=True,
-        pages=True,
-        is_shown=True,
-    ),
+    ".webp": Format("WEBP", alpha=True, longest=16383, options=_EXACT, has_quality=True, pages=True, is_shown=True),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
     ".gif": Format(

@@ -68,9 +68,8 @@ def encode(
 
 def _bytes(samples: NDArray[Any]) -> Bytes:
     """Return the bytes of rows, (rows, bytes); PNG has the high byte first."""
-    return (
-        samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False).reshape(len(samples), -1).view(np.uint8)
-    )
+    high_first = samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False)
+    return high_first.reshape(len(samples), -1).view(np.uint8)
 
 
 def _filter(kind: int, rows: Bytes, above: Bytes, pixel_bytes: int, out: Bytes) -> None:
