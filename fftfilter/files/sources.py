@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
-from .messages import reason, shown
+from .messages import FileName, reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .atomic import Times
-    from .messages import FileName
 
 Identity = tuple[int, int]
 """The device and inode of a file, which are the same for all its names."""

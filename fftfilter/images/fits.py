@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..errors import FftfilterError, ParameterError, ReadError
-from ..files.sources import as_file
+from ..files.sources import Content, as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -32,7 +32,6 @@ from .quiet import damage_as_error, quiet
 
 if TYPE_CHECKING:
     from ..files.atomic import Parts
-    from ..files.sources import Content
 
 BLOCK = 2880
 COMPRESSED = ".fz"

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError, WriteError
 from ..files.atomic import is_special
-from ..files.messages import quoted_if_odd, shown
+from ..files.messages import FileName, quoted_if_odd, shown
 from ..files.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..files.messages import FileName
     from .picture import Picture
 
 

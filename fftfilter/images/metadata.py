@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files.sources import as_file
+from ..files.sources import Content, as_file
 from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
 from .png_writer import chunk
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from PIL import Image
     from tifffile import TiffPage
 
-    from ..files.sources import Content
     from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,15 +13,12 @@ from ..errors import ReadError, TooLargeError
 from ..system import lacking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..output.modes import Mode
     from .metadata import Metadata
     from .pages import PaletteRule
 
-    Working = Callable[["Size"], int]
-
 Samples = NDArray[Any]
+Working = Callable[["Size"], int]
 
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
 MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}

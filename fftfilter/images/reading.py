@@ -9,19 +9,13 @@ import io
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
-from ..files.messages import reason, shown
+from ..files.messages import FileName, reason, shown
 from . import plain_formats
-from .pages import ALL, Asked, Pages
-from .picture import Picture, Size, refuse_oversize
-
-if TYPE_CHECKING:
-    from ..files.messages import FileName
-    from .pages import PaletteRule
-    from .picture import Working
+from .pages import ALL, Asked, Pages, PaletteRule
+from .picture import Picture, Size, Working, refuse_oversize
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")

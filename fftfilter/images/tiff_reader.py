@@ -26,11 +26,11 @@ import tifffile
 from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
-from ..files.sources import as_file
+from ..files.sources import Content, as_file
 from .formats import COMPRESSIONS
 from .metadata import ORIENTATION_TAG, of_tiff, upright
-from .pages import Pages
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize, table_of
+from .pages import Pages, PaletteRule
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
 from .quiet import damage_as_error, open_raster, quiet_pillow, silence
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from ..files.sources import Content
-    from .pages import PaletteRule
-    from .picture import Working
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)

@@ -16,9 +16,9 @@ import numpy as np
 from PIL import Image
 from PIL.TiffImagePlugin import COMPRESSION_INFO, STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
 
-from .formats import COMPRESSIONS
+from .formats import COMPRESSIONS, Coding
 from .pages import Sink
-from .picture import F32, samples_of
+from .picture import F32, Picture, samples_of
 from .quiet import silence
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..files.atomic import Parts
-    from .formats import Coding
-    from .picture import Picture
 
 _NONE, _DEFLATE = 1, 8
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
-from ..files.atomic import is_special, refuse_inputs, refuse_unwritable, store
-from ..files.messages import first_line, quoted_if_odd, reason, shown
+from ..files.atomic import Parts, Spare, Times, is_special, refuse_inputs, refuse_unwritable, store
+from ..files.messages import FileName, first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from ..files.atomic import Parts, Spare, Times
-    from ..files.messages import FileName
     from .metadata import Metadata
 
 T = TypeVar("T")
