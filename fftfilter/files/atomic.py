@@ -40,12 +40,9 @@ from .standard_streams import STANDARD_STREAM, open_stream
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Parts = Sequence[bytes | memoryview]
-"""A file's bytes in pieces, in their order."""
-Spare = Collection[Identity | None]
-"""Files that are not replaced, such as the input, by :func:`sources.identity`."""
-Times = tuple[int, int]
-"""When a file was last read and changed, in nanoseconds."""
+Parts = Sequence[bytes | memoryview]  # a file's bytes in pieces, in their order
+Spare = Collection[Identity | None]  # files that are not replaced, such as the input, by `sources.identity`
+Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds
 
 _OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20

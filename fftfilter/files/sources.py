@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from .atomic import Times
 
-Identity = tuple[int, int]
-"""The device and inode of a file, which are the same for all its names."""
-LARGE = 1 << 24
-"""Bytes of a file that is read in parts where that is possible."""
+Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
+LARGE = 1 << 24  # bytes of a file that is read in parts where that is possible
 # The bytes that are looked at before the rest is read, and those of a stream that are read at a time.
 _START = 1 << 20
 _PART = 1 << 24
@@ -78,8 +76,7 @@ class Slices:
         self.file.close()
 
 
-Content = bytes | Slices
-"""A file's bytes, in memory or read when they are asked for."""
+Content = bytes | Slices  # a file's bytes, in memory or read when they are asked for
 
 
 def digest_of(content: Content) -> str:

@@ -18,8 +18,7 @@ from ..errors import WriteError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STANDARD_STREAM = "-"
-"""The name of standard input and standard output among the names of files."""
+STANDARD_STREAM = "-"  # the name of standard input and standard output among the names of files
 
 
 def open_stream(stream: TextIO | None) -> BinaryIO:
@@ -72,12 +71,10 @@ class _Guarded:
 
 
 def _closed(mode: str, opposite: int) -> TextIO:
-    """Return a stream that fails when it is used: its file is opened for the opposite of its mode.
-
-    It has no buffer, whose rest Python 3.13 would complain of in the end.
-    """
+    """Return a stream that fails when it is used: its file is opened for the opposite of its mode."""
     number = os.open(os.devnull, opposite)
     os.set_inheritable(number, True)
+    # Without a buffer, whose rest Python 3.13 would complain of in the end.
     return io.TextIOWrapper(cast("BinaryIO", io.FileIO(number, mode)), encoding="utf-8", write_through=True)
 
 

@@ -186,10 +186,7 @@ def scandir(url: Url) -> Iterator[Iterator[Entry]]:
 
 @contextmanager
 def _opened(url: str) -> Iterator[tuple[Any, str]]:
-    """Give the file system of a URL and the path in it; errors of its driver become an OSError that can be shown.
-
-    Raises ParameterError without its package.
-    """
+    """Give the file system of a URL and the path in it; raises OSError of its driver, ParameterError without one."""
     try:
         yield _file_system(url)
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:

@@ -35,8 +35,6 @@ from .writing import encode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from PIL import ImageFile
-
     from .formats import Coding
     from .picture import Picture, Working
 
@@ -61,7 +59,10 @@ class AnimationPages(Pages):
         # The picture that is shown by programs without animation, if it is none of the frames.
         self._skipped = 1 if self._image.info.get("default_image") else 0
         self.chosen = range(self.count)
-        self.plays = _plays(self._image)
+        loop = self._image.info.get("loop")
+        self.plays = loop if isinstance(loop, int) else 0
+        if self.format == "GIF":  # which says how often it is repeated
+            self.plays = 1 if loop is None else loop + 1 if loop else 0
         self._size = self._image.size
         if self._skipped:
             self.left_out += ("the default image",)
@@ -119,16 +120,9 @@ class AnimationPages(Pages):
         for number in self.chosen:
             self._seek(number)
             colors = np.asarray(self._image.convert("RGBA"))
-            has_alpha = has_alpha or bool((colors[..., 3] < 255).any())
-            has_color = has_color or bool((colors[..., :2] != colors[..., 1:3]).any())
+            has_alpha |= bool((colors[..., 3] < 255).any())
+            has_color |= bool((colors[..., :2] != colors[..., 1:3]).any())
         return has_color, has_alpha
-
-
-def _plays(image: ImageFile.ImageFile) -> int:
-    loop = image.info.get("loop")
-    if image.format == "GIF":  # which says how often it is repeated
-        return 1 if loop is None else loop + 1 if loop else 0
-    return loop if isinstance(loop, int) else 0
 
 
 def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
@@ -187,8 +181,7 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
 
 
 class _Frame(NamedTuple):
-    data: bytes
-    """The frame as a file of its own."""
+    data: bytes  # the frame as a file of its own
     width: int
     height: int
     milliseconds: float

@@ -96,10 +96,8 @@ class Metadata:
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
 
-    recipe: str = ""
-    """What this program makes the output by, as JSON."""
-    own_recipe: str = ""
-    """What this program made the file by; outputs do not get it."""
+    recipe: str = ""  # what this program makes the output by, as JSON
+    own_recipe: str = ""  # what this program made the file by; outputs do not get it
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""
@@ -242,9 +240,7 @@ def _dpi(given: object) -> tuple[float, float] | None:
     return None
 
 
-# EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen
-
-
+# Pictures are turned when they are read, so that angles and frequencies are those on the screen.
 def upright(picture: Picture, orientation: int) -> Picture:
     """Return a picture turned as its orientation says, 1 to 8; other values mean nothing."""
     if orientation not in range(2, 9):
@@ -256,11 +252,11 @@ def upright(picture: Picture, orientation: int) -> Picture:
         return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
 
     metadata = picture.metadata
-    if metadata and metadata.dpi and transposed:
-        metadata = replace(metadata, dpi=metadata.dpi[::-1])
-    if metadata and metadata.pixel_size and transposed:
-        size = metadata.pixel_size
-        metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
+    if metadata and transposed:
+        size = metadata.pixel_size and metadata.pixel_size._replace(
+            across=metadata.pixel_size.down, down=metadata.pixel_size.across
+        )
+        metadata = replace(metadata, dpi=metadata.dpi and metadata.dpi[::-1], pixel_size=size)
     alpha = None if picture.alpha is None else turned(picture.alpha)
     return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
 

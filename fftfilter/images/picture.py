@@ -21,13 +21,11 @@ Samples = NDArray[Any]
 Working = Callable[["Size"], int]
 
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
-MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}
-"""The sample that stands for white, by type; only netpbm's files have others."""
+MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
 # Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
 # sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
 _TAKEN = {1: 8, 2: 12, 4: 30}
-WHITE = 257
-"""Tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color."""
+WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 
 @dataclass(eq=False)
@@ -42,8 +40,7 @@ class Picture:
     format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
     metadata: Metadata | None = None  # None leaves them out of the output
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
-    table: NDArray[np.uint16] | None = None
-    """The look-up table (3, 256) of a palette whose indices are the one plane."""
+    table: NDArray[np.uint16] | None = None  # the look-up table (3, 256) of a palette whose indices are the one plane
     tiff_tile: tuple[int, int] | None = None  # the height and width of the tiles of a TIFF
     integers: np.dtype[Any] | None = None
     """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""

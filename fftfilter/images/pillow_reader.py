@@ -211,11 +211,7 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
 
 
 def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> Samples:
-    """Return the (height, width, channels) samples of a 16-bit PNG; Pillow itself gives only the high bytes.
-
-    A second decoding, as if the file had the other byte order, gives the low bytes. Only TIFFs of unusual layouts come
-    here; they are refused.
-    """
+    """Return the samples (height, width, channels) of a 16-bit PNG; TIFFs that come here are refused."""
     rawmode = rawmode_of(image)
     layout = rawmode.partition(";16")[0]
     if image.format == "PNG" and layout == "LA":
@@ -228,7 +224,7 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> 
         way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
         raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
     with quiet_pillow():
-        twin = open_raster(as_file(data), "PNG")
+        twin = open_raster(as_file(data), "PNG")  # as if the file had the other byte order, which gives the low bytes
     _set_rawmode(twin, f"{layout};16L")
     image.load()
     twin.load()
@@ -307,10 +303,7 @@ def webp_frames(data: bytes) -> tuple[int, bool]:
 
 
 def whole_jpeg(data: bytes) -> bytes:
-    """Return a JPEG's bytes, with the marker of its end if that alone is missing.
-
-    Raises ValueError if pixels are missing, too.
-    """
+    """Return a JPEG's bytes, with the marker of its end if that alone is missing; raises ValueError if pixels are."""
     if data.endswith(b"\xff\xd9"):
         return data  # without a walk through all markers
     end, has_all_scans = _jpeg_end(data)

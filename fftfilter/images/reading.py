@@ -18,8 +18,7 @@ from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Size, Working, refuse_oversize
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
-TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-"""How a TIFF and a BigTIFF begin, in either byte order."""
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
 FITS = b"SIMPLE  ="
 
 

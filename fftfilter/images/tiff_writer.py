@@ -62,8 +62,7 @@ class EncodedPage(NamedTuple):
 
     def offsets(self, start: int) -> list[int]:
         """Return the position of each strip or tile, of which the first is at ``start``."""
-        lengths = [strip.nbytes for strip in self.strips]
-        return list(accumulate(lengths[:-1], initial=start))
+        return list(accumulate((strip.nbytes for strip in self.strips[:-1]), initial=start))
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -134,10 +133,7 @@ def _at_most(value: object) -> int:
 
 
 class TiffSink(Sink):
-    """A TIFF that grows by pages; all tags come at its end.
-
-    So the samples of uncompressed pages follow each other, as ImageJ expects of its own files.
-    """
+    """A TIFF that grows by pages, whose samples follow each other, as ImageJ expects; all tags come at its end."""
 
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
         self._file, self._coding = file, coding
@@ -170,10 +166,7 @@ class TiffSink(Sink):
 
 
 def _placed(page: EncodedPage, offsets: list[int] | None, at: int, *, is_big: bool) -> tuple[bytes, int]:
-    """Return the bytes of a page's list of tags for its place, and the position of its link to the next one.
-
-    ``offsets`` are those of its strips or tiles, None if these follow the tags.
-    """
+    """Return a page's list of tags, and the position of its link to the next; offsets are None behind the tags."""
     head, link = _HEADS[is_big]
     tags = ImageFileDirectory_v2(head + bytes(struct.calcsize(link)))
     for tag, value in page.tags.items():

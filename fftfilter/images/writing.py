@@ -122,11 +122,11 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         metadata, left_out = fitting(picture.metadata, kind)
         picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture, keeps_levels=True)
-    planes = _rescaled(picture.planes, picture.maxval, depth)
+    planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
     alpha = picture.alpha
     if alpha is not None:
-        alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
-    planes, alpha = depth.rounded(planes, picture.nodata), alpha if alpha is None else depth.rounded(alpha)
+        full = depth._replace(maxval=MAXVAL_OF[depth.dtype])
+        alpha = depth.rounded(_rescaled(alpha, MAXVAL_OF[alpha.dtype], full))
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
     if picture.table is not None and (planes.dtype != U8 or alpha is not None or not FORMATS[suffix].has_tables):
         picture, left_out = replace(picture, table=None), [*left_out, "the look-up table"]
@@ -226,15 +226,12 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table
 
 
 def _with_transparent_entry(samples: Samples) -> Image.Image:
-    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent.
-
-    Grays stay as they are, but for the one that is rarest among the opaque pixels, mostly one that none has: it gives
-    way to the gray beside it. Colors become the nearest of 255.
-    """
+    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent."""
     from PIL import Image
 
     is_clear = samples[..., -1] == 0
     if samples.shape[2] == 2:
+        # The gray that is rarest among the opaque pixels, mostly one that none has, gives way to the gray beside it.
         gray = samples[..., 0]
         rarest = int(np.bincount(gray[~is_clear], minlength=256).argmin())
         entries = np.minimum(np.where(gray > rarest, gray - 1, gray), _CLEAR - 1)
@@ -254,7 +251,7 @@ def _png(samples: Samples, level: int, metadata: Metadata | None, table: Samples
     if metadata:
         from .metadata import png_chunks
 
-        chunks = list(png_chunks(metadata))
+        chunks += png_chunks(metadata)
     is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
     if table is not None:
         chunks += png_writer.chunk(b"PLTE", (table // WHITE).astype(np.uint8).T.tobytes())
