@@ -118,12 +118,12 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
-    if known := _known_suffix(given):
-        return known
+    extension = PurePath(given).suffix
+    if extension.lower() in FORMATS:
+        return extension.lower()
     if _gets_own_format(given):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
-    extension = PurePath(given).suffix
     problem = f"cannot write {quoted_if_odd(extension)} files" if extension else "a name without extension"
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
@@ -160,13 +160,8 @@ def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None
 
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
-    return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
-
-
-def _known_suffix(path: str) -> str | None:
-    """Return the key of FORMATS that a path ends with, None if there is none."""
-    suffix = PurePath(path).suffix.lower()
-    return suffix if suffix in FORMATS else None
+    is_known = PurePath(target).suffix.lower() in FORMATS
+    return target == STANDARD_STREAM or (not is_known and is_special(Path(target)))
 
 
 def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> None:

@@ -103,6 +103,81 @@ class Metadata:
         """Return the fields that a filter needs."""
         return Metadata(pixel_size=self.pixel_size, left_out=self.left_out)
 
+    def fitting(self, format_: str) -> tuple[Metadata, list[str]]:
+        """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
+        fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
+        if format_ == "JPEG":
+            for name in ("exif", "xmp", "iptc"):
+                fits[name] = len(getattr(self, name)) < _MOST_IN_MARKER
+        text = self.text if format_ == "PNG" else {}
+        if format_ == "TIFF":
+            is_described = "Description" in self.text or (self.recipe and _DESCRIPTION_TAG in tags_of(self.exif))
+            fits["recipe"] = not (self.recipe and is_described)
+            text = {key: words for key, words in self.text.items() if key in _TEXT_TAGS}
+        elif format_ in ("JPEG", "GIF", "JPEG2000"):
+            comment = self.text.get(_COMMENT, "")
+            text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
+        kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
+        # Colors without metadata are taken as sRGB.
+        fits["gamma"] |= b"sRGB" in self.gamma
+        left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]
+        return kept, [*self.left_out, *left_out] + (["text"] if len(text) < len(self.text) else [])
+
+    def png_chunks(self) -> Iterator[bytes]:
+        """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
+        for kind, content in self.gamma.items():
+            yield from chunk(kind, content)
+        if self.profile:
+            yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(self.profile))
+        if self.dpi:
+            yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in self.dpi), 1))
+        if self.exif:
+            yield from chunk(b"eXIf", self.exif)
+        for name, value in (dict(self.text) | ({_RECIPE: self.recipe} if self.recipe else {})).items():
+            key = name.encode("latin-1", "replace")[:79]
+            try:
+                plain = value.encode("latin-1")
+            except UnicodeEncodeError:
+                yield from chunk(b"iTXt", key + b"\0\0\0\0\0" + value.encode("utf-8", "replace"))
+            else:
+                yield from chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
+        if self.xmp:
+            yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + self.xmp)
+
+    def tiff_tags(self) -> dict[int, Any]:
+        """Return a TIFF's tags but for its layout; groups of tags as dicts."""
+        tags = tags_of(self.exif)
+        for name, tag in _TEXT_TAGS.items():
+            if name in self.text and tag not in tags:
+                tags[tag] = self.text[name]
+        if self.recipe:
+            tags[_DESCRIPTION_TAG] = self.recipe
+        if self.xmp:
+            tags[_XMP_TAG] = self.xmp
+        given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}
+        kept = {
+            tag: value for tag, value in given.items() if tag not in _LAYOUT_TAGS or tag in (ORIENTATION_TAG, _XMP_TAG)
+        }
+        if self.profile:
+            kept[_PROFILE_TAG] = self.profile
+        if self.dpi:
+            kept[296], kept[282], kept[283] = 2, *self.dpi
+        elif self.unitless:
+            kept[296], kept[282], kept[283] = _NO_UNIT, *self.unitless
+        return kept
+
+    def pillow_options(self) -> dict[str, Any]:
+        """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
+        options: dict[str, Any] = {
+            "exif": self.exif and EXIF + self.exif,
+            "xmp": self.xmp,
+            "icc_profile": self.profile,
+            "dpi": self.dpi,
+            "comment": self.text.get(_COMMENT, "").encode("utf-8", "replace"),
+            "extra": self.iptc and _iptc_marker(self.iptc),
+        }
+        return {name: value for name, value in options.items() if value}
+
 
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return the metadata of a loaded image, whose samples became ``channels`` planes, 1 or 3."""
@@ -268,88 +343,6 @@ def without_orientation(picture: Picture) -> Picture:
         return picture
     exif, orientation = exif_of_upright(metadata.exif)
     return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
-
-
-# Into files
-
-
-def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
-    """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
-    fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
-    if format_ == "JPEG":
-        for name in ("exif", "xmp", "iptc"):
-            fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
-    text = metadata.text if format_ == "PNG" else {}
-    if format_ == "TIFF":
-        is_described = "Description" in metadata.text or (
-            metadata.recipe and _DESCRIPTION_TAG in tags_of(metadata.exif)
-        )
-        fits["recipe"] = not (metadata.recipe and is_described)
-        text = {key: words for key, words in metadata.text.items() if key in _TEXT_TAGS}
-    elif format_ in ("JPEG", "GIF", "JPEG2000"):
-        comment = metadata.text.get(_COMMENT, "")
-        text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
-    kept = Metadata(text=text, **{name: getattr(metadata, name) for name, each in fits.items() if each})
-    # Colors without metadata are taken as sRGB.
-    fits["gamma"] |= b"sRGB" in metadata.gamma
-    left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
-    return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
-
-
-def png_chunks(metadata: Metadata) -> Iterator[bytes]:
-    """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
-    for kind, content in metadata.gamma.items():
-        yield from chunk(kind, content)
-    if metadata.profile:
-        yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.profile))
-    if metadata.dpi:
-        yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in metadata.dpi), 1))
-    if metadata.exif:
-        yield from chunk(b"eXIf", metadata.exif)
-    for name, value in (dict(metadata.text) | ({_RECIPE: metadata.recipe} if metadata.recipe else {})).items():
-        key = name.encode("latin-1", "replace")[:79]
-        try:
-            plain = value.encode("latin-1")
-        except UnicodeEncodeError:
-            yield from chunk(b"iTXt", key + b"\0\0\0\0\0" + value.encode("utf-8", "replace"))
-        else:
-            yield from chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
-    if metadata.xmp:
-        yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + metadata.xmp)
-
-
-def tiff_tags(metadata: Metadata) -> dict[int, Any]:
-    """Return a TIFF's tags but for its layout; groups of tags as dicts."""
-    tags = tags_of(metadata.exif)
-    for name, tag in _TEXT_TAGS.items():
-        if name in metadata.text and tag not in tags:
-            tags[tag] = metadata.text[name]
-    if metadata.recipe:
-        tags[_DESCRIPTION_TAG] = metadata.recipe
-    if metadata.xmp:
-        tags[_XMP_TAG] = metadata.xmp
-    given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}
-    kept = {tag: value for tag, value in given.items() if tag not in _LAYOUT_TAGS or tag in (ORIENTATION_TAG, _XMP_TAG)}
-    if metadata.profile:
-        kept[_PROFILE_TAG] = metadata.profile
-    if metadata.dpi:
-        kept[296], kept[282], kept[283] = 2, *metadata.dpi
-    elif metadata.unitless:
-        kept[296], kept[282], kept[283] = _NO_UNIT, *metadata.unitless
-    return kept
-
-
-def pillow_options(metadata: Metadata) -> dict[str, Any]:
-    """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
-    options: dict[str, Any] = {
-        "exif": metadata.exif and EXIF + metadata.exif,
-        "xmp": metadata.xmp,
-        "icc_profile": metadata.profile,
-        "dpi": metadata.dpi,
-        "comment": metadata.text.get(_COMMENT, "").encode("utf-8", "replace"),
-        "extra": metadata.iptc and _iptc_marker(metadata.iptc),
-    }
-    return {name: value for name, value in options.items() if value}
 
 
 def _iptc_marker(iptc: bytes) -> bytes:

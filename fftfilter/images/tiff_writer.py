@@ -67,8 +67,6 @@ class EncodedPage(NamedTuple):
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group."""
-    from .metadata import tiff_tags
-
     samples, extra = samples_of(picture), picture.extra
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
@@ -76,7 +74,7 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     if tile:
         samples = _in_tiles(samples, *tile)
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
-    tags = tiff_tags(picture.metadata) if picture.metadata else {}
+    tags = picture.metadata.tiff_tags() if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra

@@ -117,9 +117,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
         picture = replace(picture, planes=picture.planes.astype(F32))
     if picture.metadata:
-        from .metadata import fitting
-
-        metadata, left_out = fitting(picture.metadata, kind)
+        metadata, left_out = picture.metadata.fitting(kind)
         picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture, keeps_levels=True)
     planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
@@ -199,9 +197,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         return plain_formats.encode_npy(samples)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
-        from .metadata import pillow_options
-
-        options |= pillow_options(metadata)
+        options |= metadata.pillow_options()
     return [_by_pillow(samples, kind.name, options, picture.table)]
 
 
@@ -247,11 +243,7 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
 def _png(samples: Samples, level: int, metadata: Metadata | None, table: Samples | None) -> Parts:
     from . import png_writer
 
-    chunks: list[bytes] = []
-    if metadata:
-        from .metadata import png_chunks
-
-        chunks += png_chunks(metadata)
+    chunks = list(metadata.png_chunks()) if metadata else []
     is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
     if table is not None:
         chunks += png_writer.chunk(b"PLTE", (table // WHITE).astype(np.uint8).T.tobytes())
