@@ -110,11 +110,10 @@ def is_special(path: Path) -> bool:
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
     if re.fullmatch(_OPEN_FILE, str(path)):
         return True
-    try:
+    with suppress(OSError):
         mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def refuse_inputs(target: FileName, inputs: Spare) -> None:

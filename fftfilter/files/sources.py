@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -108,16 +109,14 @@ def as_file(data: Content) -> BinaryIO:
 
 def large_file(source: FileName, starts: tuple[bytes, ...]) -> Slices | None:
     """Return a large file of this machine that begins in one of these ways, to be read in parts; else None."""
-    try:
+    with suppress(OSError):  # `content` says why
         if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
             return None
         slices = Slices(open(source, "rb"))  # noqa: PTH123, SIM115  the caller closes it
-        if not stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) or not slices[:4].startswith(starts):
-            slices.close()
-            return None
-    except OSError:
-        return None  # `content` says why
-    return slices
+        if stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) and slices[:4].startswith(starts):
+            return slices
+        slices.close()
+    return None
 
 
 def _all_bytes(

@@ -10,7 +10,7 @@ import errno
 import io
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
 
 from ..errors import WriteError
@@ -87,9 +87,8 @@ def _raise(error: OSError) -> NoReturn:
 
 def _unless_it_fails(stream: TextIO | None) -> TextIO | None:
     """Return a stream, None if it cannot be flushed: at exit Python would try again, and complain."""
-    try:
+    with suppress(OSError, ValueError):
         if stream is not None:
             stream.flush()
-    except (OSError, ValueError):
-        return None
-    return stream
+        return stream
+    return None

@@ -68,13 +68,13 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
 _PNG_UNIT = 100_000  # steps of 1 of gamma and chromaticity in a PNG
-# Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
-# turns a TIFF upright), XMP and the profile.
+# Pillow turns a TIFF upright.
+_HANDLED_APART = (ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG, *_RESOLUTION_TAGS, 296)
+# Tags of a TIFF's layout, which say nothing about the picture.
 _LAYOUT_TAGS = {
     *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 301, 317, 318, 319),
     *(320, 321, 322, 323, 324, 325, 330, 332, 333, 334, 336, 337, 338, 339, 340, 341, 342, 347, 512, 513, 514, 515),
     *(517, 518, 519, 520, 521, 529, 530, 531, 532, 34377, 37724),
-    *(ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG),
 }
 
 
@@ -154,10 +154,8 @@ class Metadata:
             tags[_DESCRIPTION_TAG] = self.recipe
         if self.xmp:
             tags[_XMP_TAG] = self.xmp
-        given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}
-        kept = {
-            tag: value for tag, value in given.items() if tag not in _LAYOUT_TAGS or tag in (ORIENTATION_TAG, _XMP_TAG)
-        }
+        tags.pop(_PROFILE_TAG, None)
+        kept = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags if tag not in _LAYOUT_TAGS}
         if self.profile:
             kept[_PROFILE_TAG] = self.profile
         if self.dpi:
@@ -225,7 +223,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         dpi = _dpi([number * per_unit for number in resolution])
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
         unitless = (resolution[0], resolution[1]) if is_unitless and resolution != [1, 1] else None
-        for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
+        for tag in (*_LAYOUT_TAGS, *_HANDLED_APART):
             tags.pop(tag, None)
         for tag in _TAG_GROUPS:
             if tag in tags:

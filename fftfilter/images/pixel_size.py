@@ -94,10 +94,9 @@ def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
 
 def text_of(data: bytes) -> str:
     """Return text that is UTF-8, or else Latin-1."""
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    return data.decode("latin-1")
 
 
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:
