@@ -177,9 +177,6 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
     return max(0, begun - 1), True
 
 
-# Writing
-
-
 class _Frame(NamedTuple):
     data: bytes  # the frame as a file of its own
     width: int

@@ -221,9 +221,6 @@ def _pixel_size(header: Any) -> PixelSize | None:
     return PixelSize(across, down, "WCS") if is_right else None
 
 
-# Writing
-
-
 def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> Metadata:
     """Return metadata whose header says what was done, without a unit if the values no longer have one."""
     with quiet():

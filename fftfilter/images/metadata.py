@@ -166,13 +166,16 @@ class Metadata:
 
     def pillow_options(self) -> dict[str, Any]:
         """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
+        # A marker of a JPEG without Photoshop's other resources, one of which is a thumbnail.
+        iptc = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(self.iptc)) + self.iptc
+        iptc += bytes(len(iptc) % 2)
         options: dict[str, Any] = {
             "exif": self.exif and EXIF + self.exif,
             "xmp": self.xmp,
             "icc_profile": self.profile,
             "dpi": self.dpi,
             "comment": self.text.get(_COMMENT, "").encode("utf-8", "replace"),
-            "extra": self.iptc and _iptc_marker(self.iptc),
+            "extra": self.iptc and _APP13 + struct.pack(">H", 2 + len(iptc)) + iptc,
         }
         return {name: value for name, value in options.items() if value}
 
@@ -341,10 +344,3 @@ def without_orientation(picture: Picture) -> Picture:
         return picture
     exif, orientation = exif_of_upright(metadata.exif)
     return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
-
-
-def _iptc_marker(iptc: bytes) -> bytes:
-    """Return a JPEG's marker with IPTC, without Photoshop's other resources, one of which is a thumbnail."""
-    padded = iptc + bytes(len(iptc) % 2)
-    content = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(iptc)) + padded
-    return _APP13 + struct.pack(">H", 2 + len(content)) + content

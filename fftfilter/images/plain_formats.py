@@ -83,9 +83,6 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     return (_decode_pfm if _PFM.match(data) else _decode_npy)(data, name, check)
 
 
-# PGM and PPM
-
-
 class Header(NamedTuple):
     """The header of a PGM or PPM, and where its samples start."""
 
@@ -205,9 +202,6 @@ def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int) -> Parts:
     return [header, raster.data]
 
 
-# PFM
-
-
 def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
     """Return the size, the byte order and where the samples start."""
     found = _PFM_HEADER.match(data)
@@ -238,9 +232,6 @@ def encode_pfm(planes: Samples) -> Parts:
 def _check_length(found: int, wanted: int, name: str) -> None:
     if found != wanted:
         raise ReadError(f"{name}: has {found} bytes of samples, not the {wanted} of its header; get a whole copy of it")
-
-
-# NumPy's arrays
 
 
 def _npy_header(file: io.BytesIO, name: str) -> tuple[Size, tuple[int, ...], bool, np.dtype[Any]]:

@@ -93,9 +93,6 @@ def measure(source: FileName, asked: Asked | None = None) -> Size:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
 
 
-# Files of several pages: TIFF, GIF, animated PNG and WebP
-
-
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
     """Return an image file, for :func:`opened`: a large TIFF or FITS of this machine to be read in parts.
 
