@@ -117,18 +117,14 @@ class FitsPages(Pages):
                 pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
                 if self._blank is not None:
                     pixels[stored == self._blank] = np.nan
-        metadata = self._metadata(is_first=index == 0)
-        integers = self._integers if pixels.dtype == F32 else None
-        nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
-        return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
-
-    def _metadata(self, *, is_first: bool) -> Metadata:
-        """Return the size of a pixel and, of the first page, the header; damaged cards are left out."""
         size = None
         with quiet():
             with suppress(Exception):  # astropy raises almost anything on damaged cards
                 size = _pixel_size(self._header)
-            return Metadata(pixel_size=size, fits=self._kept() if is_first else b"")
+            metadata = Metadata(pixel_size=size, fits=b"" if index else self._kept())
+        integers = self._integers if pixels.dtype == F32 else None
+        nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
+        return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
 
     def _kept(self) -> bytes:
         """Return the cards for the chosen pages; raises ParameterError for pages that are no part of a cube."""

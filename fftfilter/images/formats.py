@@ -31,8 +31,7 @@ class Format(NamedTuple):
     shades_of_alpha: bool = True  # whether alpha has more than two values: 0, and that of opaque pixels
     longest: int = 2**31 - 1  # largest width and height
     lossy: bool = False  # whether samples may come back changed
-    options: Mapping[str, Any] = MappingProxyType({})
-    """For Pillow's writer: the least lossy setting that is still usual for the format."""
+    options: Mapping[str, Any] = MappingProxyType({})  # for Pillow's writer: the least lossy setting that is usual
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
     has_recipe: bool = False  # whether its metadata have a place for a recipe

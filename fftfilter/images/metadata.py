@@ -87,15 +87,13 @@ class Metadata:
     dpi: tuple[float, float] | None = None  # pixels per inch, horizontal and vertical
     xmp: bytes = b""
     text: Mapping[str, str] = field(default_factory=dict)  # text by PNG's keywords
-    unitless: tuple[float, float] | None = None
-    """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
+    unitless: tuple[float, float] | None = None  # pixels per a unit that a TIFF's description says, as ImageJ has it
     pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
-
     recipe: str = ""  # what this program makes the output by, as JSON
     own_recipe: str = ""  # what this program made the file by; outputs do not get it
 

@@ -65,9 +65,7 @@ def measure(data: bytes, name: str) -> Size:
     """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError."""
     if _PNM.match(data):
         return read_header(data, name).size
-    if _PFM.match(data):
-        return _pfm_header(data, name)[0]
-    return _npy_header(io.BytesIO(data), name)[0]
+    return (_pfm_header(data, name) if _PFM.match(data) else _npy_header(io.BytesIO(data), name))[0]
 
 
 def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
