@@ -55,15 +55,12 @@ def spectrum(
     target: str,
     engine: str | None,
     filter_: str | None,
-    pages: str | None,
-    hdu: int | None,
-    palette: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
     input_limit: int | None,
     verbose: int,
-    **coding: Any,
+    **given: Any,
 ) -> None:
     """Write the log-magnitude spectrum of an image, DC in the middle.
 
@@ -89,10 +86,10 @@ def spectrum(
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
-    how, asked = images.Coding(**coding), {"pages": pages, "hdu": hdu, "palette": palette}
     if filter_ is not None:
-        _look(context, filter_, source, target, {"device": device} | asked)
+        _look(context, filter_, source, target, {"device": device, **given})
         return
+    how = images.Coding(given["png_level"], given["quality"], given["compression"])
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
     remove_leftovers_beside(target)
@@ -104,7 +101,7 @@ def spectrum(
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, pages_of(asked), working=working)
+    found = images.opened(images.raw(source, input_limit), source, pages_of(given), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     images.check_fits(picture, target)

@@ -40,12 +40,9 @@ from .standard_streams import STANDARD_STREAM, open_stream
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Parts = Sequence[bytes | memoryview]
-"""A file's bytes in pieces, in their order."""
-Spare = Collection[Identity | None]
-"""Files that are not replaced, such as the input, by :func:`sources.identity`."""
-Times = tuple[int, int]
-"""When a file was last read and changed, in nanoseconds."""
+Parts = Sequence[bytes | memoryview]  # a file's bytes in pieces, in their order
+Spare = Collection[Identity | None]  # files that are not replaced, such as the input, by `sources.identity`
+Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds
 
 _OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20
@@ -113,11 +110,10 @@ def is_special(path: Path) -> bool:
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
     if re.fullmatch(_OPEN_FILE, str(path)):
         return True
-    try:
+    with suppress(OSError):
         mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def refuse_inputs(target: FileName, inputs: Spare) -> None:
@@ -216,13 +212,11 @@ def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:
     is_ours = machine == _machine()
     if is_ours and not _is_running(process):
         return True
-    try:
+    with suppress(OSError):
         written = entry.stat(follow_symlinks=False).st_mtime
-    except OSError:
-        return False
-    # In a container a killed run often had the same process number as this one.
-    is_of_an_earlier_run = is_ours and process == os.getpid() and written < _STARTED
-    return is_of_an_earlier_run or time.time() - written > _DAY
+        # In a container a killed run often had the same process number as this one.
+        return (is_ours and process == os.getpid() and written < _STARTED) or time.time() - written > _DAY
+    return False
 
 
 def _is_running(process: int) -> bool:

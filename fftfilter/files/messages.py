@@ -34,8 +34,8 @@ def quoted_if_odd(text: str) -> str:
 
 def reason(error: Exception) -> str:
     """Return the cause of a system error in words, and a way out where one is known."""
-    number = error.errno if isinstance(error, OSError) else None
-    cause = os.strerror(number).lower() if number else first_line(error)
+    number, said = (error.errno, error.strerror) if isinstance(error, OSError) else (None, None)
+    cause = os.strerror(number).lower() if number else said or first_line(error)
     return f"{cause}; {_WAY_OUT[number]}" if number in _WAY_OUT else cause
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -13,19 +14,16 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
-from .messages import reason, shown
+from .messages import FileName, reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .atomic import Times
-    from .messages import FileName
 
-Identity = tuple[int, int]
-"""The device and inode of a file, which are the same for all its names."""
-LARGE = 1 << 24
-"""Bytes of a file that is read in parts where that is possible."""
+Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
+LARGE = 1 << 24  # bytes of a file that is read in parts where that is possible
 # The bytes that are looked at before the rest is read, and those of a stream that are read at a time.
 _START = 1 << 20
 _PART = 1 << 24
@@ -79,8 +77,7 @@ class Slices:
         self.file.close()
 
 
-Content = bytes | Slices
-"""A file's bytes, in memory or read when they are asked for."""
+Content = bytes | Slices  # a file's bytes, in memory or read when they are asked for
 
 
 def digest_of(content: Content) -> str:
@@ -112,16 +109,14 @@ def as_file(data: Content) -> BinaryIO:
 
 def large_file(source: FileName, starts: tuple[bytes, ...]) -> Slices | None:
     """Return a large file of this machine that begins in one of these ways, to be read in parts; else None."""
-    try:
+    with suppress(OSError):  # `content` says why
         if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
             return None
         slices = Slices(open(source, "rb"))  # noqa: PTH123, SIM115  the caller closes it
-        if not stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) or not slices[:4].startswith(starts):
-            slices.close()
-            return None
-    except OSError:
-        return None  # `content` says why
-    return slices
+        if stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) and slices[:4].startswith(starts):
+            return slices
+        slices.close()
+    return None
 
 
 def _all_bytes(

@@ -10,7 +10,7 @@ import errno
 import io
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
 
 from ..errors import WriteError
@@ -18,8 +18,7 @@ from ..errors import WriteError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STANDARD_STREAM = "-"
-"""The name of standard input and standard output among the names of files."""
+STANDARD_STREAM = "-"  # the name of standard input and standard output among the names of files
 
 
 def open_stream(stream: TextIO | None) -> BinaryIO:
@@ -72,12 +71,10 @@ class _Guarded:
 
 
 def _closed(mode: str, opposite: int) -> TextIO:
-    """Return a stream that fails when it is used: its file is opened for the opposite of its mode.
-
-    It has no buffer, whose rest Python 3.13 would complain of in the end.
-    """
+    """Return a stream that fails when it is used: its file is opened for the opposite of its mode."""
     number = os.open(os.devnull, opposite)
     os.set_inheritable(number, True)
+    # Without a buffer, whose rest Python 3.13 would complain of in the end.
     return io.TextIOWrapper(cast("BinaryIO", io.FileIO(number, mode)), encoding="utf-8", write_through=True)
 
 
@@ -90,9 +87,8 @@ def _raise(error: OSError) -> NoReturn:
 
 def _unless_it_fails(stream: TextIO | None) -> TextIO | None:
     """Return a stream, None if it cannot be flushed: at exit Python would try again, and complain."""
-    try:
+    with suppress(OSError, ValueError):
         if stream is not None:
             stream.flush()
-    except (OSError, ValueError):
-        return None
-    return stream
+        return stream
+    return None

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
-from .messages import first_line
+from .messages import FileName, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .messages import FileName
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
@@ -64,11 +63,6 @@ class Url(NamedTuple):
 
         last = self.text.rstrip("/").rpartition("/")[2]
         return unquote(last) if self.is_web else last
-
-    @property
-    def suffix(self) -> str:
-        """The name's extension, with its dot."""
-        return Path(self.name).suffix
 
     @property
     def parent(self) -> Url:
@@ -124,14 +118,6 @@ def _scheme(url: str) -> str:
 
 
 # Access to files
-
-
-class UrlError(OSError):
-    """An error of a driver, with a readable message."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.strerror = message
 
 
 class Entry(NamedTuple):
@@ -200,21 +186,16 @@ def scandir(url: Url) -> Iterator[Iterator[Entry]]:
 
 @contextmanager
 def _opened(url: str) -> Iterator[tuple[Any, str]]:
-    """Give the file system of a URL and the path in it; errors of its driver become an OSError that can be shown.
-
-    Raises ParameterError without its package.
-    """
+    """Give the file system of a URL and the path in it; raises OSError of its driver, ParameterError without one."""
     try:
         yield _file_system(url)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT).lower()) from error
-    except PermissionError as error:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        number = errno.EACCES if isinstance(error, PermissionError) else errno.ENOENT
+        raise OSError(number, os.strerror(number).lower()) from error
     except (ParameterError, MemoryError):
         raise
     except Exception as error:  # any error of the driver's library
-        message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
-        raise UrlError(message) from error
+        raise OSError(None, f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://") from error
 
 
 def _file_system(url: str) -> tuple[Any, str]:
@@ -227,8 +208,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise ParameterError(f"{url}: needs another package: {first_line(error)} (pip install)") from error
     except ValueError as error:
-        message = f"{url}: {first_line(error)}; give a path, or a URL such as s3://bucket/folder/"
-        raise ParameterError(message) from error
+        way_out = "give a path, or a URL such as s3://bucket/folder/"
+        raise ParameterError(f"{url}: {first_line(error)}; {way_out}") from error
     return system, path
 
 

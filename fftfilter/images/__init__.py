@@ -2,12 +2,10 @@
 
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, depth_as -> write
 
-    palette.py         whether a palette is a look-up table or colors
-    picture.py         a picture between its file and the filter, and the memory that it takes
+    picture.py         a picture between its file and the filter, the memory that it takes, and palettes
     formats.py         the table of formats, with the pictures that each can hold
-    reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
-                       several pages, one in memory: by tiff_pages.py or animation.py, which also writes
-    completeness.py    truncated files: missing rows, damaged chunks
+    reading.py         bytes to a picture, or to pages, one in memory: by plain_formats.py, tiff_reader.py, fits.py,
+                       pillow_reader.py for all others, and animation.py, which also writes
     fits.py            FITS, in and out, by astropy
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py

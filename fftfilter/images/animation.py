@@ -16,28 +16,24 @@ from __future__ import annotations
 import io
 import os
 import struct
-from abc import abstractmethod
 from contextlib import suppress
 from fractions import Fraction
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..errors import ReadError
-from .completeness import check_chunks, riff_chunks, webp_frames
+from . import pillow_reader
 from .formats import FORMATS
 from .metadata import without_orientation
 from .pages import Pages, Sink
-from .pillow_reader import is_narrowed, picture_of, rawmode_of, read_as_it_is, refuse_unfit, with_alpha_of_one_color
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 from .writing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from PIL import ImageFile
 
     from .formats import Coding
     from .picture import Picture, Working
@@ -54,22 +50,25 @@ class AnimationPages(Pages):
     """The frames of an animation, given as bytes; raises ReadError."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        self.name, self._data, self.nbytes = name, data, len(data)
+        self.name, self.data = name, data
         with quiet_pillow():
             self._image = open_raster(io.BytesIO(data))
             self.format = self._image.format or ""
-            refuse_unfit(self._image, len(data), name, None)
+            pillow_reader.refuse_unfit(self._image, len(self.data), name)
             self.count, self.is_cut = frames_of(data, self.format, getattr(self._image, "n_frames", 1))
         # The picture that is shown by programs without animation, if it is none of the frames.
         self._skipped = 1 if self._image.info.get("default_image") else 0
         self.chosen = range(self.count)
-        self.plays = _plays(self._image)
+        loop = self._image.info.get("loop")
+        self.plays = loop if isinstance(loop, int) else 0
+        if self.format == "GIF":  # which says how often it is repeated
+            self.plays = 1 if loop is None else loop + 1 if loop else 0
         self._size = self._image.size
         if self._skipped:
             self.left_out += ("the default image",)
-        if is_narrowed(self._image):
+        if pillow_reader.is_narrowed(self._image):
             self.left_out += ("the low bytes of 16-bit color",)
-        self._rawmode = rawmode_of(self._image)
+        self._rawmode = pillow_reader.rawmode_of(self._image)
         self._kind: tuple[bool, bool] | None = None
 
     @property
@@ -81,7 +80,7 @@ class AnimationPages(Pages):
         name = self.page_name(index)
         with damage_as_error(name):
             if index == 0:
-                refuse_unfit(self._image, len(self._data), name, working)
+                pillow_reader.refuse_unfit(self._image, len(self.data), name, working)
             # The others say by their header whether they have color and alpha; of a WebP it is often no more than that.
             says_nothing = self.format in ("GIF", "WEBP") or self._rawmode.startswith("P")
             if says_nothing and self._kind is None:
@@ -91,18 +90,16 @@ class AnimationPages(Pages):
             shown = self._image.info.get("duration")
             self.milliseconds = float(shown) if isinstance(shown, int | float) else None
             if self._kind is None:
-                samples = with_alpha_of_one_color(self._image, read_as_it_is(self._image), self._rawmode)
+                samples = pillow_reader.read_as_it_is(self._image)
+                samples = pillow_reader.with_alpha_of_one_color(self._image, samples, self._rawmode)
             else:
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = without_orientation(picture_of(self._image, samples))
+            picture = without_orientation(pillow_reader.picture_of(self._image, samples))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture
-
-    def close(self) -> None:
-        self._image.close()
 
     def _seek(self, number: int) -> None:
         wanted, at = number + self._skipped, self._image.tell()
@@ -112,7 +109,7 @@ class AnimationPages(Pages):
                 with quiet_pillow():
                     self._image.seek(frame)
                 if self._image.size != self._size:
-                    refuse_unfit(self._image, len(self._data), self.page_name(self.chosen.index(number)), None)
+                    pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
             self._image.load()
         except EOFError as error:
             raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
@@ -123,31 +120,20 @@ class AnimationPages(Pages):
         for number in self.chosen:
             self._seek(number)
             colors = np.asarray(self._image.convert("RGBA"))
-            has_alpha = has_alpha or bool((colors[..., 3] < 255).any())
-            has_color = has_color or bool((colors[..., :2] != colors[..., 1:3]).any())
+            has_alpha |= bool((colors[..., 3] < 255).any())
+            has_color |= bool((colors[..., :2] != colors[..., 1:3]).any())
         return has_color, has_alpha
-
-
-def _plays(image: ImageFile.ImageFile) -> int:
-    loop = image.info.get("loop")
-    if image.format == "GIF":  # which says how often it is repeated
-        return 1 if loop is None else loop + 1 if loop else 0
-    return loop if isinstance(loop, int) else 0
 
 
 def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
     """Return the number of whole frames, and whether others are missing; ``counted`` is Pillow's number."""
-    if format_ == "GIF":
-        return _gif_frames(data)
     if format_ == "PNG":
         return _png_frames(data)
     if format_ == "WEBP":
-        frames, is_cut = webp_frames(data)
+        frames, is_cut = pillow_reader.webp_frames(data)
         return frames, is_cut or frames < counted
-    return counted, False
-
-
-def _gif_frames(data: bytes) -> tuple[int, bool]:
+    if format_ != "GIF":
+        return counted, False
     frames = 0
     with suppress(IndexError):
         for start, _ in _gif_blocks(data):
@@ -186,17 +172,13 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
             promised = int.from_bytes(data[start : start + 4], "big")
         begun += kind == b"fcTL"
         if kind == b"IEND":
-            check_chunks(data)
+            pillow_reader.check_chunks(data)
             return min(begun, promised), begun < promised
     return max(0, begun - 1), True
 
 
-# Writing
-
-
 class _Frame(NamedTuple):
-    data: bytes
-    """The frame as a file of its own."""
+    data: bytes  # the frame as a file of its own
     width: int
     height: int
     milliseconds: float
@@ -207,7 +189,6 @@ class _AnimationSink(Sink):
     def __init__(self, file: BinaryIO, suffix: str, coding: Coding, pages: int, plays: int) -> None:
         self._file, self._suffix, self._coding = file, suffix, coding
         self._pages, self._plays = pages, plays
-        self._is_first = True
 
     def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
         data = b"".join(encode(picture, self._suffix, self._coding))
@@ -215,47 +196,31 @@ class _AnimationSink(Sink):
         shown = _DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
         return _Frame(data, width, height, shown, picture.alpha is not None)
 
-    def add(self, encoded: _Frame) -> None:
-        if self._is_first:
-            self._begin(encoded)
-        self._append(encoded)
-        self._is_first = False
-
-    @abstractmethod
-    def _begin(self, frame: _Frame) -> None:
-        """Write the head of the file."""
-
-    @abstractmethod
-    def _append(self, frame: _Frame) -> None:
-        """Write a frame."""
-
 
 class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
-    def _begin(self, frame: _Frame) -> None:
-        self._file.write(b"GIF89a" + struct.pack("<HHBBB", frame.width, frame.height, 0x70, 0, 0))
-        if self._plays != 1:
+    def add(self, encoded: _Frame) -> None:
+        data, is_first, position, clear = encoded.data, not self._file.tell(), 0, None
+        if is_first:
+            self._file.write(b"GIF89a" + struct.pack("<HHBBB", encoded.width, encoded.height, 0x70, 0, 0))
+        if is_first and self._plays != 1:
             repeats = max(0, min(self._plays, 65536) - 1)
             self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
-
-    def _append(self, frame: _Frame) -> None:
-        data, position, clear = frame.data, 0, None
-        flags = data[10]
         for position, end in _gif_blocks(data):
             if data[position] == _GIF_IMAGE:
                 break
-            if data[position + 1] == _GIF_COMMENT and self._is_first:
+            if data[position + 1] == _GIF_COMMENT and is_first:
                 self._file.write(data[position:end])
             if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
                 clear = data[position + 6]
-        hundredths = min(65535, round(frame.milliseconds / 10))
+        hundredths = min(65535, round(encoded.milliseconds / 10))
         # Cleared after it was shown, or it would be seen where the next frame is transparent.
-        after = _GIF_CLEARED if frame.has_alpha else _GIF_STAYS
+        after = _GIF_CLEARED if encoded.has_alpha else _GIF_STAYS
         self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
         self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
-        head, own = data[position : position + 9], data[position + 9]
-        self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
+        place, own, flags = data[position : position + 9], data[position + 9], data[10]
+        self._file.write(place + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
         self._file.write(data[position + 10 : -1])
 
     def finish(self) -> None:
@@ -265,27 +230,24 @@ class _GifSink(_AnimationSink):
 class _PngSink(_AnimationSink):
     """PNG: the chunks of a picture; before the pixels of each frame a chunk with its place and duration."""
 
-    def _begin(self, frame: _Frame) -> None:
-        self._numbers = count()  # of the chunks of the animation
-        self._file.write(frame.data[:8])
-        for kind, start, end in chunks_of(frame.data):
-            if kind == b"IDAT":
-                break
-            self._file.writelines(chunk(kind, frame.data[start:end]))
-            if kind == b"IHDR":
-                self._file.writelines(chunk(b"acTL", struct.pack(">II", self._pages, self._plays)))
-
-    def _append(self, frame: _Frame) -> None:
-        seconds = min(65535.0, frame.milliseconds / 1000)
+    def add(self, encoded: _Frame) -> None:
+        found = [(kind, encoded.data[start:end]) for kind, start, end in chunks_of(encoded.data)]
+        is_first = not self._file.tell()
+        if is_first:
+            self._numbers = count()  # of the chunks of the animation
+            self._file.write(encoded.data[:8])
+            for kind, content in takewhile(lambda each: each[0] != b"IDAT", found):
+                self._file.writelines(chunk(kind, content))
+                if kind == b"IHDR":
+                    self._file.writelines(chunk(b"acTL", struct.pack(">II", self._pages, self._plays)))
+        seconds = min(65535.0, encoded.milliseconds / 1000)
         delay = Fraction(seconds).limit_denominator(min(1000, int(65535 / max(1.0, seconds))))
-        place = struct.pack(">IIIII", next(self._numbers), frame.width, frame.height, 0, 0)
+        place = struct.pack(">IIIII", next(self._numbers), encoded.width, encoded.height, 0, 0)
         shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
         self._file.writelines(chunk(b"fcTL", place + shown))
-        for content in (frame.data[start:end] for kind, start, end in chunks_of(frame.data) if kind == b"IDAT"):
-            if self._is_first:
-                self._file.writelines(chunk(b"IDAT", content))
-            else:
-                self._file.writelines(chunk(b"fdAT", struct.pack(">I", next(self._numbers)) + content))
+        for content in (content for kind, content in found if kind == b"IDAT"):
+            numbered = b"" if is_first else struct.pack(">I", next(self._numbers))
+            self._file.writelines(chunk(b"IDAT" if is_first else b"fdAT", numbered + content))
 
     def finish(self) -> None:
         self._file.writelines(chunk(b"IEND", b""))
@@ -294,27 +256,21 @@ class _PngSink(_AnimationSink):
 class _WebpSink(_AnimationSink):
     """WebP: common chunks, then for each frame a chunk with its place, its duration and its own chunks."""
 
-    def _begin(self, frame: _Frame) -> None:
-        found = {kind: frame.data[start:end] for kind, start, end in riff_chunks(frame.data)}
-        self._size = b"".join((side - 1).to_bytes(3, "little") for side in (frame.width, frame.height))
-        flags = 0x02 | 0x10 * frame.has_alpha
-        flags |= sum(flag for kind, flag in _WEBP_FLAGS.items() if kind in found)
-        self._file.write(b"RIFF" + bytes(4) + b"WEBP")
-        self._file.write(_riff_chunk(b"VP8X", struct.pack("<I", flags) + self._size))
-        if b"ICCP" in found:
-            self._file.write(_riff_chunk(b"ICCP", found[b"ICCP"]))
-        self._file.write(_riff_chunk(b"ANIM", struct.pack("<IH", 0, min(65535, self._plays))))
-        self._last = b"".join(_riff_chunk(kind, found[kind]) for kind in (b"EXIF", b"XMP ") if kind in found)
-
-    def _append(self, frame: _Frame) -> None:
-        shown = min((1 << 24) - 1, round(frame.milliseconds)).to_bytes(3, "little")
-        own = [
-            _riff_chunk(kind, frame.data[start:end])
-            for kind, start, end in riff_chunks(frame.data)
-            if kind in (b"ALPH", b"VP8 ", b"VP8L")
-        ]
-        place = bytes(6) + self._size + shown + bytes((_WEBP_REPLACES,))
-        self._file.write(_riff_chunk(b"ANMF", place + b"".join(own)))
+    def add(self, encoded: _Frame) -> None:
+        chunks = {
+            kind: _riff_chunk(kind, encoded.data[start:end])
+            for kind, start, end in pillow_reader.riff_chunks(encoded.data)
+        }
+        size = b"".join((side - 1).to_bytes(3, "little") for side in (encoded.width, encoded.height))
+        if not self._file.tell():
+            flags = 0x02 | 0x10 * encoded.has_alpha | sum(_WEBP_FLAGS.get(kind, 0) for kind in chunks)
+            self._file.write(b"RIFF" + bytes(4) + b"WEBP" + _riff_chunk(b"VP8X", struct.pack("<I", flags) + size))
+            self._file.write(chunks.get(b"ICCP", b""))
+            self._file.write(_riff_chunk(b"ANIM", struct.pack("<IH", 0, min(65535, self._plays))))
+            self._last = chunks.get(b"EXIF", b"") + chunks.get(b"XMP ", b"")
+        shown = min((1 << 24) - 1, round(encoded.milliseconds)).to_bytes(3, "little")
+        own = b"".join(part for kind, part in chunks.items() if kind in (b"ALPH", b"VP8 ", b"VP8L"))
+        self._file.write(_riff_chunk(b"ANMF", bytes(6) + size + shown + bytes((_WEBP_REPLACES,)) + own))
 
     def finish(self) -> None:
         self._file.write(self._last)

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FftfilterError, ParameterError, ReadError
+from ..files.sources import Content, as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -30,14 +32,13 @@ from .quiet import damage_as_error, quiet
 
 if TYPE_CHECKING:
     from ..files.atomic import Parts
-    from ..files.sources import Content
 
 BLOCK = 2880
 COMPRESSED = ".fz"
 # BITPIX, and the type of the stored numbers.
 _STORED = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
-# The BZERO of integers whose sign is the other than that of the stored ones.
-_OTHER_SIGN = {8: -128, 16: 1 << 15, 32: 1 << 31, 64: 1 << 63}
+# The BZERO of integers that are stored with the highest bit changed, as those of the other sign.
+_OTHER_SIGN = {np.dtype(np.int8): -128} | {np.dtype(f"u{size}"): 1 << (8 * size - 1) for size in (2, 4, 8)}
 # Cards of the layout, of a table of compressed tiles, and of what no longer holds behind a filter.
 _NOT_KEPT = re.compile(
     r"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
@@ -53,25 +54,10 @@ def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -
         raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
 
 
-class _File:
-    """Bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
-
-    closed, _at = False, 0
-
-    def __init__(self, data: Content) -> None:
-        self._data = data
-
-    def read(self, count: int = -1) -> bytes:
-        found = self._data[self._at : self._at + count if count >= 0 else len(self._data)]
-        self._at += len(found)
-        return found
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: len(self._data)}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
+def _file(data: Content) -> SimpleNamespace:
+    """Return bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
+    file = as_file(data)
+    return SimpleNamespace(closed=False, read=file.read, seek=file.seek, tell=file.tell)
 
 
 class FitsPages(Pages):
@@ -83,95 +69,62 @@ class FitsPages(Pages):
         refuse_without_astropy(name)
         from astropy.io import fits
 
-        self.name, self._data, self.nbytes = name, data, len(data)
+        self.name, self.data = name, data
         with damage_as_error(name), quiet():
-            hdus = fits.open(_File(data), memmap=False, do_not_scale_image_data=True)
+            hdus = fits.open(_file(data), memmap=False, do_not_scale_image_data=True)
             chosen, others = _image(hdus, name, number)
             self._hdu = hdus[chosen]
             self._header = self._hdu.header
-            *lead, self._height, self._width = map(int, self._hdu.shape)
-            self._start = self._hdu.fileinfo()["datLoc"]
-            self._is_compressed = isinstance(self._hdu, fits.CompImageHDU)
-            if self._is_compressed:
-                tables = fits.open(_File(data), memmap=False, disable_image_compression=True)
-                _check_tiles(tables[chosen], len(data) - self._start, name)
+            *self._lead, height, width = map(int, self._hdu.shape)
+            self.count = whole = math.prod(self._lead)
             self._stored = np.dtype(_STORED[self._header["BITPIX"]])
             self._scale = float(self._header.get("BSCALE", 1)), float(self._header.get("BZERO", 0))
             blank = self._header.get("BLANK")
+            available = len(data) - self._hdu.fileinfo()["datLoc"]
+            if isinstance(self._hdu, fits.CompImageHDU):
+                tables = fits.open(_file(data), memmap=False, disable_image_compression=True)
+                _check_tiles(tables[chosen], available, name)
+            else:
+                whole = available // (height * width * self._stored.itemsize)
+        if whole < 1:
+            raise ReadError(
+                f"{name}: the file ends within the {width} x {height} pixels of its header; get a whole copy of it"
+            )
+        self.is_cut, self.count = whole < self.count, min(whole, self.count)
+        self.chosen = range(self.count)
         self._blank = blank if self._stored.kind in "iu" and isinstance(blank, int) else None
-        self._lead: tuple[int, ...] = tuple(lead)
-        self.count, self.is_cut = math.prod(self._lead), False
         self._integers = _integers(self._stored, *self._scale)
         # Pages without a pixel that is BLANK have the type of the others, too.
         self._dtype = self._integers if self._integers in (U8, U16) and self._blank is None else F32
-        self._page_bytes = self._height * self._width * self._stored.itemsize
-        self._refuse_missing()
-        self.chosen = range(self.count)
+        self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
         if others:
             self.left_out = ("other HDUs",)
 
-    def _refuse_missing(self) -> None:
-        """Count the whole pages; raises ReadError for a picture that is not whole."""
-        if self._is_compressed:
-            return
-        whole = max(0, len(self._data) - self._start) // self._page_bytes
-        if whole < 1 or (whole < self.count == 1):
-            raise ReadError(
-                f"{self.name}: the file ends within the {self._width} x {self._height} pixels of its header; "
-                "get a whole copy of it"
-            )
-        self.is_cut, self.count = whole < self.count, min(whole, self.count)
-
-    @property
-    def pixels(self) -> int:
-        return len(self.chosen) * self._width * self._height
-
     def size(self) -> Size:
-        """Return the size of a page, with the number of pages."""
-        return Size(self._width, self._height, 1, self._dtype.itemsize, self.count)
+        return self._size
 
     def read(self, index: int, working: Any = None) -> Picture:
         number, name = self.chosen[index], self.name if self.count == 1 else self.page_name(index)
         refuse_oversize(name, self.size(), working)
         with damage_as_error(name), np.errstate(over="ignore"):
-            stored = self._page(number)
-            if self._dtype != F32 or (self._integers is not None and self._blank is None):
-                pixels = _other_sign(stored).astype(self._dtype) if self._has_other_sign else stored.astype(self._dtype)
+            place = tuple(map(int, np.unravel_index(number, self._lead))) if self._lead else ()
+            with quiet():
+                stored: Samples = np.asarray(self._hdu.section[place], self._stored)
+            if self._integers is not None and self._blank is None:
+                pixels = (_other_sign(stored) if self._integers in _OTHER_SIGN else stored).astype(self._dtype)
             else:
                 factor, offset = self._scale
                 pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
                 if self._blank is not None:
                     pixels[stored == self._blank] = np.nan
-        metadata = self._metadata(is_first=index == 0)
+        size = None
+        with quiet():
+            with suppress(Exception):  # astropy raises almost anything on damaged cards
+                size = _pixel_size(self._header)
+            metadata = Metadata(pixel_size=size, fits=b"" if index else self._kept())
         integers = self._integers if pixels.dtype == F32 else None
         nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
-
-    def close(self) -> None:
-        if not isinstance(self._data, bytes):
-            self._data.close()
-
-    @property
-    def _has_other_sign(self) -> bool:
-        return self._integers is not None and self._scale[1] != 0
-
-    def _page(self, number: int) -> Samples:
-        """Return the numbers of a page as they are stored."""
-        if self._is_compressed:
-            place = np.unravel_index(number, self._lead) if self._lead else ()
-            with quiet():
-                found: Samples = np.asarray(self._hdu.section[tuple(map(int, place))], self._stored)
-            return found
-        start = self._start + number * self._page_bytes
-        return np.frombuffer(self._data[start : start + self._page_bytes], self._stored).reshape(self._height, -1)
-
-    def _metadata(self, *, is_first: bool) -> Metadata:
-        """Return the size of a pixel and, of the first page, the header; damaged cards are left out."""
-        with quiet():
-            size = None
-            with suppress(Exception):  # astropy raises almost anything on damaged cards
-                size = _pixel_size(self._header)
-            return Metadata(pixel_size=size, fits=self._kept() if is_first else b"")
 
     def _kept(self) -> bytes:
         """Return the cards for the chosen pages; raises ParameterError for pages that are no part of a cube."""
@@ -228,18 +181,18 @@ def _check_tiles(table: Any, available: int, name: str) -> None:
 
 def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:
     """Return the type of the integers that are meant, None for floats and for scaled ones."""
-    if stored.kind not in "iu" or scale != 1 or zero not in (0, _OTHER_SIGN[8 * stored.itemsize]):
+    if stored.kind not in "iu" or scale != 1:
         return None
-    kind = stored.kind if zero == 0 else {"i": "u", "u": "i"}[stored.kind]
-    return np.dtype(f"{kind}{stored.itemsize}")
+    of_zero = {0.0: stored.newbyteorder("=")}
+    of_zero |= {float(each): dtype for dtype, each in _OTHER_SIGN.items() if dtype.itemsize == stored.itemsize}
+    return of_zero.get(zero)
 
 
 def _other_sign(numbers: Samples) -> Samples:
     """Return integers with the highest bit changed, as the type of the same size and the other sign."""
     size, native = numbers.dtype.itemsize, numbers.astype(numbers.dtype.newbyteorder("="))
-    changed = native.view(f"u{size}") ^ np.array(1 << (8 * size - 1), f"u{size}")
-    other: Samples = changed.view(f"{'u' if numbers.dtype.kind == 'i' else 'i'}{size}")
-    return other
+    changed: Samples = native.view(f"u{size}") ^ np.array(1 << (8 * size - 1), f"u{size}")
+    return changed.view(f"{'u' if numbers.dtype.kind == 'i' else 'i'}{size}")
 
 
 def _pixel_size(header: Any) -> PixelSize | None:
@@ -264,21 +217,15 @@ def _pixel_size(header: Any) -> PixelSize | None:
     return PixelSize(across, down, "WCS") if is_right else None
 
 
-# Writing
-
-
 def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> Metadata:
     """Return metadata whose header says what was done, without a unit if the values no longer have one."""
-    from dataclasses import replace
-
-    metadata = metadata or Metadata()
     with quiet():
         header = _header_of(metadata)
         if not has_unit:
             header.remove("BUNIT", ignore_missing=True)
         header.add_history(history)
         text: str = header.tostring(endcard=False, padding=False)
-    return replace(metadata, fits=text.encode("ascii", "replace"))
+    return replace(metadata or Metadata(), fits=text.encode("ascii", "replace"))
 
 
 def encode(picture: Picture, suffix: str) -> Parts:
@@ -298,9 +245,6 @@ class FitsSink(Sink):
         self._is_compressed = suffix == COMPRESSED
         self._header: Any = None
 
-    def encode(self, picture: Picture, milliseconds: float | None) -> Picture:  # noqa: ARG002  a FITS has no durations
-        return picture
-
     def add(self, encoded: Picture) -> None:
         pixels = np.ascontiguousarray(encoded.planes[0])
         if self._header is None:
@@ -311,9 +255,7 @@ class FitsSink(Sink):
         if self._is_compressed:
             self._pages.append(pixels)
             return
-        stored = pixels if pixels.dtype in (U8, F32) or pixels.dtype.kind == "i" else _other_sign(pixels)
-        if pixels.dtype == np.int8:
-            stored = _other_sign(pixels)
+        stored = _other_sign(pixels) if pixels.dtype in _OTHER_SIGN else pixels
         self._file.write(stored.astype(stored.dtype.newbyteorder(">"), copy=False).data.cast("B"))
 
     def finish(self) -> None:
@@ -340,9 +282,7 @@ class FitsSink(Sink):
         lead = [kept.pop(name) for name in [f"NAXIS{axis}" for axis in range(3, 1000)] if name in kept]
         if math.prod(lead) != self._count:
             lead = [self._count] if self._count > 1 else []
-        bits = 8 * dtype.itemsize
-        has_other_sign = dtype == np.int8 or (dtype.kind == "u" and dtype != U8)
-        zero = _OTHER_SIGN[bits] if has_other_sign else 0
+        bits, zero = 8 * dtype.itemsize, _OTHER_SIGN.get(dtype, 0)
         made = fits.Header()
         made["SIMPLE"] = True, "conforms to FITS standard"
         made["BITPIX"], made["NAXIS"] = -bits if dtype.kind == "f" else bits, 2 + len(lead)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError, WriteError
 from ..files.atomic import is_special
-from ..files.messages import quoted_if_odd, shown
+from ..files.messages import FileName, quoted_if_odd, shown
 from ..files.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..files.messages import FileName
     from .picture import Picture
 
 
@@ -32,8 +31,7 @@ class Format(NamedTuple):
     shades_of_alpha: bool = True  # whether alpha has more than two values: 0, and that of opaque pixels
     longest: int = 2**31 - 1  # largest width and height
     lossy: bool = False  # whether samples may come back changed
-    options: Mapping[str, Any] = MappingProxyType({})
-    """For Pillow's writer: the least lossy setting that is still usual for the format."""
+    options: Mapping[str, Any] = MappingProxyType({})  # for Pillow's writer: the least lossy setting that is usual
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
     has_recipe: bool = False  # whether its metadata have a place for a recipe
@@ -58,6 +56,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True)
+_EXACT = {"lossless": True, "exact": True}  # of WebP
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -74,14 +73,7 @@ FORMATS = {
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
-    ".webp": Format(
-        *("WEBP", 8, 8, True),
-        longest=16383,
-        options={"lossless": True, "exact": True},
-        has_quality=True,
-        pages=True,
-        is_shown=True,
-    ),
+    ".webp": Format("WEBP", alpha=True, longest=16383, options=_EXACT, has_quality=True, pages=True, is_shown=True),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
     ".gif": Format(
@@ -125,12 +117,12 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
-    if known := _known_suffix(given):
-        return known
+    extension = PurePath(given).suffix
+    if extension.lower() in FORMATS:
+        return extension.lower()
     if _gets_own_format(given):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
-    extension = PurePath(given).suffix
     problem = f"cannot write {quoted_if_odd(extension)} files" if extension else "a name without extension"
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
@@ -167,13 +159,8 @@ def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None
 
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
-    return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
-
-
-def _known_suffix(path: str) -> str | None:
-    """Return the key of FORMATS that a path ends with, None if there is none."""
-    suffix = PurePath(path).suffix.lower()
-    return suffix if suffix in FORMATS else None
+    is_known = PurePath(target).suffix.lower() in FORMATS
+    return target == STANDARD_STREAM or (not is_known and is_special(Path(target)))
 
 
 def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> None:

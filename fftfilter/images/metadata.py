@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files.sources import as_file
-from .pixel_size import PixelSize, of_image, of_tags, text_of
+from ..files.sources import Content, as_file
+from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from PIL import Image
     from tifffile import TiffPage
 
-    from ..files.sources import Content
     from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"
@@ -69,13 +68,13 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
 _PNG_UNIT = 100_000  # steps of 1 of gamma and chromaticity in a PNG
-# Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
-# turns a TIFF upright), XMP and the profile.
+# Pillow turns a TIFF upright.
+_HANDLED_APART = (ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG, *_RESOLUTION_TAGS, 296)
+# Tags of a TIFF's layout, which say nothing about the picture.
 _LAYOUT_TAGS = {
     *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 301, 317, 318, 319),
     *(320, 321, 322, 323, 324, 325, 330, 332, 333, 334, 336, 337, 338, 339, 340, 341, 342, 347, 512, 513, 514, 515),
     *(517, 518, 519, 520, 521, 529, 530, 531, 532, 34377, 37724),
-    *(ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG),
 }
 
 
@@ -88,23 +87,95 @@ class Metadata:
     dpi: tuple[float, float] | None = None  # pixels per inch, horizontal and vertical
     xmp: bytes = b""
     text: Mapping[str, str] = field(default_factory=dict)  # text by PNG's keywords
-    unitless: tuple[float, float] | None = None
-    """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
+    unitless: tuple[float, float] | None = None  # pixels per a unit that a TIFF's description says, as ImageJ has it
     pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
-
-    recipe: str = ""
-    """What this program makes the output by, as JSON."""
-    own_recipe: str = ""
-    """What this program made the file by; outputs do not get it."""
+    recipe: str = ""  # what this program makes the output by, as JSON
+    own_recipe: str = ""  # what this program made the file by; outputs do not get it
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""
         return Metadata(pixel_size=self.pixel_size, left_out=self.left_out)
+
+    def fitting(self, format_: str) -> tuple[Metadata, list[str]]:
+        """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
+        fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
+        if format_ == "JPEG":
+            for name in ("exif", "xmp", "iptc"):
+                fits[name] = len(getattr(self, name)) < _MOST_IN_MARKER
+        text = self.text if format_ == "PNG" else {}
+        if format_ == "TIFF":
+            is_described = "Description" in self.text or (self.recipe and _DESCRIPTION_TAG in tags_of(self.exif))
+            fits["recipe"] = not (self.recipe and is_described)
+            text = {key: words for key, words in self.text.items() if key in _TEXT_TAGS}
+        elif format_ in ("JPEG", "GIF", "JPEG2000"):
+            comment = self.text.get(_COMMENT, "")
+            text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
+        kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
+        # Colors without metadata are taken as sRGB.
+        fits["gamma"] |= b"sRGB" in self.gamma
+        left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]
+        return kept, [*self.left_out, *left_out] + (["text"] if len(text) < len(self.text) else [])
+
+    def png_chunks(self) -> Iterator[bytes]:
+        """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
+        for kind, content in self.gamma.items():
+            yield from chunk(kind, content)
+        if self.profile:
+            yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(self.profile))
+        if self.dpi:
+            yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in self.dpi), 1))
+        if self.exif:
+            yield from chunk(b"eXIf", self.exif)
+        for name, value in (dict(self.text) | ({_RECIPE: self.recipe} if self.recipe else {})).items():
+            key = name.encode("latin-1", "replace")[:79]
+            try:
+                plain = value.encode("latin-1")
+            except UnicodeEncodeError:
+                yield from chunk(b"iTXt", key + b"\0\0\0\0\0" + value.encode("utf-8", "replace"))
+            else:
+                yield from chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
+        if self.xmp:
+            yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + self.xmp)
+
+    def tiff_tags(self) -> dict[int, Any]:
+        """Return a TIFF's tags but for its layout; groups of tags as dicts."""
+        tags = tags_of(self.exif)
+        for name, tag in _TEXT_TAGS.items():
+            if name in self.text and tag not in tags:
+                tags[tag] = self.text[name]
+        if self.recipe:
+            tags[_DESCRIPTION_TAG] = self.recipe
+        if self.xmp:
+            tags[_XMP_TAG] = self.xmp
+        tags.pop(_PROFILE_TAG, None)
+        kept = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags if tag not in _LAYOUT_TAGS}
+        if self.profile:
+            kept[_PROFILE_TAG] = self.profile
+        if self.dpi:
+            kept[296], kept[282], kept[283] = 2, *self.dpi
+        elif self.unitless:
+            kept[296], kept[282], kept[283] = _NO_UNIT, *self.unitless
+        return kept
+
+    def pillow_options(self) -> dict[str, Any]:
+        """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
+        # A marker of a JPEG without Photoshop's other resources, one of which is a thumbnail.
+        iptc = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(self.iptc)) + self.iptc
+        iptc += bytes(len(iptc) % 2)
+        options: dict[str, Any] = {
+            "exif": self.exif and EXIF + self.exif,
+            "xmp": self.xmp,
+            "icc_profile": self.profile,
+            "dpi": self.dpi,
+            "comment": self.text.get(_COMMENT, "").encode("utf-8", "replace"),
+            "extra": self.iptc and _APP13 + struct.pack(">H", 2 + len(iptc)) + iptc,
+        }
+        return {name: value for name, value in options.items() if value}
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
@@ -113,7 +184,9 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
-    text = _text(image)
+    text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
+    if isinstance(comment := info.get("comment"), bytes):
+        text[_COMMENT] = text_of(comment)
     return Metadata(
         profile=profile,
         exif=exif,
@@ -129,10 +202,7 @@ def gather(image: Image.Image, channels: int) -> Metadata:
 
 
 def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Image.Exif], None] | None) -> Metadata:
-    """Return the metadata of a TIFF's page, whose samples became 1 or 3 ``channels``.
-
-    ``changes`` are made in its tags first.
-    """
+    """Return the metadata of a TIFF's page, as :func:`gather`; ``changes`` are made in its tags first."""
     from PIL import Image
 
     tags = Image.Exif()
@@ -145,7 +215,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         own_recipe = said if isinstance(said, str) and said.startswith(_RECIPE_START) else ""
         if own_recipe:
             del tags[_DESCRIPTION_TAG]
-        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
+        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG)
         profile = _profile(own, channels)
         left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
@@ -154,7 +224,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         dpi = _dpi([number * per_unit for number in resolution])
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
         unitless = (resolution[0], resolution[1]) if is_unitless and resolution != [1, 1] else None
-        for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
+        for tag in (*_LAYOUT_TAGS, *_HANDLED_APART):
             tags.pop(tag, None)
         for tag in _TAG_GROUPS:
             if tag in tags:
@@ -170,8 +240,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     xmp = xmp if isinstance(xmp, bytes) else b""
-    known: dict[str, Any] = {"unitless": unitless, "pixel_size": pixel_size, "left_out": left_out}
-    return Metadata(profile, exif, dpi, xmp, own_recipe=own_recipe, **known)
+    return Metadata(profile, exif, dpi, xmp, {}, unitless, pixel_size, left_out=left_out, own_recipe=own_recipe)
 
 
 def _profile(profile: object, channels: int) -> bytes:
@@ -187,15 +256,14 @@ def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
 
 
 def _gamma(image: Image.Image) -> dict[bytes, bytes]:
-    info, found = image.info, dict[bytes, bytes]()
-    if image.format == "PNG":
-        with suppress(TypeError, ValueError, OverflowError, struct.error):
-            if "gamma" in info:
-                found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
-            if "chromaticity" in info:
-                found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
-            if "srgb" in info:
-                found[b"sRGB"] = bytes((info["srgb"],))
+    info, found = image.info if image.format == "PNG" else {}, dict[bytes, bytes]()
+    with suppress(TypeError, ValueError, OverflowError, struct.error):
+        if "gamma" in info:
+            found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
+        if "chromaticity" in info:
+            found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
+        if "srgb" in info:
+            found[b"sRGB"] = bytes((info["srgb"],))
     return found
 
 
@@ -246,17 +314,7 @@ def _dpi(given: object) -> tuple[float, float] | None:
     return None
 
 
-def _text(image: Image.Image) -> dict[str, str]:
-    text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
-    comment = image.info.get("comment")
-    if isinstance(comment, bytes):
-        text[_COMMENT] = text_of(comment)
-    return text
-
-
-# EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen
-
-
+# Pictures are turned when they are read, so that angles and frequencies are those on the screen.
 def upright(picture: Picture, orientation: int) -> Picture:
     """Return a picture turned as its orientation says, 1 to 8; other values mean nothing."""
     if orientation not in range(2, 9):
@@ -268,11 +326,11 @@ def upright(picture: Picture, orientation: int) -> Picture:
         return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
 
     metadata = picture.metadata
-    if metadata and metadata.dpi and transposed:
-        metadata = replace(metadata, dpi=metadata.dpi[::-1])
-    if metadata and metadata.pixel_size and transposed:
-        size = metadata.pixel_size
-        metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
+    if metadata and transposed:
+        size = metadata.pixel_size and metadata.pixel_size._replace(
+            across=metadata.pixel_size.down, down=metadata.pixel_size.across
+        )
+        metadata = replace(metadata, dpi=metadata.dpi and metadata.dpi[::-1], pixel_size=size)
     alpha = None if picture.alpha is None else turned(picture.alpha)
     return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
 
@@ -284,102 +342,3 @@ def without_orientation(picture: Picture) -> Picture:
         return picture
     exif, orientation = exif_of_upright(metadata.exif)
     return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
-
-
-# Into files
-
-
-def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
-    """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
-    fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
-    if format_ == "JPEG":
-        for name in ("exif", "xmp", "iptc"):
-            fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
-    text = metadata.text if format_ == "PNG" else {}
-    if format_ == "TIFF":
-        fits["recipe"] = not (metadata.recipe and _is_described(metadata))
-        text = {key: words for key, words in metadata.text.items() if key in _TEXT_TAGS}
-    elif format_ in ("JPEG", "GIF", "JPEG2000"):
-        comment = metadata.text.get(_COMMENT, "")
-        text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
-    kept = Metadata(text=text, **{name: getattr(metadata, name) for name, each in fits.items() if each})
-    # Colors without metadata are taken as sRGB.
-    fits["gamma"] |= b"sRGB" in metadata.gamma
-    left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
-    return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
-
-
-def _is_described(metadata: Metadata) -> bool:
-    from PIL import Image
-
-    tags = Image.Exif()
-    if metadata.exif:
-        tags.load(EXIF + metadata.exif)
-    return "Description" in metadata.text or _DESCRIPTION_TAG in tags
-
-
-def png_chunks(metadata: Metadata) -> Iterator[bytes]:
-    """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
-    for kind, content in metadata.gamma.items():
-        yield from chunk(kind, content)
-    if metadata.profile:
-        yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.profile))
-    if metadata.dpi:
-        yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in metadata.dpi), 1))
-    if metadata.exif:
-        yield from chunk(b"eXIf", metadata.exif)
-    for name, value in (dict(metadata.text) | ({_RECIPE: metadata.recipe} if metadata.recipe else {})).items():
-        key = name.encode("latin-1", "replace")[:79]
-        try:
-            plain = value.encode("latin-1")
-        except UnicodeEncodeError:
-            yield from chunk(b"iTXt", key + b"\0\0\0\0\0" + value.encode("utf-8", "replace"))
-        else:
-            yield from chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
-    if metadata.xmp:
-        yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + metadata.xmp)
-
-
-def tiff_tags(metadata: Metadata) -> dict[int, Any]:
-    """Return a TIFF's tags but for its layout; groups of tags as dicts."""
-    from PIL import Image
-
-    tags = Image.Exif()
-    if metadata.exif:
-        tags.load(EXIF + metadata.exif)
-    for name, tag in _TEXT_TAGS.items():
-        if name in metadata.text and tag not in tags:
-            tags[tag] = metadata.text[name]
-    if metadata.recipe:
-        tags[_DESCRIPTION_TAG] = metadata.recipe
-    if metadata.xmp:
-        tags[_XMP_TAG] = metadata.xmp
-    given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}
-    kept = {tag: value for tag, value in given.items() if tag not in _LAYOUT_TAGS or tag in (ORIENTATION_TAG, _XMP_TAG)}
-    if metadata.profile:
-        kept[_PROFILE_TAG] = metadata.profile
-    if metadata.dpi:
-        kept[296], kept[282], kept[283] = 2, *metadata.dpi
-    elif metadata.unitless:
-        kept[296], kept[282], kept[283] = _NO_UNIT, *metadata.unitless
-    return kept
-
-
-def pillow_options(metadata: Metadata) -> dict[str, Any]:
-    """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
-    options: dict[str, Any] = {
-        "exif": metadata.exif and EXIF + metadata.exif,
-        "xmp": metadata.xmp,
-        "icc_profile": metadata.profile,
-        "dpi": metadata.dpi,
-        "comment": metadata.text.get(_COMMENT, "").encode("utf-8", "replace"),
-        "extra": metadata.iptc and _iptc_marker(metadata.iptc),
-    }
-    return {name: value for name, value in options.items() if value}
-
-
-def _iptc_marker(iptc: bytes) -> bytes:
-    """Return a JPEG's marker with IPTC, without Photoshop's other resources, one of which is a thumbnail."""
-    padded = iptc + bytes(len(iptc) % 2)
-    content = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(iptc)) + padded
-    return _APP13 + struct.pack(">H", 2 + len(content)) + content

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
+    from ..files.sources import Content
     from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     first: int | None = None
     last: int | None = None
     hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
-    palette: PaletteRule = "auto"  # whether it is a look-up table, by palette.py
+    palette: PaletteRule = "auto"  # whether it is a look-up table, by picture.table_of
 
     @classmethod
     def parse(cls, text: str) -> Asked:
@@ -56,16 +57,15 @@ class Pages(ABC):
     """The chosen pages of a file."""
 
     name: str  # of the file, in messages
+    data: Content  # the file
     count: int  # the number of whole pages in the file
     is_cut: bool  # whether it should have more
-    nbytes: int  # of the file
     format: str  # Pillow's name of the file's format
     plays: int = 0  # how often an animation is played; 0 is forever
     milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     chosen: range
-    keeps_levels: bool = True
-    """Whether the output has the grey levels of the input, so that metadata about them still hold."""
+    keeps_levels: bool = True  # whether the output has the grey levels of the input: metadata about them still hold
     are_floats: bool = False  # whether the output has floats, whatever the input has
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
@@ -80,9 +80,9 @@ class Pages(ABC):
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
-        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
+        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * len(self.data)):
             raise TooLargeError(
-                f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {self.nbytes:,} bytes; "
+                f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {len(self.data):,} bytes; "
                 "take fewer by --pages, such as --pages -10"
             )
         self.keeps_levels, self.are_floats = keeps_levels, are_floats
@@ -91,9 +91,10 @@ class Pages(ABC):
         return len(self.chosen)
 
     @property
-    @abstractmethod
     def pixels(self) -> int:
         """The number of pixels to decode for the chosen pages, if all are as large as the first."""
+        size = self.size()
+        return len(self) * size.width * size.height
 
     def size(self) -> Size:
         """Return the size of the first page, with the number of pages."""
@@ -107,17 +108,18 @@ class Pages(ABC):
     def read(self, index: int, working: Working | None = None) -> Picture:
         """Return a chosen page, counted from 0; raises ReadError, TooLargeError."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, if it is read in parts."""
+        if not isinstance(self.data, bytes):
+            self.data.close()
 
 
 class Sink(ABC):
     """A file that grows by pages. Pages are encoded by any thread, and added in their order."""
 
-    @abstractmethod
-    def encode(self, picture: Picture, milliseconds: float | None) -> Any:
+    def encode(self, picture: Picture, milliseconds: float | None) -> Any:  # noqa: ARG002  which few formats have
         """Return a page for :meth:`add`; the picture fits the format."""
+        return picture
 
     @abstractmethod
     def add(self, encoded: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,21 +13,19 @@ from ..errors import ReadError, TooLargeError
 from ..system import lacking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..output.modes import Mode
     from .metadata import Metadata
-
-    Working = Callable[["Size"], int]
+    from .pages import PaletteRule
 
 Samples = NDArray[Any]
+Working = Callable[["Size"], int]
 
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
-MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}
-"""The sample that stands for white, by type; only netpbm's files have others."""
+MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
 # Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
 # sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
 _TAKEN = {1: 8, 2: 12, 4: 30}
+WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 
 @dataclass(eq=False)
@@ -41,8 +40,7 @@ class Picture:
     format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
     metadata: Metadata | None = None  # None leaves them out of the output
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
-    table: NDArray[np.uint16] | None = None
-    """The look-up table (3, 256) of a palette whose indices are the one plane."""
+    table: NDArray[np.uint16] | None = None  # the look-up table (3, 256) of a palette whose indices are the one plane
     tiff_tile: tuple[int, int] | None = None  # the height and width of the tiles of a TIFF
     integers: np.dtype[Any] | None = None
     """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""
@@ -112,13 +110,17 @@ class Size(NamedTuple):
     bytes_per_sample: int
     pages: int = 1  # of its file; the size is that of the first
 
+    @property
+    def samples(self) -> int:
+        """The number of samples of a page."""
+        return self.width * self.height * self.channels
+
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:
     """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``decode``."""
-    samples = size.width * size.height * size.channels
-    taken = _TAKEN[size.bytes_per_sample] * samples
+    taken = _TAKEN[size.bytes_per_sample] * size.samples
     if working:
-        taken = max(taken, working(size) + 3 * size.bytes_per_sample * samples)
+        taken = max(taken, working(size) + 3 * size.bytes_per_sample * size.samples)
     if (free := lacking(taken)) is not None:
         raise TooLargeError(
             f"{name}: {size.width} x {size.height} pixels take {taken:,} bytes to filter, more than the {free:,} of "
@@ -131,3 +133,20 @@ def samples_of(picture: Picture) -> Samples:
     alpha = picture.alpha
     bands = picture.planes if alpha is None else np.concatenate([picture.planes, alpha[None]])
     return np.ascontiguousarray(bands.transpose(1, 2, 0))
+
+
+def table_of(colors: NDArray[Any], rule: PaletteRule) -> NDArray[np.uint16] | None:
+    """Return a palette as a table (3, 256) if indices are to be filtered, else None; ``colors`` are (entries, 3).
+
+    By itself a palette is a table if it has 256 entries that are not all gray, and each differs from the next by at
+    most 20 of 255 in each channel, but for two at most: tables of display programs run smoothly from color to color,
+    with other colors at an end for what is too dark or too bright. Colors chosen for a picture jump.
+    """
+    if rule == "colors" or not len(colors):
+        return None
+    if rule == "auto":
+        steps = np.abs(np.diff(colors.astype(np.int64), axis=0)).max(axis=1, initial=0)
+        is_gray = (colors == colors[:, :1]).all()
+        if len(colors) < 256 or is_gray or np.count_nonzero(steps > 20 * WHITE) > 2:
+            return None
+    return np.pad(colors.astype(np.uint16), ((0, 256 - len(colors)), (0, 0)), mode="edge").T

@@ -1,11 +1,16 @@
-"""Read images through Pillow, at their own depth.
+"""Read images through Pillow, at their own depth, and refuse truncated ones.
 
-Pillow narrows 16-bit color to the high bytes; a second decoding of the same file gives the low ones.
+Pillow narrows 16-bit color to the high bytes; a second decoding of the same file gives the low ones. It refuses a file
+whose bytes end too early, but not one whose compressed data do: it leaves missing rows black or gray without an error.
+It also refuses a JPEG that lacks only its last marker.
 """
 
 from __future__ import annotations
 
 import io
+import re
+import struct
+import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,32 +18,40 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError
-from ..files.sources import as_file
-from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
+from ..files.sources import Content, as_file
 from .metadata import gather, lies_on_its_side, without_orientation
-from .palette import WHITE, table_of
-from .picture import MAXVAL_OF, Picture, Samples, Size, refuse_oversize
+from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
+from .png_writer import chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
     from PIL import ImageFile
 
-    from ..files.sources import Content
     from .pages import PaletteRule
-    from .picture import Working
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_INTERLACED = 28  # where the header says so
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+# The first column and row of each pass of an interlaced PNG, and the steps to the next.
+_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
+_START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
+_FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
 
 
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
     if data[8:12] == b"WEBP":
-        refuse_cut_webp(data, name)
+        frames, is_cut = webp_frames(data)
+        if is_cut and b"ANMF" in data:  # which Pillow does not open at all
+            raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
         if _frames(image) > 1:
@@ -75,7 +88,7 @@ def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint1
 
 
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
-    """Read a page of a TIFF, counted from 0 among all of its lists of tags; as :func:`read_with_pillow`."""
+    """Read a page of a TIFF, counted from 0 among all of its lists of tags."""
     with quiet_pillow():
         image = open_raster(as_file(data), "TIFF")
         image.seek(number)
@@ -111,13 +124,11 @@ def refuse_at_start(start: bytes, name: str) -> None:
     """Raise ReadError if a file does not start like an image, TooLargeError if memory cannot hold it."""
     with damage_as_error(name):
         try:
-            size = measure_with_pillow(io.BytesIO(start))
+            refuse_oversize(name, measure_with_pillow(io.BytesIO(start)))
         except (UnidentifiedImageError, OSError):
             # The headers of these may be longer than the start.
             if not start.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE)):
                 raise
-        else:
-            refuse_oversize(name, size)
 
 
 def _frames(image: ImageFile.ImageFile) -> int:
@@ -127,14 +138,15 @@ def _frames(image: ImageFile.ImageFile) -> int:
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
-    if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
-        return False
+    if "mp" in jpeg.info or b"\xff\xd9" + _JPEG_SIGNATURE not in data:
+        return False  # without a walk through all markers
+    rest = data[_jpeg_end(data)[0] + 2 :]
     with suppress(OSError), quiet_pillow():
-        return open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
+        return rest.startswith(_JPEG_SIGNATURE) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
     return False
 
 
-def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
+def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None = None) -> None:
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
     # A GIF may have pixels for a part of its screen only.
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
@@ -159,23 +171,17 @@ def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     image.load()
     mode = image.mode  # Some of Pillow's readers set it when they load.
     if mode in ("P", "PA"):
-        return _without_palette(image)
+        opaque = mode == "P" and not image.has_transparency_data
+        colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
+        is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
+        return colors[..., 2:] if is_gray else colors
     if mode == "1":
         return np.asarray(image).astype(np.uint8) * np.uint8(255)
-    if mode.startswith("I;16"):
-        return np.asarray(image).astype(np.uint16)
-    if mode == "I":
-        return np.asarray(image).astype(np.float32)
+    if mode.startswith("I"):
+        return np.asarray(image).astype(np.float32 if mode == "I" else np.uint16)
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
     return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
-
-
-def _without_palette(image: Image.Image) -> Samples:
-    opaque = image.mode == "P" and not image.has_transparency_data
-    colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
-    is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
-    return colors[..., 2:] if is_gray else colors
 
 
 def with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
@@ -205,11 +211,7 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
 
 
 def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> Samples:
-    """Return the (height, width, channels) samples of a 16-bit PNG; Pillow itself gives only the high bytes.
-
-    A second decoding, as if the file had the other byte order, gives the low bytes. Only TIFFs of unusual layouts come
-    here; they are refused.
-    """
+    """Return the samples (height, width, channels) of a 16-bit PNG; TIFFs that come here are refused."""
     rawmode = rawmode_of(image)
     layout = rawmode.partition(";16")[0]
     if image.format == "PNG" and layout == "LA":
@@ -222,7 +224,7 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> 
         way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
         raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
     with quiet_pillow():
-        twin = open_raster(as_file(data), "PNG")
+        twin = open_raster(as_file(data), "PNG")  # as if the file had the other byte order, which gives the low bytes
     _set_rawmode(twin, f"{layout};16L")
     image.load()
     twin.load()
@@ -235,3 +237,112 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
         tile._replace(args=rawmode if isinstance(tile.args, str) else (rawmode, *(tile.args or ())[1:]))
         for tile in image.tile
     ]
+
+
+# Truncated files
+
+
+def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
+    """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
+    if image.format in ("PNG", "ICO"):
+        with quiet_pillow():
+            last_row = np.asarray(image.crop((0, image.height - 1, *image.size)))
+        # A missing last row is zero, but for an interlaced picture, whose rows come in turns.
+        if image.format == "ICO" or data[_INTERLACED] or not last_row.any():
+            for start in re.finditer(_PNG_SIGNATURE, data):
+                _check_png(data[start.start() :])
+    elif image.format in ("JPEG", "MPO"):
+        # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
+        corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
+        if np.isin(corner, (127, 128)).all() and _needs_more(data, _jpeg_end(data)[0]):
+            raise ValueError("its pixels end before its last row")
+
+
+def check_chunks(data: bytes) -> int:
+    """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
+    view = memoryview(data)
+    for kind, start, end in chunks_of(data):
+        if start + 4 > len(data):
+            break
+        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[start - 4 : end])):
+            raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
+        if kind == b"IEND":
+            return end + 4
+    raise ValueError("it ends before its last chunk")
+
+
+def _check_png(data: bytes) -> None:
+    """Raise ValueError if the compressed data of a PNG have less than all rows."""
+    width, height, bits, color, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
+    grids = _PASSES if interlaced else ((0, 0, 1, 1),)
+    sizes = [(-(-(width - x) // across), -(-(height - y) // down)) for x, y, across, down in grids]
+    rows = [(tall, 1 + -(-wide * bits * _CHANNELS[color] // 8)) for wide, tall in sizes if wide > 0]
+    wanted = sum(tall * row for tall, row in rows)
+    stored = b"".join(data[start:end] for kind, start, end in chunks_of(data) if kind == b"IDAT")
+    missing = wanted - len(zlib.decompressobj().decompress(stored, wanted))
+    if missing > 0:
+        rows_missing = f"{-(-missing // rows[0][1])} of its {height} rows"
+        raise ValueError(
+            f"{f'{missing} of the {wanted} bytes of its rows' if interlaced else rows_missing} are missing"
+        )
+
+
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
+    start = 20
+    while start <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, start - 8)
+        yield kind, start, start + length
+        start += length + length % 2 + 8
+
+
+def webp_frames(data: bytes) -> tuple[int, bool]:
+    """Return the number of whole frames of an animated WebP, and whether the file is cut off."""
+    frames = [end <= len(data) for kind, _, end in riff_chunks(data) if kind == b"ANMF"]
+    return sum(frames), not all(frames) or len(data) < 8 + int.from_bytes(data[4:8], "little")
+
+
+def whole_jpeg(data: bytes) -> bytes:
+    """Return a JPEG's bytes, with the marker of its end if that alone is missing; raises ValueError if pixels are."""
+    if data.endswith(b"\xff\xd9"):
+        return data  # without a walk through all markers
+    end, has_all_scans = _jpeg_end(data)
+    if end < len(data):
+        return data
+    data = data.removesuffix(b"\xff")  # half of the marker
+    if not has_all_scans or _needs_more(data, len(data)):
+        raise ValueError("it ends within its pixels")
+    return data + bytes((0xFF, _END_OF_IMAGE))
+
+
+def jpeg_width(data: bytes) -> int | None:
+    """Return the width in the header of a JPEG, None without one."""
+    for marker in _JPEG_MARKER.finditer(data):
+        if marker[1][0] in _FRAMES:
+            return int.from_bytes(data[marker.end() + 5 : marker.end() + 7], "big")
+    return None
+
+
+def _jpeg_end(data: bytes) -> tuple[int, bool]:
+    """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits."""
+    left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full
+    position = 2
+    while (marker := _JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
+        start = marker.end() + 2
+        position = marker.end() + int.from_bytes(data[marker.end() : start], "big")
+        segment = data[start:position]
+        if marker[1][0] in _FRAMES:
+            left = {component: set(range(64)) for component in segment[6::3]}
+        elif marker[1][0] == _START_OF_SCAN and len(segment) >= 4:
+            first, last, precision = segment[-3:]
+            for component in segment[1:-3:2] if precision & 15 == 0 else b"":
+                left.get(component, set()).difference_update(range(first, last + 1))
+    return marker.start() if marker else len(data), bool(left) and not any(left.values())
+
+
+def _needs_more(data: bytes, end: int) -> bool:
+    """Whether a JPEG lacks pixels: then those that are decoded depend on what follows its data."""
+    ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
+    with quiet_pillow():
+        first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)
+    return first.tobytes() != second.tobytes()

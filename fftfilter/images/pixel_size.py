@@ -68,15 +68,18 @@ def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
     # Pillow makes 72 dpi of a JPEG whose EXIF says none.
     is_own = image.format not in ("JPEG", "MPO") or image.info.get("jfif_unit") in _JFIF_LENGTHS
     found = _by_resolution(image.info.get("dpi"), INCH) if is_own else None
-    if found or not exif:
-        return found
+    with suppress(Exception):  # Pillow raises almost anything on damaged tags
+        return found or of_tags(tags_of(exif))
+    return None
+
+
+def tags_of(exif: bytes) -> Image.Exif:
+    """Return the tags of EXIF, none of no bytes."""
     from PIL import Image
 
     tags = Image.Exif()
-    with suppress(Exception):  # Pillow raises almost anything on damaged tags
-        tags.load(b"Exif\0\0" + exif)
-        return of_tags(tags)
-    return None
+    tags.load(exif)
+    return tags
 
 
 def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
@@ -91,10 +94,9 @@ def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
 
 def text_of(data: bytes) -> str:
     """Return text that is UTF-8, or else Latin-1."""
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    return data.decode("latin-1")
 
 
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:

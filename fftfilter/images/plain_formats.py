@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import ReadError
-from .picture import F32, MAXVAL_OF, Picture, Samples, Size
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,9 +65,7 @@ def measure(data: bytes, name: str) -> Size:
     """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError."""
     if _PNM.match(data):
         return read_header(data, name).size
-    if _PFM.match(data):
-        return _pfm_header(data, name)[0]
-    return _npy_header(io.BytesIO(data), name)[0]
+    return (_pfm_header(data, name) if _PFM.match(data) else _npy_header(io.BytesIO(data), name))[0]
 
 
 def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
@@ -83,33 +81,18 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     return (_decode_pfm if _PFM.match(data) else _decode_npy)(data, name, check)
 
 
-# PGM and PPM
-
-
 class Header(NamedTuple):
     """The header of a PGM or PPM, and where its samples start."""
 
-    width: int
-    height: int
+    size: Size
     maxval: int
     start: int
-    channels: int  # 1 for gray, 3 for color
     has_decimals: bool  # whether its samples are decimal numbers
-
-    @property
-    def dtype(self) -> np.dtype[np.uint8 | np.uint16]:
-        """The type of a sample in memory."""
-        return np.dtype(np.uint8 if self.maxval < 256 else np.uint16)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the samples in memory, and of the raster of a raw file."""
-        return self.width * self.height * self.channels * self.dtype.itemsize
-
-    @property
-    def size(self) -> Size:
-        """The size of the image."""
-        return Size(self.width, self.height, self.channels, self.dtype.itemsize)
+        return self.size.samples * self.size.bytes_per_sample
 
 
 def read_header(data: bytes, name: str) -> Header:
@@ -127,8 +110,9 @@ def read_header(data: bytes, name: str) -> Header:
         if fields[field] == 0 or (largest and fields[field] > largest):
             limits = f"1 to {largest}" if largest else "at least 1"
             raise ReadError(f"{name}: its {field} is {fields[field]}; it must be {limits}")
-    channels = 3 if data[:2] in (b"P3", b"P6") else 1
-    header = Header(**fields, start=position, channels=channels, has_decimals=data[:2] in (b"P2", b"P3"))
+    width, height, maxval = fields.values()
+    size = Size(width, height, 3 if data[:2] in (b"P3", b"P6") else 1, 1 if maxval < 256 else 2)
+    header = Header(size, maxval, position, has_decimals=data[:2] in (b"P2", b"P3"))
     if header.has_decimals:
         return header
     end = _END_OF_RAW_HEADER.match(data, position)
@@ -144,19 +128,20 @@ def read_header(data: bytes, name: str) -> Header:
 def read_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | np.uint16]:
     """Read the samples behind ``header``.
 
-    Returns an array (channels, height, width) of ``header.dtype``. It may be a read-only view of ``data``.
+    Returns an array (channels, height, width) of uint8 or uint16. It may be a read-only view of ``data``.
     Raises ReadError, starting with ``name``, for too few or too many samples and for one above maxval.
     """
-    decimals = header.has_decimals
+    size, decimals = header.size, header.has_decimals
     samples = _decimal_samples(data, header, name) if decimals else _raw_samples(data, header, name)
     if (decimals or header.maxval not in (255, 65535)) and samples.max() > header.maxval:
         first = int(np.argmax(samples > header.maxval))
-        y, x = divmod(first // header.channels, header.width)
+        y, x = divmod(first // size.channels, size.width)
         raise ReadError(
             f"{name}: sample {samples[first]} at x={x}, y={y} is above the maxval {header.maxval} of its "
             "header; correct one of them"
         )
-    pixels = samples.astype(header.dtype, copy=False).reshape(header.height, header.width, header.channels)
+    dtype = U8 if size.bytes_per_sample == 1 else U16
+    pixels = samples.astype(dtype, copy=False).reshape(size.height, size.width, size.channels)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
 
@@ -166,7 +151,7 @@ def _raw_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | n
     if extra < 0:
         raise ReadError(
             f"{name}: {-extra} bytes are missing of the {header.nbytes} that its header promises "
-            f"({header.width} x {header.height}, maxval {header.maxval}); get a whole copy of it"
+            f"({header.size.width} x {header.size.height}, maxval {header.maxval}); get a whole copy of it"
         )
     if extra:
         end = header.start + header.nbytes
@@ -174,8 +159,7 @@ def _raw_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | n
         # To ignore them would hide a wrong width, which shears the picture.
         if data[end:].strip():
             raise ReadError(f"{name}: {extra} bytes follow the last pixel; cut them or correct the size in its header")
-    dtype = header.dtype.newbyteorder(">")
-    return np.frombuffer(data, dtype, header.nbytes // dtype.itemsize, header.start)
+    return np.frombuffer(data, f">u{header.size.bytes_per_sample}", header.size.samples, header.start)
 
 
 def _decimal_samples(data: bytes, header: Header, name: str) -> NDArray[np.int64]:
@@ -187,11 +171,10 @@ def _decimal_samples(data: bytes, header: Header, name: str) -> NDArray[np.int64
         _refuse_second_image(text[odd.start() :] + b"\n", name)
         raise ReadError(f"{name}: {_quoted(odd[0])} among its samples; they must be whole numbers")
     samples = np.fromstring(text, np.int64, sep=" ") if text.strip() else np.zeros(0, np.int64)
-    wanted = header.width * header.height * header.channels
-    if samples.size != wanted:
+    if samples.size != (wanted := header.size.samples):
         amount = f"{abs(wanted - samples.size)} samples too {'few' if samples.size < wanted else 'many'}"
         raise ReadError(
-            f"{name}: {amount} for the {header.width} x {header.height} of its header; "
+            f"{name}: {amount} for the {header.size.width} x {header.size.height} of its header; "
             "correct it or get a whole copy of it"
         )
     return samples
@@ -217,9 +200,6 @@ def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int) -> Parts:
     return [header, raster.data]
 
 
-# PFM
-
-
 def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
     """Return the size, the byte order and where the samples start."""
     found = _PFM_HEADER.match(data)
@@ -235,7 +215,7 @@ def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
 def _decode_pfm(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     size, order, start = _pfm_header(data, name)
     check(size)
-    _check_length(len(data) - start, size.width * size.height * size.channels * F32.itemsize, name)
+    _check_length(len(data) - start, size.samples * F32.itemsize, name)
     upside_down = np.frombuffer(data, f"{order}f4", offset=start).reshape(size.height, size.width, size.channels)
     return Picture(np.ascontiguousarray(upside_down[::-1].transpose(2, 0, 1), F32), None, 1, "PPM")
 
@@ -250,9 +230,6 @@ def encode_pfm(planes: Samples) -> Parts:
 def _check_length(found: int, wanted: int, name: str) -> None:
     if found != wanted:
         raise ReadError(f"{name}: has {found} bytes of samples, not the {wanted} of its header; get a whole copy of it")
-
-
-# NumPy's arrays
 
 
 def _npy_header(file: io.BytesIO, name: str) -> tuple[Size, tuple[int, ...], bool, np.dtype[Any]]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     Bytes = NDArray[np.uint8]
 
-QUICK = 1
-"""The highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller."""
+QUICK = 1  # the highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller
 
 _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 # Of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
@@ -68,9 +67,8 @@ def encode(
 
 def _bytes(samples: NDArray[Any]) -> Bytes:
     """Return the bytes of rows, (rows, bytes); PNG has the high byte first."""
-    return (
-        samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False).reshape(len(samples), -1).view(np.uint8)
-    )
+    high_first = samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False)
+    return high_first.reshape(len(samples), -1).view(np.uint8)
 
 
 def _filter(kind: int, rows: Bytes, above: Bytes, pixel_bytes: int, out: Bytes) -> None:

@@ -9,23 +9,16 @@ import io
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
-from ..files.messages import reason, shown
+from ..files.messages import FileName, reason, shown
 from . import plain_formats
-from .pages import ALL, Asked, Pages
-from .picture import Picture, Size, refuse_oversize
-
-if TYPE_CHECKING:
-    from ..files.messages import FileName
-    from .pages import PaletteRule
-    from .picture import Working
+from .pages import ALL, Asked, Pages, PaletteRule
+from .picture import Picture, Size, Working, refuse_oversize
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
-TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-"""How a TIFF and a BigTIFF begin, in either byte order."""
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
 FITS = b"SIMPLE  ="
 
 
@@ -33,9 +26,9 @@ def read(source: FileName, asked: Asked | None = None) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is a look-up table, whose indices are read, or expanded, to gray if all its colors in use are gray, as
-    palette.py tells or ``asked`` says; transparency becomes alpha. Integers of other
-    types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
-    camera's MPO gives its main picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
+    ``table_of`` tells or ``asked`` says; transparency becomes alpha. Integers of other types than uint8 and uint16, and
+    floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A camera's MPO gives its main
+    picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
 
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
@@ -98,9 +91,6 @@ def measure(source: FileName, asked: Asked | None = None) -> Size:
                 return measure_with_pillow(file)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
-
-
-# Files of several pages: TIFF, GIF, animated PNG and WebP
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
@@ -172,7 +162,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pa
     asked = asked or ALL
     with damage_as_error(name):
         if data[:4] in TIFF:
-            from .tiff_pages import TiffPages
+            from .tiff_reader import TiffPages
 
             return TiffPages(data, name, asked.palette)
         if data[: len(FITS)] == FITS:

@@ -1,104 +1,268 @@
-"""Read pages of TIFF and BigTIFF: gray and RGB of all real types here; palettes, CMYK, JPEG, fax through Pillow.
+"""Read TIFF and BigTIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-tifffile reads the tags and lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give
-no more bytes than asked for. Other compressions (JPEG 2000, JPEG XL, LERC) need imagecodecs, if it is installed. A
-strip that is missing or too short is an error.
+Copies of pages in another size (pyramids, thumbnails) and masks are not pages. The first page's description, ImageJ's
+or OME's, is of all pages; it is corrected for those that are kept.
+
+Gray, RGB and palettes of all real types are read here, CMYK, JPEG and fax through Pillow. tifffile reads the tags and
+lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give no more bytes than asked
+for. Other compressions (JPEG 2000, JPEG XL, LERC) need imagecodecs. A strip that is missing or too short is an error.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import re
+import struct
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tifffile
 from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
-from .completeness import jpeg_width
+from ..files.sources import Content, as_file
+from .formats import COMPRESSIONS
 from .metadata import ORIENTATION_TAG, of_tiff, upright
-from .palette import table_of
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
-from .pillow_reader import read_tiff_with_pillow
-from .quiet import open_raster, quiet_pillow
+from .pages import Pages, PaletteRule
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
+from .pillow_reader import jpeg_width, read_tiff_with_pillow
+from .pixel_size import of_description
+from .quiet import damage_as_error, open_raster, quiet_pillow, silence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from PIL import Image
 
-    from ..files.sources import Content
-    from .pages import PaletteRule
-    from .picture import Working
-
-    Changes = Callable[[Image.Exif], None]
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)
-_BY_LIBTIFF = (5, 32773, 34925, 50000)  # LZW, PackBits, LZMA, Zstandard
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
+_SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
+_REDUCED, _MASK = 1, 4
+_COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the start, and where
+_IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
+_MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
+# Of the descriptions that ImageJ and OME give of all pages.
+_IMAGEJ_AXES = ("channels", "slices", "frames")
+_DISPLAY_RANGE = ("min", "max")
+_OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
+_OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
 
 
-def read_page(
-    page: tifffile.TiffPage,
-    data: Content,
-    name: str,
-    working: Working | None,
-    *,
-    number: int,
-    changes: Changes | None,
-    palette: PaletteRule,
-) -> Picture:
-    """Read the picture of a page; ``name`` begins the message of a ReadError or TooLargeError.
+class Link(NamedTuple):
+    """A list of tags."""
 
-    ``number`` is the page's among the lists of tags, counted from 0; ``changes`` are made in its tags.
-    """
-    if page.sampleformat in _COMPLEX:
-        raise ReadError(
-            f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real and "
-            "imaginary part apart"
-        )
-    refuse_oversize(name, size_of(page), working)
-    _check_segments(page, data, name)
-    extra, table = _extra(page), None
-    needs_imagecodecs = page.compression not in COMPRESSION_INFO
-    if is_laid_out_here(page) or needs_imagecodecs:
-        bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
-        if bands.dtype not in (U8, U16):
-            with np.errstate(over="ignore"):  # beyond float32 is infinite
-                bands = bands.astype(F32)
-        if _has_palette(page):
-            colors = np.asarray(page.colormap)
-            table = table_of(colors.T, palette)
-            bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
-            bands = bands[:1] if (bands == bands[0]).all() else bands
-        if page.photometric == _WHITE_IS_ZERO:
-            bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-        picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
-        orientation = page.tags.valueof(ORIENTATION_TAG, 1)
-    else:
-        if extra:
+    offset: int
+    subfile_type: int
+    has_copies: bool
+
+
+def chain(data: Content) -> tuple[list[Link], bool]:
+    """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
+    order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
+    count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I")))
+    entry_bytes = struct.calcsize(entry)
+    at, found, seen = (8 if is_big else 4), list[Link](), set[int]()
+    (offset,) = _unpacked(link_of, data, at)
+    while offset and offset not in seen:
+        seen.add(offset)
+        try:
+            (tags,) = _unpacked(count_of, data, offset)
+            start = offset + struct.calcsize(count_of)
+            entries = data[start : start + tags * entry_bytes] if 0 < tags <= _MOST_TAGS else b""
+            (following,) = _unpacked(link_of, data, start + tags * entry_bytes)
+        except struct.error:
+            return found, True
+        if not entries:
+            return found, True
+        kind, has_copies = 0, False
+        for tag, number_type, _, value in struct.iter_unpack(entry, entries):
+            if tag == _SUBFILE_TYPE:
+                (kind,) = struct.unpack_from(f"{order}{'H' if number_type == 3 else 'I'}", value)
+            has_copies |= tag == _SUB_IFDS
+        found.append(Link(offset, kind, has_copies))
+        offset = following
+    return found, False
+
+
+def _unpacked(layout: str, data: Content, at: int) -> tuple[Any, ...]:
+    return struct.unpack(layout, data[at : at + struct.calcsize(layout)])
+
+
+class TiffPages(Pages):
+    """The pages of a TIFF; raises ReadError."""
+
+    format = "TIFF"
+
+    def __init__(self, data: Content, name: str, palette: PaletteRule = "auto") -> None:
+        silence()
+        self.name, self.data, self._palette = name, data, palette
+        try:
+            links, self.is_cut = chain(data)
+            self._file = tifffile.TiffFile(as_file(data))
+            first = self._file.pages.first
+            whole = [i for i, link in enumerate(links) if not link.subfile_type & (_REDUCED | _MASK)]
+            self._numbers = whole or list(range(len(links)))
+            self._offsets = [links[i].offset for i in self._numbers]
+            # ImageJ writes the tags of the first page alone where the others are just like it.
+            said = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
+            self._is_imagej_run = len(links) == 1 and said > 1 and first.compression == 1
+        except Exception as error:  # tifffile raises almost anything on damaged tags
+            raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
+        if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
+            raise ReadError(f"{name}: a TIFF without a picture; give another one")
+        self.count = len(self._offsets)
+        if self._is_imagej_run:
+            self.count = min(said, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
+            self.is_cut = self.count < said
+        self.chosen = range(self.count)
+        if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
+            self.left_out = ("reduced copies of pages",)
+        if _COG in data[:_COG_HEAD]:
+            self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
+
+    def size(self) -> Size:
+        with damage_as_error(self.name):
+            return size_of(self._page(0))._replace(pages=self.count)
+
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        name = self.name if self.count == 1 and not self.is_cut else self.page_name(index)
+        with damage_as_error(name):
+            page = self._page(self.chosen[index])
+            if self._is_imagej_run and not is_laid_out_here(page):
+                raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
+            picture = self._picture(page, index, name, working)
+        if index == 0 and len(self.chosen) < self.count and picture.metadata:
+            # OME says the size of a pixel for all pages, and the description of all is left out.
+            first = self._page(0)
+            if first.is_ome and (size := of_description(first.description)):
+                dpi = picture.metadata.dpi or size.dpi
+                picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
+        return picture
+
+    def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
+        if page.sampleformat in _COMPLEX:
             raise ReadError(
-                f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are coded in "
-                "an unusual way; save it as gray or RGB, without compression"
+                f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real "
+                "and imaginary part apart"
             )
-        picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
-    picture.table = table
-    picture.metadata = of_tiff(page, data, len(picture.planes) - extra if table is None else 3, changes)
-    picture.tiff_compression = int(page.compression)
-    picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
-    if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
-        picture.integers = page.dtype.newbyteorder("=")
-    with suppress(TypeError, ValueError):
-        picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
-    return upright(picture, orientation)
+        refuse_oversize(name, size_of(page), working)
+        _check_segments(page, self.data, name)
+        extra, table = _extra(page), None
+        needs_imagecodecs = page.compression not in COMPRESSION_INFO
+        if is_laid_out_here(page) or needs_imagecodecs:
+            bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, self.data)
+            if bands.dtype not in (U8, U16):
+                with np.errstate(over="ignore"):  # beyond float32 is infinite
+                    bands = bands.astype(F32)
+            if _has_palette(page):
+                colors = np.asarray(page.colormap)
+                table = table_of(colors.T, self._palette)
+                bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
+                bands = bands[:1] if (bands == bands[0]).all() else bands
+            if page.photometric == _WHITE_IS_ZERO:
+                bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
+            picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
+            orientation = page.tags.valueof(ORIENTATION_TAG, 1)
+        else:
+            if extra:
+                raise ReadError(
+                    f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are "
+                    "coded in an unusual way; save it as gray or RGB, without compression"
+                )
+            in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
+            picture, orientation = read_tiff_with_pillow(self.data, in_chain, name, working), 1  # it is upright then
+        changes = None if name == self.name else lambda tags: self._retell(tags, index)
+        picture.table = table
+        picture.metadata = of_tiff(page, self.data, len(picture.planes) - extra if table is None else 3, changes)
+        picture.tiff_compression = int(page.compression)
+        picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
+        if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
+            picture.integers = page.dtype.newbyteorder("=")
+        with suppress(TypeError, ValueError):
+            picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
+        return upright(picture, orientation)
+
+    def _page(self, number: int) -> tifffile.TiffPage:
+        handle = self._file.filehandle
+        handle.seek(self._offsets[0 if self._is_imagej_run else number])
+        page = tifffile.TiffPage(self._file, index=number)
+        if self._is_imagej_run:
+            past = number * sum(page.databytecounts)
+            page.dataoffsets = tuple(offset + past for offset in page.dataoffsets)
+        return page
+
+    def _retell(self, tags: Image.Exif, index: int) -> None:
+        """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
+        if index:
+            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS) if self._is_imagej_run else ():
+                tags.pop(tag, None)
+            return
+        first = self._page(0)
+        if not first.is_imagej and self.chosen[0]:
+            return
+        if first.is_imagej:
+            self._say_imagej(tags, first)
+        said = first.description
+        are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
+        kept = kept_description(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
+        if said and not kept:
+            tags.pop(_DESCRIPTION, None)
+            self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
+        elif kept != said or self.chosen[0]:
+            tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
+
+    def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+        """Put in ImageJ's metadata beside its description, in the byte order of the output."""
+        for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
+            tags.pop(tag, None)
+        said = first.tags.valueof(_IMAGEJ)
+        if not isinstance(said, dict):
+            return
+        own: dict[str, Any] = dict(said)
+        if not self.keeps_levels:
+            own.pop("Ranges", None)
+        labels = own.get("Labels")
+        if isinstance(labels, list | tuple) and len(labels) == self.count:
+            own["Labels"] = [labels[i] for i in self.chosen]
+        for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
+            tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
+
+
+def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+    """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
+
+    ImageJ's display range is left out unless the output ``keeps_levels``. OME's type of samples is corrected if the
+    output's ``are_floats``.
+    """
+    is_part = len(chosen) < count
+    if text.startswith("ImageJ="):
+        lines = text.splitlines()
+        if not keeps_levels:
+            lines = [line for line in lines if line.partition("=")[0] not in _DISPLAY_RANGE]
+        if is_part:
+            axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
+            axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
+            gone = ("images", "hyperstack", *_IMAGEJ_AXES)
+            lines = [line for line in lines if line.partition("=")[0] not in gone]
+            if len(chosen) > 1:
+                lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
+        return "\n".join(lines) + "\n"
+    if "<OME" in text[:1000]:
+        if is_part or not are_floats:
+            return "" if is_part else text
+        return _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))
+    # tifffile's own says the shape of all.
+    return "" if is_part and text.startswith('{"shape"') else text
 
 
 def size_of(page: tifffile.TiffPage) -> Size:
@@ -151,7 +315,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     is_palette = _has_palette(page)
     return (
         (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB))
-        and page.compression in (_NONE, *_DEFLATE, *_BY_LIBTIFF)
+        and page.compression in (*COMPRESSIONS.values(), *_DEFLATE)
         and page.bitspersample in (8, 16, 32, 64)
         and page.dtype is not None
         and page.dtype.kind in "uif"

@@ -14,33 +14,29 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from PIL import Image
-from PIL.TiffImagePlugin import STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
+from PIL.TiffImagePlugin import COMPRESSION_INFO, STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
 
-from .formats import COMPRESSIONS
+from .formats import COMPRESSIONS, Coding
 from .pages import Sink
-from .picture import F32, samples_of
+from .picture import F32, Picture, samples_of
 from .quiet import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from ..files.atomic import Parts
-    from .formats import Coding
-    from .picture import Picture
 
-NONE, _DEFLATE = 1, 8
-# Pillow's names of lossless compressions, by their numbers in a TIFF. All others become deflate.
-_NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
+_NONE, _DEFLATE = 1, 8
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
 _TILE_OFFSETS, _TILE_LENGTHS = 324, 325
 _TILE_STEP = 16  # sides of tiles are multiples of it
 _LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for tags
-_HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
-_BIG_HEADER_BYTES = 16
+# How a TIFF and a BigTIFF begin, before the position of their first list of tags, and the type of that.
+_HEADS = {False: (b"II*\0", "<I"), True: (b"II+\0\x08\0\0\0", "<Q")}
 
 
 def encode(picture: Picture, coding: Coding) -> Parts:
@@ -48,18 +44,9 @@ def encode(picture: Picture, coding: Coding) -> Parts:
     page = encode_page(picture, coding)
     nbytes = picture.planes.nbytes + (0 if picture.alpha is None else picture.alpha.nbytes)
     is_big = nbytes + _at_most(page.tags) >= _LARGEST
-    tags = _directory(page.tags, is_big=is_big)
-    if is_big:
-        tags.tagtype[page.offsets_tag] = _LONG8
-    # Pillow counts offsets of strips from the end of the tags, and those of tiles from the start of the file.
-    tags[page.offsets_tag] = tuple(page.offsets(0))
-    header = io.BytesIO()
-    end = tags.save(header)
-    if page.offsets_tag == _TILE_OFFSETS:
-        tags[_TILE_OFFSETS] = tuple(page.offsets(end))
-        header = io.BytesIO()
-        tags.save(header)
-    return [header.getvalue(), *page.strips]
+    head, link = _HEADS[is_big]
+    at = len(head) + struct.calcsize(link)
+    return [head + struct.pack(link, at) + _placed(page, None, at, is_big=is_big)[0], *page.strips]
 
 
 class EncodedPage(NamedTuple):
@@ -75,14 +62,11 @@ class EncodedPage(NamedTuple):
 
     def offsets(self, start: int) -> list[int]:
         """Return the position of each strip or tile, of which the first is at ``start``."""
-        lengths = [strip.nbytes for strip in self.strips]
-        return list(accumulate(lengths[:-1], initial=start))
+        return list(accumulate((strip.nbytes for strip in self.strips[:-1]), initial=start))
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group."""
-    from .metadata import tiff_tags
-
     samples, extra = samples_of(picture), picture.extra
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
@@ -90,7 +74,7 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     if tile:
         samples = _in_tiles(samples, *tile)
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
-    tags = tiff_tags(picture.metadata) if picture.metadata else {}
+    tags = picture.metadata.tiff_tags() if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
@@ -102,16 +86,16 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         tags[338] = (_UNKNOWN,) * extra + (_ALPHA,) * (known in (2, 4))
     if samples.dtype.kind != "u":
         tags[339] = ({"i": 2, "f": 3}[samples.dtype.kind],) * channels  # signed, floating point
-    if compression != NONE and compression not in _NAMES:
+    if compression not in COMPRESSIONS.values():
         compression = _DEFLATE
     if compression in _WITH_PREDICTOR and samples.dtype != F32:
         tags[317] = 2  # differences of neighbors
         rows = np.concatenate([rows[:, :1], rows[:, 1:] - rows[:, :-1]], axis=1)
     tall = tile[0] if tile else len(rows)
     strips = [rows[top : top + tall].data.cast("B") for top in range(0, len(rows), tall)]
-    if compression != NONE:
+    if compression != _NONE:
         flat = rows.reshape(len(rows), -1).view(np.uint8)
-        strips, tall = _compressed(flat, _NAMES[compression], tall * flat.shape[1] if tile else STRIP_SIZE)
+        strips, tall = _compressed(flat, COMPRESSION_INFO[compression], tall * flat.shape[1] if tile else STRIP_SIZE)
     tags[259] = compression
     lengths = tuple(strip.nbytes for strip in strips)
     if tile:
@@ -137,15 +121,6 @@ def _in_tiles(samples: NDArray[Any], down: int, across: int) -> NDArray[Any]:
     return np.ascontiguousarray(tiles).reshape(-1, across, channels)
 
 
-def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:
-    made = ImageFileDirectory_v2(_BIG_HEAD if is_big else _HEAD)
-    for tag, value in tags.items():
-        # Pillow would make question marks of letters that are not ASCII.
-        is_odd = isinstance(value, str) and not value.isascii()
-        made[tag] = value.encode("latin-1", "replace") if is_odd else value
-    return made
-
-
 def _at_most(value: object) -> int:
     """Return the most bytes that a tag's value, or a group of tags, takes."""
     if isinstance(value, dict):
@@ -156,15 +131,12 @@ def _at_most(value: object) -> int:
 
 
 class TiffSink(Sink):
-    """A TIFF that grows by pages; all tags come at its end.
-
-    So the samples of uncompressed pages follow each other, as ImageJ expects of its own files.
-    """
+    """A TIFF that grows by pages, whose samples follow each other, as ImageJ expects; all tags come at its end."""
 
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
         self._file, self._coding = file, coding
         self._pages: list[tuple[EncodedPage, list[int]]] = []
-        self._file.write(bytes(_BIG_HEADER_BYTES))
+        self._file.write(bytes(16))  # for either head
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
         return encode_page(picture, self._coding)
@@ -178,34 +150,38 @@ class TiffSink(Sink):
         # Each page has as many offsets as lengths, which are among its tags.
         tag_bytes = sum(_at_most(page.tags) + _at_most(offsets) for page, offsets in self._pages)
         is_big = self._file.tell() + tag_bytes >= _LARGEST
-        link_at, link = (8, "<Q") if is_big else (4, "<I")
+        head, link = _HEADS[is_big]
         self._file.seek(0)
-        self._file.write(_BIG_HEAD if is_big else _HEAD)
+        link_at = self._file.write(head)
         for page, offsets in self._pages:
             at = self._file.seek(0, os.SEEK_END)
             at += self._file.write(bytes(at % 2))
-            tags = _directory(page.tags, is_big=is_big)
-            written, next_link = _placed(tags, page.offsets_tag, offsets, at, is_big=is_big)
+            written, next_link = _placed(page, offsets, at, is_big=is_big)
             self._file.write(written)
             self._file.seek(link_at)
             self._file.write(struct.pack(link, at))
             link_at = next_link
 
 
-def _placed(
-    tags: ImageFileDirectory_v2, offsets_tag: int, offsets: list[int], at: int, *, is_big: bool
-) -> tuple[bytes, int]:
-    """Return the bytes of a list of tags for its place, and the position of its link to the next one."""
-    tags[offsets_tag] = (0,) * len(offsets)
+def _placed(page: EncodedPage, offsets: list[int] | None, at: int, *, is_big: bool) -> tuple[bytes, int]:
+    """Return a page's list of tags, and the position of its link to the next; offsets are None behind the tags."""
+    head, link = _HEADS[is_big]
+    tags = ImageFileDirectory_v2(head + bytes(struct.calcsize(link)))
+    for tag, value in page.tags.items():
+        # Pillow would make question marks of letters that are not ASCII.
+        is_odd = isinstance(value, str) and not value.isascii()
+        tags[tag] = value.encode("latin-1", "replace") if is_odd else value
+    tags[page.offsets_tag] = (0,) * len(offsets or page.strips)
     if is_big:
-        tags.tagtype[offsets_tag] = _LONG8
+        tags.tagtype[page.offsets_tag] = _LONG8
     made = bytearray(tags.tobytes(at))
-    # Pillow counts offsets from the end of the tags, and these lie before them.
+    offsets = offsets or page.offsets(at + len(made))
+    # Pillow counts offsets of strips from the end of the tags: they are put in here.
     count, entry, entry_bytes, number = ("<Q", "<HHQ", 20, "Q") if is_big else ("<H", "<HHI", 12, "I")
     start = struct.calcsize(count)
     (entries,) = struct.unpack_from(count, made)
     for position in range(start, start + entries * entry_bytes, entry_bytes):
-        if struct.unpack_from("<H", made, position)[0] == offsets_tag:
+        if struct.unpack_from("<H", made, position)[0] == page.offsets_tag:
             value = position + struct.calcsize(entry)
             if len(offsets) > 1:
                 value = struct.unpack_from(f"<{number}", made, value)[0] - at

@@ -16,22 +16,19 @@ import numpy as np
 
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
-from ..files.atomic import is_special, refuse_inputs, refuse_unwritable, store
-from ..files.messages import first_line, quoted_if_odd, reason, shown
+from ..files.atomic import Parts, Spare, Times, is_special, refuse_inputs, refuse_unwritable, store
+from ..files.messages import FileName, first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
-from .palette import WHITE
-from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
+from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PIL import Image
 
-    from ..files.atomic import Parts, Spare, Times
-    from ..files.messages import FileName
     from .metadata import Metadata
 
 T = TypeVar("T")
@@ -53,23 +50,20 @@ def check_output(source: FileName, target: FileName, *, in_place: bool = False, 
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
     if not in_place:
         refuse_inputs(target, {identity(source)})
-    if os.fsdecode(target) == STANDARD_STREAM or is_special(Path(target)):
-        return
-    if not urls.is_url(target):
-        _check_path(target, name, format)
-        return
-    urls.refuse_reading_only(os.fsdecode(target))
-    suffix_of(target, format)
-    if source == target and not in_place:
-        raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+    if urls.is_url(target):
+        urls.refuse_reading_only(os.fsdecode(target))
+        suffix_of(target, format)
+        if source == target and not in_place:
+            raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+    elif os.fsdecode(target) != STANDARD_STREAM and not is_special(Path(target)):
+        _check_path(Path(target), name, format)
 
 
-def _check_path(target: FileName, name: str, format_: str | None) -> None:
-    path = Path(target)
+def _check_path(path: Path, name: str, format_: str | None) -> None:
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        if FORMATS[suffix_of(target, format_)].name == "FITS":
+        if FORMATS[suffix_of(path, format_)].name == "FITS":
             from .fits import refuse_without_astropy
 
             refuse_without_astropy(name, ParameterError)
@@ -92,14 +86,12 @@ def write(
     times: Times | None = None,
     spare: Spare = (),
 ) -> list[str]:
-    """Write an image file; return what was dropped of its metadata, as text.
+    """Write an image file; return what was dropped of its metadata, as text. "-" is standard output.
 
-    "-" is standard output, and a URL goes through fsspec.
-
-    The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
-    says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
-    Planes and alpha of another depth than `depth_as` says are rescaled. The picture's metadata go along as far as
-    the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
+    The format is `format` (Pillow's name or an extension without its dot), else what the target's extension says; a
+    stream, pipe or device gets the picture's own format, or PNG if that cannot hold the picture. Planes and alpha of
+    another depth than `depth_as` says are rescaled. Metadata go along as far as the format can hold them. `times`
+    become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces; it replaces none of
     `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
@@ -125,16 +117,14 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
         picture = replace(picture, planes=picture.planes.astype(F32))
     if picture.metadata:
-        from .metadata import fitting
-
-        metadata, left_out = fitting(picture.metadata, kind)
+        metadata, left_out = picture.metadata.fitting(kind)
         picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture, keeps_levels=True)
-    planes = _rescaled(picture.planes, picture.maxval, depth)
+    planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
     alpha = picture.alpha
     if alpha is not None:
-        alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
-    planes, alpha = depth.rounded(planes, picture.nodata), alpha if alpha is None else depth.rounded(alpha)
+        full = depth._replace(maxval=MAXVAL_OF[depth.dtype])
+        alpha = depth.rounded(_rescaled(alpha, MAXVAL_OF[alpha.dtype], full))
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
     if picture.table is not None and (planes.dtype != U8 or alpha is not None or not FORMATS[suffix].has_tables):
         picture, left_out = replace(picture, table=None), [*left_out, "the look-up table"]
@@ -207,9 +197,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         return plain_formats.encode_npy(samples)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
-        from .metadata import pillow_options
-
-        options |= pillow_options(metadata)
+        options |= metadata.pillow_options()
     return [_by_pillow(samples, kind.name, options, picture.table)]
 
 
@@ -234,15 +222,12 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table
 
 
 def _with_transparent_entry(samples: Samples) -> Image.Image:
-    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent.
-
-    Grays stay as they are, but for the one that is rarest among the opaque pixels, mostly one that none has: it gives
-    way to the gray beside it. Colors become the nearest of 255.
-    """
+    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent."""
     from PIL import Image
 
     is_clear = samples[..., -1] == 0
     if samples.shape[2] == 2:
+        # The gray that is rarest among the opaque pixels, mostly one that none has, gives way to the gray beside it.
         gray = samples[..., 0]
         rarest = int(np.bincount(gray[~is_clear], minlength=256).argmin())
         entries = np.minimum(np.where(gray > rarest, gray - 1, gray), _CLEAR - 1)
@@ -258,11 +243,7 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
 def _png(samples: Samples, level: int, metadata: Metadata | None, table: Samples | None) -> Parts:
     from . import png_writer
 
-    chunks: list[bytes] = []
-    if metadata:
-        from .metadata import png_chunks
-
-        chunks = list(png_chunks(metadata))
+    chunks = list(metadata.png_chunks()) if metadata else []
     is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
     if table is not None:
         chunks += png_writer.chunk(b"PLTE", (table // WHITE).astype(np.uint8).T.tobytes())

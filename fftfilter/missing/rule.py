@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ParameterError
 
@@ -32,30 +33,20 @@ class Missing:
     """That of the mask's file."""
 
     @classmethod
-    def from_json(
-        cls,
-        nodata: float | None = None,
-        by: Literal["alpha", "none"] | None = None,
-        file: str | None = None,
-        digest: str | None = None,
-    ) -> Missing:
-        """Return the rule of a recipe or a command line; ``file`` is a mask, black where a pixel is valid.
+    def of(cls, nodata: float | None, by: str | None) -> Missing:
+        """Return the rule of --nodata and --missing; raises what ``images.read`` does for a mask.
 
-        Raises ReadError for a mask that cannot be read, and ParameterError if its bytes have another digest.
+        A mask is black where a pixel is valid.
         """
-        if file is None:
+        nodata = None if nodata is not None and isnan(nodata) else nodata  # as always
+        if by in (ALPHA, NONE, None):
             return cls(nodata, by)
         import numpy as np
 
         from .. import images
 
-        picture, found = images.read_mask(file, digest)
-        return cls(nodata, file, np.any(picture.planes != 0, axis=0), found)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the arguments of :meth:`from_json`."""
-        place = {"by": self.by} if self.mask is None else {"file": self.by, "digest": self.digest}
-        return {"nodata": self.nodata, **place}
+        picture, digest = images.read_mask(by)
+        return cls(nodata, by, np.any(picture.planes != 0, axis=0), digest)
 
     def holes(self, picture: Picture, name: str = "a picture") -> Holes | None:
         """Return which samples of a picture's planes are missing, None if all are valid.

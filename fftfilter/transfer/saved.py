@@ -3,7 +3,7 @@
     {"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": "8px"}, {"kind": "notch", "at": [0.123, 0.047]}]}
 
 A part's "kind" is the function of ``fftfilter.transfer`` that makes it, and the other keys are its arguments. So a new
-kind needs nothing here. ``docs/recipes.md`` describes the whole file, and ``work/saved.py`` its other keys.
+kind needs nothing here. ``docs/recipes.md`` describes the whole file, and ``work/saved.py`` writes its other keys.
 """
 
 from __future__ import annotations
@@ -134,6 +134,7 @@ def parse(text: str | bytes, name: str) -> dict[str, Any]:
 
     try:
         given = json.loads(text, object_pairs_hook=once, parse_float=finite, parse_constant=finite)
+        os.fsencode(json.dumps(given, ensure_ascii=False))  # refuses lone surrogates, which are in no name of a file
     except RecursionError as error:
         raise ParameterError(f"{name}: is nested too deep for a recipe: give another file") from error
     except ValueError as error:

@@ -3,7 +3,7 @@
     Recipe -> open_ -> Opened -> frames -> filtered -> a file that is whole or not there -> compared, if asked for
 
     recipe.py   all that decides an output's bytes, and the two methods: Filter's and that of ImageJ's dialog
-    saved.py    recipes as JSON, in files and in metadata
+    saved.py    a recipe as JSON, in a file or in metadata; the command `apply` reads it
     opened.py   a file that was read, the transfer function for its pixels and its waves, and its way through a filter
     region.py   the part of a picture that is filtered, with its soft border
     file.py     a file into a file, of one picture or of pages, and `filter_stack`

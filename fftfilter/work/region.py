@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, pi
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from .opened import Frame
 
     Array = NDArray[Any]
-    AreaLike = str | os.PathLike[str] | Sequence[int] | Mapping[str, str] | ArrayLike
+    AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 
 FEATHER = 8.0
 # The time to find distances grows with the feather.
@@ -61,11 +60,11 @@ class Area:
     file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The mask's file and its digest, if it is in one."""
 
-    def to_json(self) -> list[int] | dict[str, str]:
-        """Return a rectangle, or what names the file of a mask; raises ParameterError for that of an array."""
+    def said(self) -> str | dict[str, str]:
+        """Return a rectangle, or a mask's file and digest; raises ParameterError for a mask in no file."""
         if self.mask and not self.file:
             raise ParameterError(f"{self}, which a recipe cannot hold: give the name of a file")
-        return self.file or list(self.box)
+        return self.file or self.text
 
     def __str__(self) -> str:
         return f"{self.what} {self.text}"
@@ -95,27 +94,14 @@ class Region:
     outside: Area | None
     feather: float = FEATHER
 
-    @classmethod
-    def from_json(
-        cls,
-        region: tuple[int, ...] | Mapping[str, str] | None = None,
-        protect: tuple[int, ...] | Mapping[str, str] | None = None,
-        feather: float = FEATHER,
-    ) -> Region:
-        """Return the region of a recipe; raises what :func:`region_of` raises."""
-        if found := region_of(region, protect, feather):
-            return found
-        raise ParameterError("a region needs what is filtered, or what is not: give region or protect")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the arguments of :meth:`from_json`."""
-        areas = {"region": self.inside, "protect": self.outside}
-        return {name: area and area.to_json() for name, area in areas.items()} | {"feather": self.feather}
+    @property
+    def areas(self) -> list[Area]:
+        """Those that are given."""
+        return [area for area in (self.inside, self.outside) if area]
 
     def given(self) -> dict[str, Any]:
         """Return the options that give it, for a report."""
-        areas = {area.what: area.text for area in (self.inside, self.outside) if area}
-        return {**areas, "feather": self.feather}
+        return {**{area.what: area.text for area in self.areas}, "feather": self.feather}
 
     def pixels(self, height: int, width: int) -> Array:
         """Return which pixels are filtered, bool ``(height, width)``; raises ParameterError if none is."""
@@ -200,8 +186,6 @@ def _area(given: AreaLike, what: str) -> Area:
         return _rectangle([int(each) for each in found.groups()], what, given)
     if isinstance(given, str) and _NUMBERS.fullmatch(given):
         raise ParameterError(f"{what} {given!r} is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200")
-    if isinstance(given, Mapping) and {"file"} <= set(given) <= {"file", "digest"}:  # of a recipe
-        return _of_file(given["file"], what, given.get("digest"))
     if isinstance(given, str | os.PathLike):
         return _of_file(given, what)
     check_unmasked(what, given)
@@ -226,12 +210,12 @@ def _rectangle(numbers: list[int], what: str, text: str) -> Area:
     return Area(what, text, (x, y, width, height))
 
 
-def _of_file(file: str | os.PathLike[str], what: str, digest: str | None = None) -> Area:
+def _of_file(file: str | os.PathLike[str], what: str) -> Area:
     import numpy as np
 
     from .. import images
 
-    picture, found = images.read_mask(file, digest)
+    picture, found = images.read_mask(file)
     made = _mask(np.any(picture.planes, axis=0), what, shown(file, "standard input"))
     return replace(made, file={"file": os.fspath(file), "digest": found})
 

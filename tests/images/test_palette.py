@@ -11,7 +11,7 @@ from PIL import Image
 
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding, decode, opened, pages_of, read, write
-from fftfilter.images.palette import WHITE, table_of
+from fftfilter.images.picture import WHITE, table_of
 from tests.helpers import HAS_ASTROPY
 from tests.images.helpers import GRAY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.images.tiff_pages import kept_description
+from fftfilter.images.tiff_reader import kept_description
 
 IMAGEJ = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\nhyperstack=true\nunit=micron\nmin=0.0\nmax=300.0\n"
 OME = '<?xml version="1.0"?><OME><Pixels ID="P" Type="int16" SignificantBits="12" SizeZ="6"/></OME>'

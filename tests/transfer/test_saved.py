@@ -104,6 +104,7 @@ def test_a_part_with_a_fault_is_refused_in_a_line_that_says_where(part, said):
         (b'{"fftfilter_recipe": 1, "transfer": [], "transfer": []}', "a key stands twice"),
         (b'{"fftfilter_recipe": 1, "transfer": NaN}', "is out of range"),
         (b'{"fftfilter_recipe": 1, "transfer": [1e999]}', "is out of range"),
+        (b'{"fftfilter_recipe": 1, "transfer": [], "engine": "\\ud800"}', "is not a recipe in JSON"),
         (b'{"fftfilter_recipe": 1, "transfer": [' + 5000 * b"9" + b"]}", "is not a recipe in JSON"),
         (b'{"fftfilter_recipe": 1, "transfer": ' + 100_000 * b"[" + 100_000 * b"]" + b"}", "is nested too deep"),
         (b'{"fftfilter_recipe": 1, "transfer": [' + (1 << 20) * b" " + b"]}", "has more than 1,048,576 bytes"),

@@ -14,7 +14,7 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import PALETTES, Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ...work.recipe import Recipe
 
@@ -187,6 +187,15 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
+def _number(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        raise click.BadParameter(
+            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
+        ) from None
+
+
 input_limit_option = option(
     "--input-limit",
     group="Input",
@@ -261,6 +270,24 @@ reading_options = combined(
 )
 
 
+missing_options = combined(
+    option(
+        "--missing",
+        group="Input",
+        metavar="WHERE",
+        help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
+        "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
+    ),
+    option(
+        "--nodata",
+        group="Input",
+        callback=_number,
+        metavar="VALUE",
+        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
+    ),
+)
+
+
 def pages_of(given: Mapping[str, Any]) -> Asked | None:
     """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
     pages, hdu, palette = (given[name] for name in ("pages", "hdu", "palette"))
@@ -269,8 +296,14 @@ def pages_of(given: Mapping[str, Any]) -> Asked | None:
     return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
 
 
-def refuse(given: dict[str, Any], why: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for name, value in given.items():
-        if value:
+def typed(context: click.Context) -> dict[str, Any]:
+    """Return the values of those options and arguments that stand on the command line."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
+
+
+def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Raise UsageError for the first of some options that was given."""
+    for name in names:
+        if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}")
