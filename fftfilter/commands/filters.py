@@ -19,8 +19,8 @@ from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
-from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
+    RULES,
     STUDY,
     GroupedCommand,
     check_option,
@@ -29,6 +29,8 @@ from .shared.options import (
     engine_option,
     file_options,
     filter_option,
+    missing_of,
+    missing_options,
     option,
     output_option,
     pages_of,

@@ -15,13 +15,13 @@ import numpy as np
 from .. import images
 from ..analysis.power import spectrum
 from ..errors import ParameterError
-from ..missing.rule import USUAL
 from ..output.modes import MODES, SCALED
 from ..preview.panels import square
 from ..text import Angle, length_text
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
+from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
 from . import workers
 from .shown import eight_bits, extremes, halved, joined, levels

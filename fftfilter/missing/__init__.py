@@ -1,6 +1,5 @@
 """Missing pixels: which they are, what stands in for them while a picture is filtered, and how they come back.
 
-    rule.py        which pixels of a file are missing: a recipe's rule
     holes.py       which pixels of an array are missing
     fill.py        values in their place, on a device
     reference.py   the same in float64 by NumPy, and what a picture is filtered to with them

@@ -6,7 +6,8 @@
     saved.py    recipes as JSON, in files and in metadata
     opened.py   a file that was read, and the transfer function for its pixels and its waves
     frames.py   pictures on their way through a filter
-    region.py   the part of a picture that is filtered, with its soft border
+    missing.py  which pixels of a file are missing
+    region.py   the part of a picture that is filtered, with its soft border; rectangles and masks
     file.py     a file into a file, of one picture or of pages, and `filter_stack`
     verify.py   the reference in float64; an output, read back and compared with it
 

@@ -10,9 +10,9 @@ from .. import images
 from ..files import sources
 from ..files.messages import shown
 from ..images.formats import FORMATS
-from ..missing.rule import USUAL
 from ..output.modes import check_colors
 from .frames import Frame
+from .missing import USUAL
 
 if TYPE_CHECKING:
     import os

@@ -15,9 +15,9 @@ from ..errors import ParameterError
 from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
-from ..missing.rule import USUAL, Missing
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
+from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
     import os

@@ -6,6 +6,7 @@ import re
 from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -16,12 +17,15 @@ from ...images.pages import PALETTES, Asked
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ...work.missing import Missing
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 # The heading of the options that only a student of the book's algorithms needs.
 STUDY = "Study"
+# What --missing takes beside the name of a mask.
+RULES = (None, "alpha", "none")
 
 
 def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
@@ -259,6 +263,42 @@ reading_options = combined(
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
     ),
 )
+
+
+def _nodata(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
+    try:
+        value = None if given is None else float(given)
+    except ValueError:
+        raise click.BadParameter(
+            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
+        ) from None
+    return None if value is None or isnan(value) else value  # NaN is missing always
+
+
+missing_options = combined(
+    option(
+        "--missing",
+        group="Input",
+        metavar="WHERE",
+        help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
+        "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
+    ),
+    option(
+        "--nodata",
+        group="Input",
+        callback=_nodata,
+        metavar="VALUE",
+        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
+    ),
+)
+
+
+def missing_of(given: Mapping[str, Any]) -> Missing:
+    """Return the rule that --missing and --nodata give; raises ReadError for a mask that cannot be read."""
+    from ...work.missing import Missing
+
+    by, nodata = given["missing"], given["nodata"]
+    return Missing(nodata, by) if by in RULES else Missing.from_json(nodata, file=by)
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked | None:

@@ -72,7 +72,8 @@ def _settings(kind: Kind, recipe: Recipe) -> list[str]:
     usual["output"] = recipe.output if kind.outputs else kind.output
     given |= {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
     auto, coding, span, missing = (given.pop(name) for name in ("auto", "coding", "span", "missing"))
-    given |= {name: each for name, each in (("missing", missing.by), ("nodata", missing.nodata)) if each is not None}
+    place = missing.mask.text if missing.mask else missing.by
+    given |= {name: each for name, each in (("missing", place), ("nodata", missing.nodata)) if each is not None}
     if auto:
         given |= {"auto": EACH, "strength": auto.strength}
     given |= {name: each for name, each in coding._asdict().items() if each != type(coding)._field_defaults[name]}
