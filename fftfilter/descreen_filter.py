@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from .analysis.screens import Screens, screens_of
-from .arrays import check_finite, pixel_type, planes_of, type_of_output, white_of_input, white_of_output
+from .arrays import check_finite, grey_of, planes_of
 from .errors import ParameterError, is_masked
 from .filters import Filter, FilterOptions
 from .output.ramp import pixels, ramps
@@ -77,12 +77,8 @@ class DescreenFilter(Filter):
         if missing is not None or is_masked(image):
             raise ParameterError("descreen knows no missing pixels: fill them")
         planes, shape = planes_of(image, channel_axis)
-        own = pixel_type(planes.dtype)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
         check_finite(planes)
-        out, white = type_of_output(dtype, own), white_of_input(white, own)
-        top = white_of_output(levels, out)
+        _, white, out, top = grey_of(planes.dtype, {"dtype": dtype, "levels": levels, "white": white})
         with self._alone():
             self._said, self._extremes, self._parts_clipped = [], [], []
             pictures = [planes] if channel_axis is not None else planes[:, None]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
+from .arrays import grey_of, planes_of
 from .errors import ParameterError, TooLargeError, is_masked
 from .filters import Filter, FilterOptions
 from .output.rounding import NOISE, deviation
@@ -81,16 +81,12 @@ class ImageJFilter(Filter):
         if missing is not None or is_masked(image):
             raise ParameterError("ImageJ's filter knows no missing pixels: fill them, or take bandpass")
         planes, shape = planes_of(image, channel_axis)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
         if channel_axis is not None and len(planes) not in (1, 3):
             raise ParameterError(
                 f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
                 "channel_axis"
             )
-        own = pixel_type(planes.dtype)
-        out, white = type_of_output(dtype, own), white_of_input(white, own)
-        top = white_of_output(levels, out)
+        _, white, out, top = grey_of(planes.dtype, {"dtype": dtype, "levels": levels, "white": white})
         with self._alone():
             self._extremes: list[tuple[float, float]] = []
             self._clipped: list[float] = []

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..analysis.search import AutoNotches
-    from ..missing.holes import Holes
     from ..transfer import Transfer
 
     Array = NDArray[Any]
@@ -83,7 +82,7 @@ class FilePage:
         return height, width
 
     @cached_property
-    def holes(self) -> Holes | None:
+    def holes(self) -> NDArray[np.bool_] | None:
         """Which samples are missing, None if all are valid."""
         return USUAL.holes(self.picture)
 

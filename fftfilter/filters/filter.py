@@ -8,11 +8,11 @@ import warnings
 from collections import deque
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..arrays import pixel_type, type_of_output, white_of_input
+from ..arrays import grey_of, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, is_masked
@@ -207,18 +207,11 @@ class Filter:
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
             self._notes = []
-            if self.transfer.is_fitted:
-                return self._fit_and_call(image, channel_axis, of_pixels, observe, missing)
-            if missing is None and not is_masked(image):
+            if missing is None and not self.transfer.is_fitted and not is_masked(image):
                 with suppress(MissingError):
                     result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
                     return result
-            from .missing import call_with_holes  # seldom needed
-
-            result, self._found = call_with_holes(
-                self._ready(), image, channel_axis, of_pixels, observe, missing=missing
-            )
-            return result
+            return self._by_picture(image, channel_axis, of_pixels, observe, missing)
 
     def stream(
         self,
@@ -323,7 +316,7 @@ class Filter:
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
-    def _fit_and_call(
+    def _by_picture(
         self,
         image: ArrayLike,
         channel_axis: int | None,
@@ -331,36 +324,37 @@ class Filter:
         observe: Observe,
         missing: ArrayLike | None,
     ) -> Array:
-        """Filter an image, a stack or a picture, picture by picture: the gains follow from each."""
-        from ..analysis.waves import has_waves, without_waves  # seldom needed, as all that measures pictures
-        from ..missing.fill import fill
-        from ..missing.holes import mask_of, split
-        from .missing import call_with_holes
+        """Filter an image whose pixels are missing, or whose pictures have gains that follow from each."""
+        from .missing import call_with_holes  # seldom needed
 
         planes, holes = split(image, missing, channel_axis)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
-        pixel = pixel_type(planes.dtype)
-        white = white_of_input(of_pixels.get("white"), pixel)
-        of_pixels = {**of_pixels, "white": white, "dtype": type_of_output(of_pixels.get("dtype"), pixel)}
-        made = []
+        grey, made = grey_of(planes.dtype, of_pixels), []
+        of_pixels = {"dtype": grey.dtype, "levels": grey.levels, "white": grey.white}
         for own in [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]:
             given, gone = planes[own], holes[own]
-            whole = fill(self.launcher, given, gone) if gone.any() else given
-            transfer = self._fitted(whole, white)
-            measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
-            self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
-            self._prepared = self._ready().retuned(describe(transfer, self._description.options))
-            if has_waves(self.transfer):
-                given = np.where(gone, given, without_waves(self.transfer, whole))
+            if self.transfer.is_fitted:
+                given = self._fit(given, gone, grey.white)
             if gone.any():
-                made.append(call_with_holes(self._prepared, given, 0, of_pixels, observe, missing=gone))
+                made.append(call_with_holes(self._ready(), given, gone, grey, observe))
             else:
-                made.append(call(self._prepared, given, 0, of_pixels, observe))
-        self._found = Found.of_all([found for _, found in made])
-        results = np.concatenate([result for result, _ in made])
-        result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
-        return np.ma.MaskedArray(result, mask_of(image)) if is_masked(image) else result
+                made.append(call(self._ready(), given, 0, of_pixels, observe))
+        results, found = zip(*made, strict=True)
+        self._found = Found.of_all(found)
+        whole = results[0] if len(results) == 1 else np.concatenate(results)
+        result = whole.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(whole, 0, channel_axis)
+        return np.ma.MaskedArray(result, np.ma.getmaskarray(cast("Any", image))) if is_masked(image) else result
+
+    def _fit(self, planes: Array, holes: Array, white: float) -> Array:
+        """Take the gains that follow from a picture, and return its planes as they are to be filtered."""
+        from ..analysis.waves import has_waves, without_waves  # seldom needed, as all that measures pictures
+        from ..missing.fill import fill
+
+        whole = fill(self.launcher, planes, holes) if holes.any() else planes
+        transfer = self._fitted(whole, white)
+        measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
+        self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
+        self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+        return np.where(holes, planes, without_waves(self.transfer, whole)) if has_waves(self.transfer) else planes
 
     def _fitted(self, planes: Array, white: float) -> Transfer:
         """Return the transfer function for one picture."""

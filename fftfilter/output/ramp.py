@@ -160,6 +160,46 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tupl
     return level.clip(on["bottom"], on["top"], out=level).astype(dtype, copy=False), clipped, undecided
 
 
+def on_valid(
+    values: Array,
+    given: Array,
+    holes: Array,
+    ramps: Ramps,
+    *,
+    white: float,
+    dtype: np.dtype[Any],
+    maxval: int,
+    deviation: float,
+) -> tuple[Array, float, float, float]:
+    """Return one picture's filtered ``values`` as pixels, with those ``given`` in its holes; overwrites ``values``.
+
+    All are ``(channels, height, width)``; samples in holes change no range. Behind the pixels are the largest
+    magnitude, the part that is clipped, and how many samples are undecided. ``ramps`` are those of the one picture,
+    ``white`` is its own; None are values as they are. ``deviation`` is as for :func:`pixels`.
+    """
+    is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or maxval == white
+    as_given = given if is_same else given * (maxval / white)
+    if dtype.kind == "u" and as_given.dtype != dtype:
+        most = np.iinfo(dtype).max
+        as_given = np.nan_to_num(np.rint(as_given), nan=0, posinf=most, neginf=0).clip(0, most)
+    if holes.all():
+        return as_given.astype(dtype), 0.0, 0.0, 0.0
+    # In the holes a valid value stands for the others.
+    one = values.reshape(-1)[np.argmin(holes)]
+    np.copyto(values, one, where=holes)
+    made, largest, clipped, undecided = values, float(max(values.max(), -values.min())), 0.0, 0.0
+    if ramps is not None:
+        if not isinstance(ramps, np.ndarray):
+            ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
+        made, clipped, undecided = pixels(values, ramps[0], deviation, dtype)
+        if clipped:
+            _, is_one, _ = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype)
+            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
+    with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
+        np.copyto(made, as_given, where=holes, casting="unsafe")
+    return made, largest, clipped, undecided * holes.size
+
+
 def _undecided(level: Array, on: dict[str, float]) -> float:
     """Return which part of levels ``(count, height, width)`` is undecided, as ``ramp.cl`` does, by every n-th row."""
     level = level[:, :: decided_row(*level.shape[1:])]
