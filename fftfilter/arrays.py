@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .errors import MissingError, ParameterError, is_masked
-from .output.stack import PIXELS
+from .output.ramp import PIXELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from .output.stack import Stack
+    from .output.ramp import Stack
 
     Array = NDArray[Any]
 

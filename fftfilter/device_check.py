@@ -26,8 +26,8 @@ from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
 from .fused.plain_fft import Shape
 from .output.difference import Difference, transform_bound
+from .output.ramp import Stack
 from .output.rounding import deviation
-from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline
 from .staged.transform import Transform

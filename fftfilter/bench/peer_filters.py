@@ -17,8 +17,8 @@ import numpy as np
 
 from ..device.launcher import Launcher
 from ..fused.gpu.pipeline import FusedGpuPipeline
+from ..output.ramp import Stack
 from ..output.rounding import NUDGE
-from ..output.stack import Stack
 from ..transfer import highpass
 from ..transfer.reference import filter_image
 from .benchmark import Benchmark, images

@@ -18,9 +18,8 @@ from ..arrays import check_finite, grey_of, largest_of, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import on_ramps, ramps
+from ..output.ramp import Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
-from ..output.stack import Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,9 +121,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     Return what waits for the pixels, and what makes of them what :func:`call` returns.
     """
     is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
-    if is_split or not prepared.launcher.device.is_gpu:
-        return None
-    if is_masked(image):
+    if is_split or is_masked(image) or not prepared.launcher.device.is_gpu:
         return None
     try:
         ready = _ready(prepared, image, channel_axis, of_pixels)
@@ -195,7 +192,7 @@ def refuse_by_channel(own: Description, observe: Observe) -> None:
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
     """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
     own = prepared.description
-    channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]
+    channels = [prepared.alike(transfer) for transfer in own.transfer.of_channels(len(planes))]
     made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
     prepared.engine = channels[-1].engine
     lows, highs = np.concatenate([found.extremes for _, found in made]).T

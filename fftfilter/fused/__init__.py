@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..device.choice import Device
     from ..device.launcher import Launcher
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .cpu.pipeline import FusedCpuPipeline

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..device.launcher import FoundOnHost
-from ..output.ramp import of_values, on_ramps, own_ramps
+from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
-from ..output.stack import PIXELS
 from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace
 from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..device.launcher import Launcher
     from ..output.histogram import Ramps
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from .algorithms import Algorithm
 

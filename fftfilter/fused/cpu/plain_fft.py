@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...device.memory_pool import aligned
-from ...output.stack import PIXELS
+from ...output.ramp import PIXELS
 from ..tables import places_of, twiddles
 from . import mixed_radix, plan
 from .plan import PART_BYTES, vector_width
