@@ -124,27 +124,22 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
 
 
 class Grey(NamedTuple):
-    """The grey levels of an image and of its output."""
+    """The grey levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
 
-    pixel: np.dtype[Any]
-    """The type of the image's pixels on a device."""
     white: float
     dtype: np.dtype[Any]
-    """The type of the output."""
     levels: int
-    """The white of the output."""
 
-
-def grey_of(given: np.dtype[Any], of_pixels: Mapping[str, Any]) -> Grey:
-    """Return the grey levels of an array of a type, by ``dtype``, ``levels`` and ``white``; raises ParameterError."""
-    pixel, levels = pixel_type(given), of_pixels.get("levels")
-    dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
-    largest = largest_of(dtype)
-    if levels is None:
-        return Grey(pixel, white, dtype, largest)
-    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
-        raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
-    return Grey(pixel, white, dtype, int(levels))
+    @classmethod
+    def of(cls, asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Grey:
+        """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
+        dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
+        levels, largest = asked.get("levels"), largest_of(dtype)
+        if levels is None:
+            return cls(white, dtype, largest)
+        if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
+            raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
+        return cls(white, dtype, int(levels))
 
 
 def check_finite(array: Array, what: str = "values") -> None:

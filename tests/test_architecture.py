@@ -44,7 +44,7 @@ ROOMS = {
     "arrays": "errors output",
     "files": "errors system",
     "images": "fftfilter errors system text files",
-    "transfer": "errors output arrays text files images",
+    "transfer": "fftfilter errors output arrays text files images",
     "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",

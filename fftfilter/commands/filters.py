@@ -298,7 +298,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
-        made += map(kind.of, given.pop(kind.name, None) or ())
+        made += [kind.of(each) for each in given.pop(kind.name, None) or ()]
     if auto and mode == FOLDER:
         made.append(automatic.of_folder(auto, sources, given))
         auto = None

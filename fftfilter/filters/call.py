@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..arrays import check_finite, grey_of, largest_of, pixels_of, planes_of
+from ..arrays import Grey, check_finite, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..arrays import Array, Grey
+    from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
@@ -135,8 +135,8 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Call:
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
-    grey, real = grey_of(planes.dtype, of_pixels), prepared.launcher.real
-    number = real if grey.pixel.kind == "f" else grey.pixel
+    pixel, real = pixel_type(planes.dtype), prepared.launcher.real
+    grey, number = Grey.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
     out, top = (real, None) if prepared.description.mode.is_values else (grey.dtype, grey.levels)
     count, height, width = planes.shape
     stack = Stack(count, height, width, number, out, top, channel_axis is not None)
@@ -209,7 +209,8 @@ def _by_part(
 
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
-    grey = grey_of(planes.dtype, of_pixels)
+    pixel = pixel_type(planes.dtype)
+    grey = Grey.of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -224,7 +225,7 @@ def _by_part(
     with np.errstate(over="ignore"):
         values = values.astype(prepared.launcher.real)
     count, height, width = planes.shape
-    stack = Stack(count, height, width, grey.pixel, grey.dtype, grey.levels, has_colors)
+    stack = Stack(count, height, width, pixel, grey.dtype, grey.levels, has_colors)
     magnitudes = np.abs(values).reshape(stack.pictures, -1)
     extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
     if own.mode.is_values:

@@ -6,14 +6,15 @@ filtered values, and the host makes pixels of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..arrays import check_finite
 from ..errors import ParameterError
 from ..missing.fill import fill
-from ..missing.reference import filled, waves_of
+from ..missing.reference import filled as filled_by
+from ..missing.reference import waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
@@ -27,16 +28,19 @@ if TYPE_CHECKING:
     from ..arrays import Grey
     from ..output.histogram import Ramps
     from .call import Observe
+    from .description import PixelOptions
     from .pipelines import Prepared
 
     Array = NDArray[Any]
     Holes = NDArray[np.bool_]
 
 
-def call_with_holes(
-    prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe
+def filtered(
+    prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe = None
 ) -> tuple[Array, Found]:
-    """Filter a picture ``(channels, height, width)``, some of whose samples are missing, as :func:`call` does."""
+    """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
+    if not holes.any():
+        return call(prepared, planes, 0, cast("PixelOptions", grey._asdict()), observe)
     described, launcher = prepared.description, prepared.launcher
     output, scale, is_values = described.output, described.scale, described.mode.is_values
     if described.mode.is_absolute and not described.transfer.is_even:
@@ -83,7 +87,7 @@ def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, Arr
         own, unit = np.ldexp(own, -exponent), float(np.ldexp(1.0, exponent))
     waves = waves_of(prepared.description.transfer, holes)
     of_waves = None if waves is None else prepared.of_values(waves)
-    whole, base = filled(
+    whole, base = filled_by(
         own,
         holes,
         lambda picture, holes: fill(prepared.launcher, picture, holes),

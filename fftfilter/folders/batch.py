@@ -26,7 +26,7 @@ from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
-from ..transfer.screens import NOTHING
+from ..transfer.fitted import NOTHING
 from ..work.file import filter_file, largest_of, write
 from ..work.frames import filtered
 from ..work.opened import filled, open_

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import images
-from ..analysis.fit import fitted
-from ..analysis.waves import has_waves, without_waves
+from ..analysis.fit import fitted, has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
