@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .calls import lowpass as lowpass
     from .calls import notch as notch
     from .calls import stripes as stripes
+    from .commands.apply import load_filter as load_filter
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
     from .transforms import fft as fft
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from .transforms import irfft2 as irfft2
     from .transforms import rfft2 as rfft2
     from .work.file import filter_stack as filter_stack
-    from .work.saved import load_filter as load_filter
     from .work.saved import save_filter as save_filter
 
 __version__ = "0.2.0"

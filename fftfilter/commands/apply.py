@@ -1,18 +1,51 @@
-"""``apply``: filter as a recipe says, or show what it says in other words."""
+"""``apply``: filter as a recipe says, or show what it says in other words.
+
+A recipe has the transfer function, and options by their long names, which are parsed as on a command line.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .filters import KEPT, FilterCommand, of_recipe, other_options, run, settings_of, verify_option
-from .shared.options import combined, option
+from ..errors import FftfilterError, ParameterError, check_option
+from ..output.modes import FOLDER, STACK
+from .filters import (
+    KEPT,
+    CommandOptions,
+    FilterCommand,
+    context_of,
+    filter_command,
+    of_recipe,
+    options_of,
+    other_options,
+    recipe_of,
+    run,
+    verify_option,
+)
+from .kinds import KINDS
+from .shared.automatic import take_options
+from .shared.options import GroupedOption, combined, option, typed
 
 if TYPE_CHECKING:
-    from ..work.recipe import Recipe
+    import os
+    from collections.abc import Mapping
+
+    from ..filters import Filter
+    from ..transfer import Transfer
+    from ..transfer.part import Part
+    from ..work.recipe import MethodName, Recipe
+    from .kinds import Kind
+
+# Options that may name a mask, and values of these that do not.
+MASKS, NO_MASK = ("missing", "region", "protect"), r"alpha|none|[-+.,\d\s]*"
+# Options that a filter of arrays cannot follow.
+FOR_FILES = ("auto", "region", "protect", "missing", "nodata")
 
 
 @click.command(cls=FilterCommand)
@@ -40,31 +73,186 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     Example: fftfilter apply soft.json photos/ soft/
              fftfilter apply --show soft.json
     """
-    from ..work import saved
+    from ..work.saved import described
 
-    recipe = saved.load(file)
-    if show and names:
-        raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
+    recipe = load(file, typed(context))
     if show:
-        for line in _shown(context, recipe):
-            click.echo(line)
+        if names:
+            raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
+        words = words_of(context, recipe)
+        click.echo(f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same")
+        click.echo(repr(described(recipe)))
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
-    usual = context.command.make_context("apply", ["-"] * 3).params
-    said, unsaid = settings_of(KEPT | given), settings_of(KEPT | usual)
-    options = {name: each for name, each in said["options"].items() if each != unsaid["options"][name]}
-    said["options"] = {**recipe.options, **options}
-    recipe = replace(recipe, **{name: each for name, each in said.items() if each != unsaid[name]})
-    files = (file, *saved.files_of(recipe))
-    return run(of_recipe(recipe, given, files), names[:-1], names[-1])
+    return run(of_recipe(recipe, given, file), names[:-1], names[-1])
 
 
-def _shown(context: click.Context, recipe: Recipe) -> list[str]:
-    """Return a recipe as lines: a command line, if there is one, and what makes its filter in Python."""
-    from ..work import saved
-    from .shared.words import words_of
+def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:
+    """Return the recipe in a file, with the values of other options in place of its own.
 
-    words = words_of(context, recipe)
-    shown = f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same"
-    return [shown, repr(saved.described(recipe))]
+    Raises ReadError, and ParameterError for what is not a recipe.
+    """
+    from ..files.messages import shown
+    from ..transfer import saved
+
+    return from_json(saved.read(file), shown(file, "standard input"), saved.folder_of(file), others)
+
+
+def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
+    """Return the filter that the file of a recipe describes, on a device.
+
+    Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter of arrays
+    cannot follow, as it finds the waves of each picture, has one range for several, a region, or missing pixels.
+
+        soft = fftfilter.load_filter("soft.json")
+        result = soft(image)
+    """
+    from ..files.messages import shown
+    from ..work.saved import settings
+
+    recipe = load(file)
+    if further := [name for name, each in settings(recipe).items() if name in FOR_FILES or each in (FOLDER, STACK)]:
+        raise ParameterError(
+            f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
+        )
+    return recipe.open(recipe.transfer, device)
+
+
+# From JSON
+
+
+def from_json(given: Mapping[str, Any], name: str, folder: str = "", others: Mapping[str, Any] | None = None) -> Recipe:
+    """Return the recipe that ``to_json`` gave; raises ParameterError, which begins with ``name``, and ReadError."""
+    from ..transfer import saved
+    from ..work.recipe import METHODS
+
+    if "transfer" not in given:
+        raise ParameterError(f"{name}: a recipe needs 'transfer', the list of its parts: give it")
+    transfer = saved.from_json(given["transfer"], f"{name}: transfer", folder)
+    options = {key: each for key, each in given.items() if key not in ("transfer", "method")}
+    try:
+        if not isinstance(given.get("method", ""), str):
+            raise saved.wrong_type("method", given["method"], "a text")
+        check_option("method", method := given.get("method", "plain"), METHODS)
+        values = _parsed(method, options, folder)
+        recipe = _made(transfer, method, values)
+    except click.ClickException as error:
+        raise ParameterError(f"{name}: {error.format_message()}") from error
+    except ParameterError as error:
+        raise ParameterError(f"{name}: {error}") from error
+    return _made(transfer, method, {**values, **others}) if others else recipe
+
+
+def _made(transfer: Transfer, method: MethodName, values: Mapping[str, Any]) -> Recipe:
+    given = {**KEPT, **values}
+    mode, auto = take_options(given)
+    if mode == FOLDER:
+        raise ParameterError("auto folder is for command lines: a recipe has the notches that were found")
+    if method == "descreen" and [part.kind for part in transfer.parts] != ["descreen"]:
+        raise ParameterError("a recipe of the method descreen has one part, which is of that kind")
+    recipe = recipe_of(transfer, method, auto, given)
+    recipe.refuse_scale()
+    return recipe
+
+
+def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """Return the values of all options that recipes of a method have, by their names in Python.
+
+    Raises UsageError and ParameterError.
+    """
+    from ..transfer import saved
+
+    kind = replace(KINDS["notch"], output="magnitude") if method == "plain" else KINDS[method]  # which has --auto
+    others = {*CommandOptions.__dataclass_fields__, *KINDS, *kind.parameters, "pixel_size"} - {"shape"}
+    params = [each for each in filter_command(kind).params if isinstance(each, GroupedOption)]
+    known = {each.opts[-1].removeprefix("--"): each for each in params if each.name not in others}
+    saved.refuse_unknown(given, sorted([*known, "engine-options"]), "a recipe")
+    said = dict(given)
+    of_engine = said.pop("engine-options", {})
+    for name, value in said.items():
+        is_flag, several = known[name].is_flag, known[name].multiple and isinstance(value, list)
+        if name in MASKS and not re.fullmatch(NO_MASK, str(value)):
+            said[name] = _mask(name, value, folder)
+        elif is_flag != isinstance(value, bool) or not (several or isinstance(value, str | int | float)):
+            raise saved.wrong_type(name, value, "true or false" if is_flag else "a text or a number")
+    if not isinstance(of_engine, dict) or not all(isinstance(each, str | int) for each in of_engine.values()):
+        raise saved.wrong_type("engine-options", of_engine, 'an object of texts and numbers, as {"radix": 4}')
+    command = click.Command("apply", params=[*known.values()], add_help_option=False)
+    values = command.make_context("apply", [], default_map={known[name].name: each for name, each in said.items()})
+    return values.params | ({"engine_options": of_engine} if of_engine else {})
+
+
+def _mask(name: str, given: Any, folder: str) -> str:
+    """Return the name of a mask's file, which leads there from the current folder, if it has its digest."""
+    from .. import images
+    from ..files.sources import digest_of, refuse_other
+    from ..transfer import saved
+
+    mask = given if isinstance(given, dict) else {"file": given}
+    saved.refuse_unknown(mask, ("file", "digest"), name)
+    file = saved.placed("file", mask.get("file"), folder)
+    if not isinstance(file, str):
+        raise saved.wrong_type(f"{name}.file", file, "a text")
+    if "digest" in mask:
+        refuse_other(file, mask["digest"], digest_of(images.raw(file)))
+    return file
+
+
+# To the words of a command line
+
+
+def words_of(context: click.Context, recipe: Recipe) -> list[str] | None:
+    """Return the command and the options that describe a recipe, None if no command line does.
+
+    The words are parsed again, and so are always right.
+    """
+    for kind in KINDS.values():
+        with suppress(click.ClickException, FftfilterError):  # a mask in no file, an option that does not fit
+            if words := _command(kind, recipe):
+                given = context_of(context, words, "IN", "OUT").params
+                if options_of(kind.name, ["IN"], given).recipe == recipe:
+                    return words
+    return None
+
+
+def _command(kind: Kind, recipe: Recipe) -> list[str] | None:
+    """Return the words of a kind's command for a recipe, None if it has no such command; options may not fit yet."""
+    from ..work.saved import settings
+
+    own = [part for part in recipe.transfer.parts if part.kind == kind.name]
+    others = [part for part in recipe.transfer.parts if part.kind != kind.name]
+    if (len(own) != 1 if kind.factor is None else not (own or recipe.auto)) or recipe.method != kind.method:
+        return None
+    if any(KINDS[part.kind].factor is None for part in others):
+        return None
+    said, usual = settings(recipe), dict[str, Any](method=recipe.method)
+    if kind.outputs is None:
+        said = {"output": recipe.output, "edges": recipe.edges, **said}
+        usual |= {"output": kind.output, "edges": kind.edges}
+    words = [kind.name, *_options(kind, own)]
+    words += [word for name, each in said.items() if each != usual.get(name) for word in _words(name, each)]
+    words += [f"--{part.kind}={KINDS[part.kind].value_of(part.arguments())}" for part in others]
+    if recipe.transfer.pixel_size is not None:
+        words.append(f"--pixel-size={recipe.transfer.pixel_size!r}m")
+    return words
+
+
+def _options(kind: Kind, parts: list[Part]) -> list[str]:
+    """Return the options of parts in the command of their own kind, which says some once for all."""
+    values, once = [], dict[str, Any]()
+    for part in parts:
+        given = part.arguments()
+        if kind.factor:
+            values.append(f"--{kind.parameters[0]}={kind.value_of(given)}")
+        once |= given
+    return values + [word for name, each in once.items() if name in kind.parameters for word in _words(name, each)]
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return an option with a value of JSON, of which a list gives several."""
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
+    several = value if isinstance(value, list) else [value]
+    return [f"{option}={each['file'] if isinstance(each, dict) else each}" for each in several]

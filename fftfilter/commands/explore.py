@@ -15,7 +15,7 @@ import click
 from .. import signals
 from ..errors import ParameterError
 from .shared.file import ADVANCE
-from .shared.options import GroupedCommand, combined, device_option, option, verbose_option
+from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ def explore(
     with signals.ending_at_once(clean):
         if os.path.isfile(source):  # noqa: PTH113  likewise
             load_ahead(device)
-        always = ("--device", device) if device and _is_typed(context, "device") else ()
+        always = ("--device", device) if device and "device" in typed(context) else ()
         commands = Commands(context, source, always)
         start = commands.start(filter_) if filter_ else {}
         server = Server(Session(source, target, device), commands, start, redirect.remove)
@@ -201,7 +201,7 @@ class Commands:
         made = parsed(self.context, text, self.source, NOWHERE)
         command = str(made.info_name)
         check_option("--with", command, list(self.options))
-        given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
+        given = typed(made)
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
@@ -259,10 +259,6 @@ def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping
     others = click.Command(name, params=[each for each in params if each not in asked])
     values = others.make_context(name, [], parent=context.find_root()).params
     return FilterCommand(name, params=asked, add_help_option=False), values
-
-
-def _is_typed(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 @contextmanager

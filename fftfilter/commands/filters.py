@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import chain
-from operator import mul
+from functools import partial
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import WriteError
 from ..images.formats import Coding
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
@@ -20,7 +21,6 @@ from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
 from .shared.options import (
-    RULES,
     STUDY,
     GroupedCommand,
     check_option,
@@ -29,7 +29,6 @@ from .shared.options import (
     engine_option,
     file_options,
     filter_option,
-    missing_of,
     missing_options,
     option,
     output_option,
@@ -40,15 +39,14 @@ from .shared.options import (
     refuse,
     result_option,
 )
-from .shared.preview import preview_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ..analysis.search import AutoNotches
     from ..output.modes import Output
     from ..transfer.edges import Edges
-    from ..work.recipe import Recipe
-    from ..work.region import Region
+    from ..work.recipe import MethodName, Recipe
     from .kinds import Kind
 
 # The heading of the options that leave a part of a picture alone.
@@ -56,8 +54,10 @@ PART = "Part of the picture"
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 # Those of a recipe's filter.
-OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "channels", "depth")
-OF_IMAGEJ = ("autoscale", "saturate")
+OF_FILTERS = (
+    *("engine", "engine_options", "precision", "work_group_size", "transpose", "edges", "channels", "depth"),
+    *("autoscale", "saturate"),
+)
 # The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
@@ -102,6 +102,13 @@ verify_option = check_option(
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
+)
+preview_option = check_option(
+    "--preview",
+    metavar="FILE",
+    short="Draw IN, the spectrum, OUT and what is removed on one page.",
+    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
+    ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
 recipe_options = combined(
     output_option(
@@ -254,15 +261,11 @@ class CommandOptions:
     cluster: str | None
     processes: int | None
 
-    def chosen(self, *names: str) -> dict[str, Any]:
-        """Return some of the options by their names."""
-        return {name: getattr(self, name) for name in names}
-
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
         from ..files.urls import is_url
 
-        refuse(self.chosen(*OF_FOLDERS), "is for folders, and IN is a file.")
+        refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:
@@ -274,7 +277,7 @@ class CommandOptions:
 
     def check_for_folder(self, target: str) -> None:
         """Refuse what means nothing for a folder; raises UsageError."""
-        refuse(self.chosen(*OF_ONE_PICTURE), "is for one picture, and this is a folder.")
+        refuse(vars(self), OF_ONE_PICTURE, "is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -289,12 +292,7 @@ class CommandOptions:
 
 def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
     """Return what a filter's command and the values of its options describe; raises FftfilterError."""
-    from ..work.recipe import Recipe
-
     given = KEPT | dict(values)
-    files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
-    if given["missing"] not in RULES:
-        files.append((given["missing"],))
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
@@ -302,48 +300,45 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
     if auto and mode == FOLDER:
         made.append(automatic.of_folder(auto, sources, given))
         auto = None
-    transfer = reduce(mul, made, Transfer(()))
+    transfer = prod(made, start=Transfer(()))
     transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
-    recipe = Recipe(transfer, method=KINDS[name].method, auto=auto, **settings_of(given))
-    areas = [each for each in (given["region"], given["protect"]) if each]
-    return of_recipe(recipe, given, (*chain.from_iterable(files), *areas))
+    return of_recipe(recipe_of(transfer, KINDS[name].method, auto, given), given)
 
 
-def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a recipe that the values of a command's options say, beside what it filters."""
-    options = {each: given[each] for each in (*OF_FILTERS, *OF_IMAGEJ) if each in given}
-    if given["save_stages"]:
+def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, given: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that the values of options describe beside its transfer function; raises FftfilterError."""
+    from ..work.missing import Missing
+    from ..work.recipe import Recipe
+
+    options = {each: given[each] for each in OF_FILTERS if each in given}
+    if given.get("save_stages"):
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
-    scale = given["scale"]
-    return {
-        "options": options,
-        "output": given["output"],
-        "scale": parse_scale(scale),
-        "span": scale if scale in (FOLDER, STACK) else EACH,
-        "pages": pages_of(given),
-        "coding": Coding(given["png_level"], given["quality"], given["compression"]),
-        "format": given["format_"],
-        "missing": missing_of(given),
-        "strip": given["strip"],
-        "preserve_times": given["preserve_times"],
-        "embed_recipe": given["embed_recipe"],
-        "region": _region_of(given),
-    }
+    region, scale = None, given["scale"]
+    if (areas := [given[name] for name in ("region", "protect", "feather")]) != [None, None, None]:
+        from ..work.region import region_of
+
+        region = region_of(*areas)
+    return Recipe(
+        transfer,
+        method,
+        options,
+        given["output"],
+        parse_scale(scale),
+        scale if scale in (FOLDER, STACK) else EACH,
+        pages_of(given),
+        auto,
+        Coding(given["png_level"], given["quality"], given["compression"]),
+        given["format_"],
+        Missing.of(given["nodata"], given["missing"]),
+        region=region,
+        **{name: given[name] for name in ("strip", "preserve_times", "embed_recipe")},
+    )
 
 
-def of_recipe(recipe: Recipe, given: Mapping[str, Any], files: tuple[str, ...]) -> CommandOptions:
-    """Return the options of a command for a recipe; ``files`` are inputs that it names."""
+def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandOptions:
+    """Return the options of a command for a recipe; ``files`` are inputs beside those that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    return CommandOptions(recipe, masks=files, **others)
-
-
-def _region_of(given: Mapping[str, Any]) -> Region | None:
-    chosen = [given[name] for name in ("region", "protect", "feather")]
-    if chosen == [None, None, None]:
-        return None
-    from ..work.region import region_of
-
-    return region_of(*chosen)
+    return CommandOptions(recipe, masks=(*files, *recipe.files), **others)
 
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
@@ -355,26 +350,40 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     if not all(sources) or not target:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
-    if options.save_recipe and not options.dry_run:
-        _save_recipe(options.save_recipe, sources, options)
-    if len(sources) == 1 and is_folder(sources[0]):
-        return run_folder(place(sources[0]), target, options)
-    if target.endswith("/") or (target != "-" and is_folder(target)):
-        files = files_of(sources)
-        return run_folder(files, target, options) or min(files.folders, 1)
-    if len(sources) > 1:
-        raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
-    run_file(sources[0], target, options)
-    return 0
+    with _saved_recipe(sources, options):
+        if len(sources) == 1 and is_folder(sources[0]):
+            return run_folder(place(sources[0]), target, options)
+        if target.endswith("/") or (target != "-" and is_folder(target)):
+            files = files_of(sources)
+            return run_folder(files, target, options) or min(files.folders, 1)
+        if len(sources) > 1:
+            raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
+        run_file(sources[0], target, options)
+        return 0
 
 
-def _save_recipe(file: str, sources: Sequence[str], options: CommandOptions) -> None:
-    from ..files.sources import identity
+@contextmanager
+def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[None]:
+    """Save the recipe when all is filtered, if it is asked for; a file that cannot be written is refused before."""
+    file = options.save_recipe
+    if file is None or options.dry_run:
+        yield
+        return
+    from ..files import atomic, messages, urls
+    from ..files import sources as inputs
     from ..work import saved
 
     if Path(file).suffix.lower() != ".json":
         raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json.")
-    saved.save(options.recipe, file, spare=[*map(identity, (*sources, *options.masks))])
+    spare = [*map(inputs.identity, (*sources, *options.masks))]
+    atomic.refuse_inputs(file, spare)
+    try:
+        if not urls.is_url(file):
+            atomic.refuse_unwritable(str(Path(file).parent))
+    except OSError as error:
+        raise WriteError(f"{messages.shown(file, '-')}: cannot be written: {messages.reason(error)}") from error
+    yield
+    saved.save(options.recipe, file, spare)
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:

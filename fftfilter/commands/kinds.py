@@ -43,8 +43,6 @@ class Kind:
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
     value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
     """The value of that option for a part; takes what it says out of the part's arguments."""
-    takes_files: bool = False
-    """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
     """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
     edges: Edges = "wrap"
@@ -236,7 +234,6 @@ wiener_options = filter_option(
 descreen_options = combined(
     filter_option(
         "--strength",
-        "least",
         type=float,
         metavar="DB",
         help="How far a screen's waves have to stand out from the frequencies around them.  [default: 18]",
@@ -251,11 +248,6 @@ descreen_options = combined(
         "removes the screen's waves alone.",
     ),
 )
-
-
-def descreen_of(*, least: float | None, keep_detail: float) -> Transfer:
-    """Return what takes screens out; --strength has another name in other commands."""
-    return transfer.descreen(least, keep_detail)
 
 
 mask_options = filter_option(
@@ -384,7 +376,6 @@ KINDS: dict[str, Kind] = {
             "moire, and smooths what they leave. A picture without a screen stays as it is.",
             ("print.png clean.png", "--keep-detail 30 print.png clean.png", "scans/ clean/"),
             descreen_options,
-            descreen_of,
             output="keep",
             method="descreen",
             outputs=combined(),
@@ -398,7 +389,6 @@ KINDS: dict[str, Kind] = {
             mask_options,
             mask_of,
             factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
-            takes_files=True,
             output="keep",
             is_on_page=False,
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,6 @@ from .shared.options import (
     combined,
     input_limit_option,
     option,
-    pages_of,
     pages_option,
     reading_options,
     verbose_option,
@@ -58,15 +57,8 @@ def peaks(
     sources: tuple[str, ...],
     strength: float | None,
     pixel_size: str | None,
-    recursive: bool,
-    pattern: tuple[str, ...],
-    quiet: bool,
     as_json: bool,
-    pages: str | None,
-    hdu: int | None,
-    palette: str | None,
-    input_limit: int | None,
-    verbose: int,  # noqa: ARG001  -v acts by itself
+    **given: Any,
 ) -> int:
     """Find the waves in a picture: screens of prints, moire, hum.
 
@@ -88,25 +80,18 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
+    from ..analysis.search import USUAL_STRENGTH, check_strength, nothing_of, peaks_of
     from ..transfer.units import parse_pixel_size
     from .shared.automatic import of_sources
     from .shared.folder import is_folder
 
     wanted = USUAL_STRENGTH if strength is None else strength
-    given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
-    if given and isinstance(given[0], Angle):
+    check_strength(wanted)
+    size = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    if size and isinstance(size[0], Angle):
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
-    searched = of_sources(
-        sources,
-        wanted,
-        recursive=recursive,
-        pattern=pattern,
-        quiet=quiet,
-        limit=input_limit,
-        pages=pages_of({"pages": pages, "hdu": hdu, "palette": palette}),
-    )
-    mean, pixel = searched.spectrum, given or searched.pixel
+    searched = of_sources(sources, given)
+    mean, pixel = searched.spectrum, size or searched.pixel
     found = peaks_of(mean, wanted)
     name = sources[0] if len(sources) == 1 else "IN"
     if as_json:

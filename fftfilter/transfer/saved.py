@@ -3,7 +3,7 @@
     {"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": "8px"}, {"kind": "notch", "at": [0.123, 0.047]}]}
 
 A part's "kind" is the function of ``fftfilter.transfer`` that makes it, and the other keys are its arguments. So a new
-kind needs nothing here. ``docs/recipes.md`` describes the whole file, and ``work/saved.py`` its other keys.
+kind needs nothing here. ``docs/recipes.md`` describes the whole file, and ``work/saved.py`` writes its other keys.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     Recipe -> open_ -> Opened -> frames -> filtered -> a file that is whole or not there -> compared, if asked for
 
     recipe.py   all that decides an output's bytes, and the two methods: Filter's and that of ImageJ's dialog
-    saved.py    recipes as JSON, in files and in metadata
+    saved.py    a recipe as JSON, in a file or in metadata; the command `apply` reads it
     opened.py   a file that was read, and the transfer function for its pixels and its waves
     frames.py   pictures on their way through a filter
     missing.py  which pixels of a file are missing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 
@@ -20,33 +21,20 @@ class Missing:
 
     nodata: float | None = None
     """A value of samples that are missing, in place of the file's own."""
-    by: Literal["alpha", "none"] | None = None
+    by: str | None = None
     """"alpha", which None is, too: the transparent pixels; "none": none but NaN."""
     mask: Area | None = None
     """The pixels that are missing, in place of transparent ones."""
 
     @classmethod
-    def from_json(
-        cls,
-        nodata: float | None = None,
-        by: Literal["alpha", "none"] | None = None,
-        file: str | None = None,
-        digest: str | None = None,
-    ) -> Missing:
-        """Return the rule of a recipe or a command line; ``file`` is a mask, black where a pixel is valid.
-
-        Raises ReadError for a mask that cannot be read, and ParameterError if its bytes have another digest.
-        """
-        if file is None:
+    def of(cls, nodata: float | None, by: str | None) -> Missing:
+        """Return the rule of --nodata and --missing; raises ReadError for a mask, which is black where IN is valid."""
+        nodata = None if nodata is not None and isnan(nodata) else nodata  # as always
+        if by in ("alpha", "none", None):
             return cls(nodata, by)
         from .region import Area
 
-        return cls(nodata, mask=Area.of_file(file, "missing", digest))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the arguments of :meth:`from_json`."""
-        place = self.mask and self.mask.file
-        return {"nodata": self.nodata, **(place or {"by": self.by})}
+        return cls(nodata, mask=Area.of_file(by, "missing"))
 
     def holes(self, picture: Picture, name: str = "a picture") -> NDArray[Any] | None:
         """Return which samples of a picture's planes are missing, None if all are valid.

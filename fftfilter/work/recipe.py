@@ -60,12 +60,19 @@ class Plain:
     takes_missing = True
     says_notes = False
     """Whether it is always said what followed from a picture, not only with -v."""
+    has_outputs = True
+    """Whether recipes have an output and a scale; else the output is keep."""
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return a filter; ``device`` has the device, and whether it is profiled."""
+    def maker(self) -> type[Filter]:
+        """Return the class of its filters."""
         from ..filters import Filter
 
-        return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
+        return Filter
+
+    def arguments(self, recipe: Recipe) -> dict[str, Any]:
+        """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
+        own = {"output": recipe.output, "scale": recipe.scale} if self.has_outputs else {}
+        return {**own, **recipe.options}
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
@@ -109,11 +116,13 @@ class ImageJ(Plain):
     name = "ImageJ's filter"
     takes_missing = False
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return an :class:`ImageJFilter`."""
+    has_outputs = False
+
+    def maker(self) -> type[Filter]:
+        """Return :class:`ImageJFilter`."""
         from ..imagej_filter import ImageJFilter
 
-        return ImageJFilter(transfer, **recipe.options, **device)
+        return ImageJFilter
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Take gray and RGB pictures."""
@@ -150,11 +159,13 @@ class Descreen(Plain):
     takes_missing = False
     says_notes = True
 
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """Return a :class:`DescreenFilter`."""
+    has_outputs = False
+
+    def maker(self) -> type[Filter]:
+        """Return :class:`DescreenFilter`."""
         from ..descreen_filter import DescreenFilter
 
-        return DescreenFilter(transfer, **recipe.options, **device)
+        return DescreenFilter
 
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG002
         """Yield the one correct output."""
@@ -247,7 +258,7 @@ class Recipe:
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
-        return self.how.open(self, transfer, device=device, profile=profile)
+        return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
 
     def measuring(self) -> Recipe:
         """Return the recipe whose outputs have the largest magnitudes that a range of several pictures is made of."""
@@ -275,6 +286,14 @@ class Recipe:
         said = [f"{name} {value}" for name, value in settings.items() if value]
         method = "" if self.method == "plain" else f"{self.method}, "
         return f"fftfilter {__version__}: {method}{transfer}; {', '.join(said)}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that it needs, those of masks."""
+        names = [getattr(part, "file", None) for part in self.transfer.parts]
+        masks = [self.missing.mask, *(self.region.areas if self.region else ())]
+        names += [mask.file.get("file") for mask in masks if mask]
+        return tuple(filter(None, names))
 
     def weight(self, height: int, width: int) -> Array | None:
         """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""

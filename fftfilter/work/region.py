@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, pi
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from .frames import Frame
 
     Array = NDArray[Any]
-    AreaLike = str | os.PathLike[str] | Sequence[int] | Mapping[str, str] | ArrayLike
+    AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 
 FEATHER = 8.0
 # The time to find distances grows with the feather.
@@ -55,20 +54,17 @@ class Area:
     """x, y, width and height; of a mask those of the whole picture."""
     mask: bytes = b""
     """One bit a pixel, compressed, as settings go to each process."""
-    file: dict[str, str] | None = field(default=None, compare=False, repr=False)
+    file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The mask's file and its digest, if it is in one."""
 
     @classmethod
-    def of_file(cls, file: str | os.PathLike[str], what: str, digest: str | None = None) -> Area:
-        """Return the mask in a file: all pixels but black ones.
-
-        Raises ReadError for a file that cannot be read, and ParameterError if its bytes have another digest.
-        """
+    def of_file(cls, file: str | os.PathLike[str], what: str) -> Area:
+        """Return the mask in a file, all pixels but black ones; raises ReadError."""
         from .. import images
 
-        picture, found = images.read_mask(file, digest)
+        picture, digest = images.read_mask(file)
         made = cls.of_mask((picture.planes != 0).any(axis=0), what, shown(file, "standard input"))
-        return replace(made, file={"file": os.fspath(file), "digest": found})
+        return replace(made, file={"file": os.fspath(file), "digest": digest})
 
     @classmethod
     def of_mask(cls, pixels: Array, what: str, text: str) -> Area:
@@ -78,11 +74,11 @@ class Area:
         height, width = pixels.shape
         return cls(what, text, (0, 0, width, height), zlib.compress(np.packbits(pixels).tobytes(), 1))
 
-    def to_json(self) -> list[int] | dict[str, str]:
-        """Return a rectangle, or what names the file of a mask; raises ParameterError for that of an array."""
+    def said(self) -> str | dict[str, str]:
+        """Return a rectangle, or a mask's file and digest; raises ParameterError for a mask in no file."""
         if self.mask and not self.file:
             raise ParameterError(f"{self}, which a recipe cannot hold: give the name of a file")
-        return self.file or list(self.box)
+        return self.file or self.text
 
     def __str__(self) -> str:
         return f"{self.what} {self.text}"
@@ -112,27 +108,14 @@ class Region:
     outside: Area | None
     feather: float = FEATHER
 
-    @classmethod
-    def from_json(
-        cls,
-        region: tuple[int, ...] | Mapping[str, str] | None = None,
-        protect: tuple[int, ...] | Mapping[str, str] | None = None,
-        feather: float = FEATHER,
-    ) -> Region:
-        """Return the region of a recipe; raises what :func:`region_of` raises."""
-        if found := region_of(region, protect, feather):
-            return found
-        raise ParameterError("a region needs what is filtered, or what is not: give region or protect")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the arguments of :meth:`from_json`."""
-        areas = {"region": self.inside, "protect": self.outside}
-        return {name: area and area.to_json() for name, area in areas.items()} | {"feather": self.feather}
+    @property
+    def areas(self) -> list[Area]:
+        """Those that are given."""
+        return [area for area in (self.inside, self.outside) if area]
 
     def given(self) -> dict[str, Any]:
         """Return the options that give it, for a report."""
-        areas = {area.what: area.text for area in (self.inside, self.outside) if area}
-        return {**areas, "feather": self.feather}
+        return {**{area.what: area.text for area in self.areas}, "feather": self.feather}
 
     def pixels(self, height: int, width: int) -> Array:
         """Return which pixels are filtered, bool ``(height, width)``; raises ParameterError if none is."""
@@ -233,9 +216,7 @@ def _area(given: AreaLike, what: str) -> Area:
     if isinstance(given, str) and _NUMBERS.fullmatch(given):
         raise ParameterError(f"{what} {given!r} is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200")
     if isinstance(given, str | os.PathLike):
-        given = {"file": os.fspath(given)}
-    if isinstance(given, Mapping) and {"file"} <= set(given) <= {"file", "digest"}:
-        made = Area.of_file(given["file"], what, given.get("digest"))
+        made = Area.of_file(given, what)
     else:
         check_unmasked(what, given)
         try:

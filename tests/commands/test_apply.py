@@ -73,6 +73,14 @@ def test_given_options_go_before_the_recipes(run, recipe, stack, tmp_path):
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
 
 
+def test_a_given_option_sets_a_value_back_to_its_default(run, recipe, tmp_path):
+    assert run(*FILTER, "--png-level", "9", "--save-recipe", recipe, "in.pgm", "other.png")[0] == 0
+    assert run("apply", "--png-level", "1", recipe, "in.pgm", "again.png")[0] == 0
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+    assert (tmp_path / "again.png").read_bytes() != (tmp_path / "other.png").read_bytes()
+    assert b"--png-level" not in run("apply", "--show", "--png-level", "1", recipe)[1]
+
+
 def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     code, out, err = run("apply", "--show", recipe)
     assert (code, err) == (0, "")
@@ -92,7 +100,7 @@ def test_an_output_says_how_it_was_made(run, recipe, tmp_path, name):
     assert run(*FILTER, "--embed-recipe", "in.pgm", name) == (0, b"", "")
     made = Image.open(tmp_path / name)
     text = made.text["fftfilter"] if name == "out.png" else made.tag_v2[270]
-    assert json.loads(text) == json.loads(recipe.read_text()) | {"embed_recipe": True}
+    assert json.loads(text) == json.loads(recipe.read_text()) | {"embed-recipe": True}
     assert run("apply", "--embed-recipe", name, "in.pgm", f"again-{name}")[0] == 0
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
     assert run("highpass", name, f"further-{name}")[0] == 0
@@ -156,6 +164,8 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
         (("apply", "--quality", "50", "recipe.json", "in.pgm", "x.png"), 2, "has no quality"),
         (("lowpass", "--save-recipe", "x.txt", "in.pgm", "x.png"), 2, "--save-recipe x.txt: give a name that ends in"),
         (("lowpass", "--save-recipe", "no/x.json", "in.pgm", "x.png"), 1, "no/x.json: cannot be written: no such"),
+        (("lowpass", "--save-recipe", "x.json", "recipe.json", "x.png"), 1, "recipe.json: not an image"),
+        (("lowpass", "--save-recipe", "in.json", "in.json", "x.png"), 1, "in.json: cannot be read"),
         (("lowpass", "--embed-recipe", "in.pgm", "x.jpg"), 2, "x.jpg: .jpg holds no recipe: write .png or .tif"),
         (("lowpass", "--embed-recipe", "in.pgm", "-"), 2, "standard output: .pnm holds no recipe"),
     ],

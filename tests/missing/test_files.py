@@ -153,7 +153,7 @@ def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
 
 def test_a_rule_is_equal_to_one_of_the_same_pixels(tmp_path, holes):
     rule, copy, other = (
-        Missing.from_json(-9999, file=str(save(tmp_path / name, mask)))
+        Missing.of(-9999, str(save(tmp_path / name, mask)))
         for name, mask in (("a.png", holes), ("b.png", holes), ("c.png", ~holes))
     )
     assert rule == copy

@@ -20,11 +20,11 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.cli import cli
+from fftfilter.commands.apply import from_json, load, words_of
 from fftfilter.commands.filters import context_of, options_of
-from fftfilter.commands.shared.words import words_of
+from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.files.sources import identity
-from fftfilter.filters import FilterOptions
 from fftfilter.imagej_filter import ImageJFilter
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto, Range
@@ -40,7 +40,7 @@ PLAIN = Recipe(H.lowpass("8px"), options=USUAL)
 
 def back(recipe):
     """Return a recipe after its way through the text of JSON."""
-    return saved.from_json(json.loads(json.dumps(saved.to_json(recipe))), "recipe")
+    return from_json(json.loads(json.dumps(saved.to_json(recipe))), "recipe")
 
 
 @pytest.mark.parametrize("name", sorted({each.name for each in fields(Recipe)} - {"transfer", "options"}))
@@ -48,6 +48,7 @@ def test_every_field_comes_back(name):
     of_others = {
         "method": {"output": "keep", "options": METHODS["imagej"].usual},
         "region": {"output": "keep"},
+        "auto": {"output": "keep"},
     }
     recipe = replace(PLAIN, **{name: OTHERS[name]}, **of_others.get(name, {}))
     assert back(recipe) == recipe != PLAIN
@@ -63,6 +64,7 @@ def test_every_field_comes_back(name):
         replace(PLAIN, scale=Auto(1.5)),
         replace(PLAIN, scale=Range(-1 / 3, 40.0)),
         replace(PLAIN, pages=Asked(None, 3), coding=Coding(9, 50, "lzw"), auto=AutoNotches(20.5, "ideal", False)),
+        replace(PLAIN, output="keep", auto=AutoNotches(18.0, insists=True, keep=((0.1, -0.2), (0.0, 0.5)))),
     ],
 )
 def test_options_and_values_of_several_parts_come_back(recipe):
@@ -74,38 +76,51 @@ def test_options_and_values_of_several_parts_come_back(recipe):
     [
         ({}, "a recipe needs 'transfer'"),
         ({"transfer": {}}, "transfer: an object is not a list of parts"),
-        ({"transfer": [], "engin": 3}, 'a recipe has no key "engin": choose transfer, method, output'),
+        ({"transfer": [], "engin": 3}, 'a recipe has no key "engin": choose auto, channels, '),
         ({"transfer": [], "options": {}}, 'a recipe has no key "options"'),
-        ({"transfer": [], "output": "x"}, 'output: "x" is unknown: choose magnitude, keep, signed, real'),
-        ({"transfer": [], "output": ["keep"]}, "output: a list is unknown"),
-        ({"transfer": [], "scale": "auto"}, 'scale: "auto" is not an object'),
-        ({"transfer": [], "scale": {"low": 3}}, "scale: needs 'high'"),
-        ({"transfer": [], "scale": {"low": 3, "high": 1}}, "is not a range"),
-        ({"transfer": [], "scale": {"saturated": 100}}, "give percent of the samples below 100"),
-        ({"transfer": [], "scale": {"low": 0, "high": 10**500}}, "is not a range"),
-        ({"transfer": [], "output": "keep", "scale": {"saturated": 1}}, "has no scale"),
-        ({"transfer": [], "coding": {"quality": 500}}, "quality 500 is invalid"),
-        ({"transfer": [], "coding": {"quality": True}}, "coding.quality: true is not a whole number"),
-        ({"transfer": [], "coding": {"compression": "x"}}, "compression 'x' is unknown"),
-        ({"transfer": [], "pages": {"first": 3, "last": 1}}, "are an empty range"),
-        ({"transfer": [], "pages": {"first": 0}}, "are unknown"),
-        ({"transfer": [], "pages": {"hdu": -1}}, "HDU -1 is unknown"),
-        ({"transfer": [], "edges": "no"}, 'edges: "no" is unknown: choose wrap, mirror'),
+        ({"transfer": [], "device": "gpu"}, 'a recipe has no key "device"'),
+        ({"transfer": [], "in-place": True}, 'a recipe has no key "in-place"'),
+        ({"transfer": [], "png_level": 3}, 'a recipe has no key "png_level"'),
+        ({"transfer": [], "output": "x"}, "'x' is not one of 'magnitude', 'keep', 'signed', 'real'"),
+        ({"transfer": [], "output": ["keep"]}, "output: a list is not a text or a number"),
+        ({"transfer": [], "output": None}, "output: null is not a text or a number"),
+        ({"transfer": [], "scale": {"low": 3}}, "scale: an object is not a text or a number"),
+        ({"transfer": [], "scale": "3"}, "scale '3' is unknown"),
+        ({"transfer": [], "scale": "3:1"}, "is not a range"),
+        ({"transfer": [], "scale": "auto:100"}, "give percent of the samples below 100"),
+        ({"transfer": [], "scale": f"0:{10**500}"}, "is not a range"),
+        ({"transfer": [], "output": "keep", "scale": "auto:1"}, "has no scale"),
+        ({"transfer": [], "quality": 500}, "'--quality': 500 is not in the range"),
+        ({"transfer": [], "quality": True}, "quality: true is not a text or a number"),
+        ({"transfer": [], "compression": "x"}, "'x' is not one of 'none', 'lzw'"),
+        ({"transfer": [], "pages": "3-1"}, "are an empty range"),
+        ({"transfer": [], "pages": 0}, "are unknown"),
+        ({"transfer": [], "hdu": -1}, "'--hdu': -1 is not in the range"),
+        ({"transfer": [], "edges": "no"}, "'no' is not one of 'wrap', 'mirror'"),
         ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
-        ({"transfer": [], "auto": {"strength": 3}}, "strength 3 is invalid"),
-        ({"transfer": [], "output": "keep", "region": {"region": [1, 2]}}, "is no part of a picture"),
-        ({"transfer": [], "output": "keep", "region": {"region": {"fil": "x"}}}, "is no part of a picture"),
-        ({"transfer": [], "output": "keep", "region": {"feather": 3}}, "give region or protect"),
-        ({"transfer": [], "region": {"region": [1, 2, 3, 4]}}, "need an output with the grey levels"),
-        ({"transfer": [], "format": "exe"}, "cannot be written as 'exe'"),
+        ({"transfer": [], "depth": "nan"}, "depth nan is invalid"),
+        ({"transfer": [], "auto": "each", "strength": 3}, "strength 3 is invalid"),
+        ({"transfer": [], "strength": 30}, "--strength is for the waves that --auto finds"),
+        ({"transfer": [], "auto": "folder"}, "auto folder is for command lines"),
+        ({"transfer": [], "auto": "each", "keep": ["1"]}, "--keep '1' is not a wave"),
+        ({"transfer": [], "output": "keep", "region": "1,2"}, "is not a rectangle"),
+        ({"transfer": [], "output": "keep", "region": [1, 2, 3, 4]}, "region.file: a list is not a text"),
+        ({"transfer": [], "output": "keep", "region": {"fil": "x"}}, 'region has no key "fil": choose file, digest'),
+        ({"transfer": [], "output": "keep", "region": {"file": "x\0"}}, "is no name: give that of a mask"),
+        ({"transfer": [], "output": "keep", "region": {"digest": "x"}}, "region.file: null is not a text"),
+        ({"transfer": [], "output": "keep", "feather": 3}, "give region or protect"),
+        ({"transfer": [], "region": "1,2,3,4"}, "need an output with the grey levels"),
+        ({"transfer": [], "method": "x"}, "method 'x' is invalid: choose plain, imagej, descreen"),
+        ({"transfer": [], "method": ["plain"]}, "method: a list is not a text"),
         ({"transfer": [], "method": "imagej", "edges": "wrap"}, 'a recipe has no key "edges"'),
-        ({"transfer": [], "method": "imagej", "output": "real"}, "is not for ImageJ's filter"),
-        ({"transfer": [], "engine_options": {"radix": {}}}, "engine_options.radix: an object is not"),
+        ({"transfer": [], "method": "imagej", "output": "real"}, 'a recipe has no key "output"'),
+        ({"transfer": [], "method": "descreen"}, "a recipe of the method descreen has one part"),
+        ({"transfer": [], "engine-options": {"radix": {}}}, "engine-options: an object is not"),
     ],
 )
 def test_a_fault_is_refused_in_a_line(given, said):
     with pytest.raises(FftfilterError) as caught:
-        saved.from_json(given, "r.json")
+        from_json(given, "r.json")
     assert said in str(caught.value)
     assert str(caught.value).startswith("r.json: ")
     assert "\n" not in str(caught.value)
@@ -116,15 +131,20 @@ def test_a_mask_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch, option):
     monkeypatch.chdir(tmp_path)
     pgm(tmp_path / "holes.pgm")
     recipe = recipe_of_words(["lowpass", "--output=keep", f"{option}=holes.pgm", "--nodata=-inf"])
-    assert saved.files_of(recipe) == ("holes.pgm",)
+    assert recipe.files == ("holes.pgm",)
     (tmp_path / "kept").mkdir()
     saved.save(recipe, "kept/recipe.json")
     assert '"file": "../holes.pgm"' in (tmp_path / "kept/recipe.json").read_text()
-    assert saved.load("kept/recipe.json") == recipe
+    assert load("kept/recipe.json") == recipe
     assert recipe_of_words(words_of(CONTEXT, recipe)) == recipe
     pgm(tmp_path / "holes.pgm", seed=1)
     with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
-        saved.load("kept/recipe.json")
+        load("kept/recipe.json")
+    option = option.removeprefix("--")
+    (tmp_path / "kept/by hand.json").write_text(
+        json.dumps({"fftfilter_recipe": 1, "transfer": [], "output": "keep", option: "../holes.pgm"})
+    )
+    assert load("kept/by hand.json").files == ("holes.pgm",)
 
 
 # A recipe, a command line and the text of a filter
@@ -156,7 +176,13 @@ OUTPUT = st.sampled_from(
     [[], ["--output=keep"], ["--output=signed", "--scale=auto:1.5"], ["--output=magnitude", "--scale=-0.1:40"]]
 )
 OTHER = st.sampled_from(
-    [[], ["--edges=mirror", "--depth=6.5"], ["--engine=book", "--precision=double"], ["--channels=luminance"]]
+    [
+        [],
+        ["--edges=mirror", "--depth=6.5"],
+        ["--edges=wrap"],
+        ["--engine=book", "--precision=double"],
+        ["--channels=luminance"],
+    ]
 )
 FILES = st.sampled_from(
     [
@@ -170,6 +196,9 @@ FILES = st.sampled_from(
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
     lambda each: [each[0][0], *each[0][1], *each[0][2], *dict.fromkeys(each[1]), *each[2], *each[3], *each[4]]
 )
+DESCREEN_COMMANDS = st.sampled_from([[], ["--strength=20.5"], ["--keep-detail=30", "--depth=20"]]).map(
+    lambda each: ["descreen", *each]
+)
 IMAGEJ_COMMANDS = st.tuples(
     RADII, st.sampled_from([[], ["--no-autoscale"], ["--no-saturate", "--suppress=vertical"]]), FILES
 ).map(lambda each: ["imagej", f"--large={each[0]}", *each[1], *each[2]])
@@ -181,7 +210,7 @@ def recipe_of_words(words):
     return options_of(words[0], ["IN"], context_of(CONTEXT, words, "IN", "OUT").params).recipe
 
 
-@given(words=st.one_of(PLAIN_COMMANDS, IMAGEJ_COMMANDS))
+@given(words=st.one_of(PLAIN_COMMANDS, IMAGEJ_COMMANDS, DESCREEN_COMMANDS))
 @settings(max_examples=60, deadline=None)
 def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     try:
@@ -198,7 +227,7 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe", "region")
     bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
     text = repr(saved.described(recipe))
-    made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "H": H})  # noqa: S307  our own
+    made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "DescreenFilter": DescreenFilter, "H": H})  # noqa: S307  our own
     assert repr(made) == text
     assert saved.recipe_of(made) == bare
 
@@ -222,6 +251,10 @@ def test_the_waves_that_are_to_be_found_are_in_the_command_line():
     assert recipe.auto == AutoNotches(20.5, by_channel=False)
     words = ["notch", "--output=magnitude", "--scale=stack", "--auto=each", "--strength=20.5"]
     assert words_of(CONTEXT, recipe) == words
+    words = ["notch", "--at=0.1,0.2,0.006cyc", "--shape=ideal", "--auto=each", "--strength=20.5", "--insist"]
+    words = [*words, "--keep=0.1,-0.2", "--keep=0.25,0.5"]
+    recipe = recipe_of_words(words)
+    assert recipe_of_words(words_of(CONTEXT, recipe)) == back(recipe) == recipe
 
 
 # Files
@@ -237,13 +270,15 @@ def test_a_filter_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(loaded(image), wanted)
 
 
-@pytest.mark.parametrize("name", ["auto", "span", "region", "missing"])
-def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "key"), [("auto", "auto"), ("span", "scale"), ("region", "region"), ("missing", "nodata")]
+)
+def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, name, key):
     saved.save(
         replace(PLAIN, output="keep" if name == "region" else "signed", **{name: OTHERS[name]}),
         tmp_path / "recipe.json",
     )
-    with pytest.raises(ParameterError, match=f"has '{name}', which is for files: use fftfilter apply"):
+    with pytest.raises(ParameterError, match=f"has '{key}', which is for files: use fftfilter apply"):
         fftfilter.load_filter(tmp_path / "recipe.json")
 
 
@@ -251,8 +286,8 @@ def test_the_files_of_a_recipe_are_known(tmp_path):
     np.save(tmp_path / "gains.npy", np.eye(4))
     name = str(tmp_path / "gains.npy")
     recipe = replace(PLAIN, transfer=H.lowpass(3) * H.mask_file(name))
-    assert saved.files_of(recipe) == (name,)
-    assert saved.files_of(PLAIN) == ()
+    assert recipe.files == (name,)
+    assert PLAIN.files == ()
 
 
 def test_a_recipe_does_not_replace_an_input(tmp_path):
@@ -268,11 +303,12 @@ def test_a_recipe_does_not_replace_an_input(tmp_path):
 
 def test_the_document_describes_every_key_and_every_kind():
     tables = re.findall(r"^\| (`[^|]+) \|", DOCUMENT, re.MULTILINE)
-    named = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
-    of_recipe = {each.name for each in fields(Recipe)} - {"options"}
-    of_options = {*FilterOptions.__annotations__, *USUAL} - {"device", "pixel_size"}
+    named = {name for cell in tables for name in re.findall(r"`([\w-]+)`", cell)}
     kinds = set(H.__all__) - {"Transfer", "load", "mask", "save"}
-    assert named == of_recipe | of_options | kinds
+    with pytest.raises(ParameterError) as caught:
+        from_json({"transfer": [], "x": 1}, "")
+    keys = str(caught.value).partition(": choose ")[2].split(", ")
+    assert named == {"transfer", "method", *keys, "autoscale", "saturate"} | kinds
 
 
 def test_the_recipe_of_the_document_is_one(tmp_path):
@@ -281,6 +317,6 @@ def test_the_recipe_of_the_document_is_one(tmp_path):
     Image.fromarray(np.full((4, 4), 255, np.uint8)).save(tmp_path / "gains.png")
     own = H.mask_file(str(tmp_path / "gains.png")).parts[0].digest
     (tmp_path / "recipe.json").write_text(text.replace(digest, own))
-    recipe = saved.load(tmp_path / "recipe.json")
+    recipe = load(tmp_path / "recipe.json")
     assert [part.kind for part in recipe.transfer.parts] == ["bandpass", "notch", "mask"]
     assert (recipe.output, recipe.scale, recipe.edges) == ("signed", Range(0, 40), "mirror")

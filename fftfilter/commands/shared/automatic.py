@@ -10,15 +10,14 @@ import click
 from ...errors import ParameterError, ReadError
 from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
-from .options import combined, filter_option, pages_of
+from .options import combined, filter_option, pages_of, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...analysis.found import Peak
     from ...analysis.power import Spectrum
     from ...analysis.search import AutoNotches
-    from ...images import Asked
     from ...transfer import Transfer
     from ...work.opened import Opened
 
@@ -63,14 +62,14 @@ auto_options = combined(
 
 
 def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
-    """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
-    mode = given.pop("auto", None)
-    strength, insist, keep = given.pop("strength", None), given.pop("insist", False), given.pop("keep", ())
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
+    if "auto" not in given:
+        return None, None
+    mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
     if mode is None:
-        for name, each in (("--insist", insist), ("--strength", strength is not None), ("--keep", keep)):
-            if each:
-                raise click.UsageError(f"{name} is for the waves that {AUTO} finds: give {AUTO} as well.")
-        if "at" in given and not given["at"]:
+        of_auto = {"insist": insist, "strength": strength is not None, "keep": keep}
+        refuse(of_auto, of_auto, f"is for the waves that {AUTO} finds: give {AUTO} as well.")
+        if not given.get("at", True):
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
     from ...analysis.search import USUAL_STRENGTH, AutoNotches, check_strength
@@ -104,23 +103,13 @@ class Searched(NamedTuple):
 
 
 def of_sources(
-    sources: Sequence[str],
-    strength: float,
-    *,
-    recursive: bool = False,
-    pattern: Sequence[str] = (),
-    quiet: bool = False,
-    limit: int | None = None,
-    failures: bool = True,
-    pages: Asked | None = None,
-    device: str | None = None,
+    sources: Sequence[str], given: Mapping[str, Any], device: str | None = None, *, failures: bool = True
 ) -> Searched:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
-    Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures; raises
-    FftfilterError.
+    ``given`` are the values of options. Prints a line on each file that failed, if ``failures``, and on cropped
+    pictures; raises FftfilterError.
     """
-    from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
@@ -128,13 +117,13 @@ def of_sources(
     from ...images import extensions
     from ...work.opened import spectrum_of
 
-    check_strength(strength)
     sources = [without_file_scheme(each) for each in sources]
+    recursive, pattern, pages = given["recursive"], given["pattern"], pages_of(given)
     of_folder = len(sources) == 1 and is_folder(sources[0])
     if not of_folder:
         refuse_options_of_folders(sources, recursive=recursive, pattern=pattern)
     if len(sources) == 1 and not of_folder:
-        found = opened(sources[0], pages, limit)
+        found = opened(sources[0], pages, given["input_limit"])
         return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
         Tree(place(sources[0]), extensions(read_only=True), recursive, pattern)
@@ -145,14 +134,14 @@ def of_sources(
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:
         raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
-    progress = Progress(len(names), quiet=quiet)
+    progress = Progress(len(names), quiet=given["quiet"])
     made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
     for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
     if made.spectrum is None:
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
-    for line in () if quiet else made.notes():
+    for line in () if given["quiet"] else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
     left_out = isinstance(tree, Files) and tree.folders
     return Searched(made.spectrum, made.pixel, is_whole=not (made.failed or left_out))
@@ -164,9 +153,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given)}
-    device = next(iter(devices_of(given["device"])), None)
-    mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
+    mean = of_sources(sources, given, devices_of(given["device"])[0], failures=False).spectrum
     found, content = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])

@@ -1,24 +1,30 @@
-"""What the filters do with one file: they open it, filter it into another one, and print what was asked for."""
+"""What the filters do with one file: they open it, filter it into another one, and print or draw what was asked for."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...errors import WriteError
 from ...text import length_text
-from . import preview
 from .automatic import say_of
+from .folder import about, check_preview, write_preview
 from .options import device_that_is_done_first, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
     from ...work.file import Done
+    from ...work.frames import Frame
     from ...work.opened import Opened
     from ..filters import CommandOptions
 
@@ -90,7 +96,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
 
         verify.refuse(target, recipe)
     if options.preview:
-        preview.check(options.preview, source, target)
+        check_preview(options.preview, source, target)
 
 
 def _filter(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
@@ -106,13 +112,13 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     has_pages = isinstance(opened.found, images.Pages)
     if has_pages:
         pages, passes = opened.pages, 1 + (recipe.span == STACK)
-        only = options.chosen("save_stages", "profile")
-        refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
+        why = f"is for one picture, and IN has {len(pages)}: choose one with --pages."
+        refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
     else:
         _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.cautions())
-    observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
+    observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
     def advance() -> None:
@@ -142,7 +148,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
     if options.preview and done.frame:
-        preview.write_page(options.preview, opened, done.frame, options.device, files)
+        _write_page(options.preview, opened, done.frame, options.device, files)
     return done
 
 
@@ -180,7 +186,7 @@ def look(source: str, target: str, options: CommandOptions) -> None:
 
     recipe = replace(options.recipe, format=".tif")
     recipe.refuse_scale()
-    preview.check(target, source, "-")
+    check_preview(target, source, "-")
     remove_leftovers_beside(target)
     files = [*map(sources.identity, (source, *options.masks))]
     opened = open_(source, recipe, device=options.device, limit=options.input_limit)
@@ -190,7 +196,43 @@ def look(source: str, target: str, options: CommandOptions) -> None:
     with recipe.open(opened.transfer, options.device) as filter_:
         (made,) = filtered(filter_, [frame], recipe)
     frame.put(made.planes)
-    preview.write_page(target, opened, frame, options.device, files)
+    _write_page(target, opened, frame, options.device, files)
+
+
+def _write_page(
+    preview: str, opened: Opened, frame: Frame, device: str | None, spare: Sequence[Identity | None]
+) -> None:
+    """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
+    from ...preview.page import page
+    from ...preview.report import FilterReport
+    from ...work.opened import filled
+
+    given, made, recipe = frame.given, frame.picture, opened.recipe
+    assert given  # noqa: S101  it was kept for this
+    _, height, width = given.planes.shape
+    title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
+    said = about(opened.transfer, recipe).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    planes, weight = filled(given, frame.holes, device), recipe.weight(height, width)
+    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
+    write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)
+
+
+def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[str, NDArray[Any]], None]:
+    """Return what writes each result that a pipeline shows it as a numbered PNG; none replaces one of ``spare``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
+    from ... import images
+    from ...preview.steps import StepPictures
+
+    pictures, numbers = StepPictures(), count(1)
+
+    def save(name: str, planes: NDArray[Any]) -> None:
+        picture = images.Picture(pictures.pixels(name, planes), None, 255, "PNG")
+        images.write(picture, folder / f"{next(numbers):02}-{name}.png", spare=spare)
+
+    return save
 
 
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:

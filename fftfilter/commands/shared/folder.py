@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ... import signals, startup
 from ...errors import DeviceError, ParameterError, ReadError
 from ...output.modes import FOLDER
-from . import preview
 from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from ...files.sources import Identity
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
+    from ...transfer import Transfer
+    from ...work.recipe import Recipe
     from ..filters import CommandOptions
+
+# Up to this many parts of a kind are described one by one.
+TOLD = 3
+# Formats that hold colors and that every browser shows.
+OF_PREVIEWS = (".png", ".jpg", ".webp")
 
 folder_options = combined(
     folder_option(
@@ -97,7 +107,7 @@ def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern:
     is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
     if is_missing and (recursive or pattern):
         raise _missing(names[0])
-    refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
+    refuse({"recursive": recursive, "pattern": pattern}, ("recursive", "pattern"), "is for a folder, and IN are files.")
 
 
 def files_of(names: list[str], *, says_so: bool = True) -> Files:
@@ -125,6 +135,49 @@ def _missing(name: str) -> ReadError:
     return ReadError(f"{quoted_if_odd(name)}: no such folder; check the name")
 
 
+def check_preview(preview: str, source: str, target: str) -> None:
+    """Refuse, before any work, a preview that could not be written; raises FftfilterError."""
+    from ... import images
+    from ...files.urls import is_url
+
+    if Path(preview).suffix.lower() not in OF_PREVIEWS:
+        raise click.UsageError(f"--preview {preview}: give a name that ends in {', '.join(OF_PREVIEWS)}.")
+    if not is_url(preview) and target != "-" and os.path.realpath(preview) == os.path.realpath(target):
+        raise click.UsageError(f"--preview {preview} is OUT itself: give another name.")
+    images.check_output(source, preview)
+
+
+def _check_preview(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
+    """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
+    from ...files.sources import identity
+    from ...folders.tree import is_inside
+
+    check_preview(preview, "-", "-")
+    own = Path(os.path.realpath(preview))
+    folders = [folder for folder in (source, target) if isinstance(folder, Path)]
+    is_input = own.exists() and identity(own) in map(identity, getattr(source, "names", ()))
+    if is_input or any(is_inside(own.parent, folder) for folder in folders):
+        raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
+
+
+def write_preview(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:
+    """Write a page or a contact sheet ``(height, width, 3)``, which replaces none of ``spare``; raises WriteError."""
+    from ... import images
+
+    picture = images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG")
+    images.write(picture, preview, coding=images.Coding(6), spare=spare)
+
+
+def about(transfer: Transfer, recipe: Recipe, nothing: str = "everything passes") -> str:
+    """Return a filter in one line, with the number of parts of a kind that has many."""
+    counts = Counter(part.plural for part in transfer.parts if part.plural)
+    many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
+    others = [str(part) for part in transfer.parts if part.plural not in many]
+    depth = "" if recipe.depth is None else f", depth {recipe.depth:g} dB"
+    filter_ = " * ".join([*others, *many.values()]) or nothing
+    return filter_ + depth + (f", {recipe.channels} alone" if recipe.channels else "")
+
+
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
@@ -142,7 +195,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     if is_new and Path(target).suffix.lower() in extensions(read_only=True):
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
     if options.preview:
-        preview.check_of_folder(options.preview, source, out)
+        _check_preview(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
@@ -231,10 +284,26 @@ def devices_of(given: str | None) -> list[str | None]:
 
     if given.strip().lower() == "all":
         return [str(i) for i, each in enumerate(all_devices()) if rank(each)[0] > 0] or [None]
-    return [str(choose(name).index) for name in given.split(",") if name.strip()]
+    return [str(choose(name).index) for name in given.split(",") if name.strip()] or [None]
 
 
 # Running
+
+
+def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, files: int) -> Iterator[Outcome]:
+    """Return outcomes as they are; at their end write the contact sheet, if one is wanted. Raises WriteError."""
+    if preview is None:
+        yield from outcomes
+        return
+    from ...preview.sheet import Sheet
+
+    sheet = Sheet(files)
+    for outcome in outcomes:
+        if outcome.row:
+            sheet.add(outcome.row)
+        yield outcome
+    said = about(run.recipe.transfer, run.recipe, nothing="the peaks of each taken out")
+    write_preview(preview, sheet.picture(f"{run.source}   {said}"))
 
 
 def _outcome_line(outcome: Outcome) -> str:
@@ -270,7 +339,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in preview.collected(run.run(workers), options.preview, run, survey.files):
+            for outcome in _drawn(run.run(workers), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)

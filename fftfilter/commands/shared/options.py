@@ -6,7 +6,6 @@ import re
 from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
-from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -15,17 +14,14 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import PALETTES, Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from ...work.missing import Missing
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 # The heading of the options that only a student of the book's algorithms needs.
 STUDY = "Study"
-# What --missing takes beside the name of a mask.
-RULES = (None, "alpha", "none")
 
 
 def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
@@ -191,6 +187,15 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
+def _number(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        raise click.BadParameter(
+            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
+        ) from None
+
+
 input_limit_option = option(
     "--input-limit",
     group="Input",
@@ -265,16 +270,6 @@ reading_options = combined(
 )
 
 
-def _nodata(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
-    try:
-        value = None if given is None else float(given)
-    except ValueError:
-        raise click.BadParameter(
-            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
-        ) from None
-    return None if value is None or isnan(value) else value  # NaN is missing always
-
-
 missing_options = combined(
     option(
         "--missing",
@@ -286,19 +281,11 @@ missing_options = combined(
     option(
         "--nodata",
         group="Input",
-        callback=_nodata,
+        callback=_number,
         metavar="VALUE",
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
     ),
 )
-
-
-def missing_of(given: Mapping[str, Any]) -> Missing:
-    """Return the rule that --missing and --nodata give; raises ReadError for a mask that cannot be read."""
-    from ...work.missing import Missing
-
-    by, nodata = given["missing"], given["nodata"]
-    return Missing(nodata, by) if by in RULES else Missing.from_json(nodata, file=by)
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked | None:
@@ -309,8 +296,14 @@ def pages_of(given: Mapping[str, Any]) -> Asked | None:
     return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
 
 
-def refuse(given: dict[str, Any], why: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for name, value in given.items():
-        if value:
+def typed(context: click.Context) -> dict[str, Any]:
+    """Return the values of those options and arguments that stand on the command line."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
+
+
+def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Raise UsageError for the first of some options that was given."""
+    for name in names:
+        if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}")
