@@ -22,19 +22,14 @@ from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..arrays import Grey
+    from ..arrays import Array, Grey
     from ..output.histogram import Ramps
     from .call import Observe
     from .pipelines import Prepared
 
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
-
 
 def call_with_holes(
-    prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe
+    prepared: Prepared, planes: Array, holes: Array, grey: Grey, observe: Observe
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples are missing, as :func:`call` does."""
     described, launcher = prepared.description, prepared.launcher
@@ -69,7 +64,7 @@ def call_with_holes(
     return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
 
 
-def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, Array, float]:
+def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
     """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
 
     Behind them are these values, and the unit that all are divided by.
