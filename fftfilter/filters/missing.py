@@ -23,20 +23,15 @@ from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..arrays import Grey
+    from ..arrays import Array, Grey
     from ..output.histogram import Ramps
     from .call import Observe
     from .description import PixelOptions
     from .pipelines import Prepared
 
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
-
 
 def filtered(
-    prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe = None
+    prepared: Prepared, planes: Array, holes: Array, grey: Grey, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
     if not holes.any():
@@ -73,7 +68,7 @@ def filtered(
     return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
 
 
-def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, Array, float]:
+def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
     """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
 
     Behind them are these values, and the unit that all are divided by.

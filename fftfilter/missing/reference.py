@@ -13,7 +13,7 @@ lines are, through which stripes would carry on whatever lies at their ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Array = NDArray[Any]
     Holes = NDArray[np.bool_]
 
 ROUNDS = 3

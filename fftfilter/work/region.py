@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..images import Picture, Size
+    from ..images import Picture
     from .frames import Frame
 
     Array = NDArray[Any]
@@ -186,11 +186,6 @@ class Region:
                 after[:, border] = mixed
                 np.copyto(after, before, where=stays)
         return result
-
-
-def weight_bytes(size: Size) -> int:
-    """Return the bytes that the weight of a picture takes while it is made, beside the picture."""
-    return 16 * size.width * size.height
 
 
 def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float | None) -> Region | None:
