@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
-from .errors import ParameterError, TooLargeError, is_masked
-from .filters import Filter, FilterOptions
+from .arrays import Grey, pixel_type
+from .errors import ParameterError, TooLargeError
+from .filters import FilterOptions, PictureFilter
+from .filters.call import Found
 from .output.rounding import NOISE, deviation
 from .system import lacking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
+    from .arrays import Array
+    from .filters.call import Observe
     from .transfer import Transfer
-
-    Array = NDArray[Any]
-    Observe = Callable[[str, Array], None] | None
 
 # Of a padded picture, at the peak on a CPU: the pixels, the values and the spectrum.
 _BYTES_A_PIXEL = 24
@@ -36,7 +34,7 @@ _BINS = 256
 _SATURATED = 1.0
 
 
-class ImageJFilter(Filter):
+class ImageJFilter(PictureFilter):
     """A filter to use again: ImageJ's, of ``transfer.imagej``, on one device.
 
     The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
@@ -45,6 +43,12 @@ class ImageJFilter(Filter):
     of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
     """
 
+    name = "ImageJ's filter"
+    fill = "fill them, or take bandpass"
+    width: float
+    """How far apart the values are that became black and white in the last gray picture of whole numbers."""
+    _nudge = 0.0
+
     def __init__(
         self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Unpack[FilterOptions]
     ) -> None:
@@ -52,67 +56,28 @@ class ImageJFilter(Filter):
         _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        for name in ("output", "scale", "edges", "channels"):
-            if name in options:
-                raise ParameterError(f"{name} {options[name]!r} is not for ImageJ's filter: leave it out")
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
-        super()._describe(transfer, {name: options[name] for name in options if name not in own} | {"output": "real"})
-        kept = {name: value for name, value in self._options.items() if name != "output"}
-        self._options = {**kept, **{name: value for name, value in own.items() if not value}}
+        super()._describe(transfer, {name: value for name, value in options.items() if name not in own})
+        self._options = {**self._options, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
-        self._nudge = 0.0
-        self._range = 0.0, 0.0
 
-    def __call__(
-        self,
-        image: ArrayLike,
-        *,
-        channel_axis: int | None = None,
-        dtype: DTypeLike | None = None,
-        levels: int | None = None,
-        white: float | None = None,
-        missing: ArrayLike | None = None,
-        observe: Observe = None,
-    ) -> Array:
-        """Filter an image, a stack of images, or a picture with 1 or 3 channels along ``channel_axis``.
-
-        Arguments and errors are as of :meth:`Filter.__call__`; of floats ``white`` is 1, and they stay floats.
-        """
-        if missing is not None or is_masked(image):
-            raise ParameterError("ImageJ's filter knows no missing pixels: fill them, or take bandpass")
-        planes, shape = planes_of(image, channel_axis)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
-        if channel_axis is not None and len(planes) not in (1, 3):
+    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
+        if len(planes) not in (1, 3):
             raise ParameterError(
                 f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
                 "channel_axis"
             )
-        own = pixel_type(planes.dtype)
-        out, white = type_of_output(dtype, own), white_of_input(white, own)
-        top = white_of_output(levels, out)
-        with self._alone():
-            self._extremes: list[tuple[float, float]] = []
-            self._clipped: list[float] = []
-            if channel_axis is not None and len(planes) == 3:
-                found = self._color(planes, white, top, out, observe)
-            else:
-                found = np.stack([self._gray(plane, white, top, out, observe) for plane in planes])
-            self._found = self._found._replace(extremes=np.array(self._extremes), clipped=self._clipped)
-        return found.reshape(shape) if channel_axis is None else np.moveaxis(found, 0, channel_axis)
-
-    def stream(self, images: Iterable[ArrayLike], **options: Any) -> Iterator[Array]:
-        """Filter images one after the other, as calls do, and yield their results in order."""
-        for image in images:
-            yield self(image, **options)
+        values, weak = self._filtered(planes.max(axis=0), observe)
+        made, clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, grey)
+        return made, Found(np.array([(values.min(), values.max())], np.float64), [clipped], weak)
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a picture ``(count, height, width)`` takes, tables not counted."""
         side = _padded_side(*shape[1:])
         return super().device_bytes((1, side, side))
 
-    def _filtered(self, plane: Array, observe: Observe) -> Array:
-        """Return the filtered values of an image, in its grey levels; raises TooLargeError."""
+    def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
+        """Return an image's filtered values, and whether it was filtered once more; raises TooLargeError."""
         height, width = plane.shape
         side = _padded_side(height, width)
         if (free := lacking(side * side * _BYTES_A_PIXEL)) is not None:
@@ -128,37 +93,36 @@ class ImageJFilter(Filter):
             padded[0] = 0
         if (side - x) % width == 0:
             padded[:, 0] = 0
-        values = self._values(padded, observe)[y : y + height, x : x + width]
-        self._extremes.append((float(values.min()), float(values.max())))
-        return values
+        values, weak = self._values(padded[None], observe)
+        return values[0, y : y + height, x : x + width], weak
 
-    def _values(self, padded: Array, observe: Observe) -> Array:
-        return super().__call__(padded, observe=observe)
+    def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
+        holes: Any = np.isnan(planes) if planes.dtype.kind == "f" else np.False_
+        values, found = super()._picture(planes, holes, Grey.of({}, pixel_type(planes.dtype)), observe)
+        return values, found.weak
 
-    def _gray(self, plane: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
-        values = self._filtered(plane, observe)
+    def _gray(self, planes: Array, values: Array, grey: Grey) -> tuple[Array, float]:
+        """Return pixels, and the part of them that is clipped."""
+        white, out, top = grey
         if out.kind == "f":
-            self._clipped.append(0.0)
-            return values if plane.dtype.kind == "f" else values / white
+            return (values if planes.dtype.kind == "f" else values / white)[None], 0.0
         low, high = 0.0, white
-        if self._autoscale and plane.dtype.kind != "f":
+        if self._autoscale and planes.dtype.kind != "f":
             low, high = _stretched(values, self._saturated, self._nudge)
-            if high - low <= NOISE * float(deviation(plane)):
+            if high - low <= NOISE * float(deviation(planes[0])):
                 low, high = high, high + 1  # one color becomes black
-        self._range = low, high
-        levels: Array = np.floor((values.astype(np.float64) - low) * (top / (high - low)) + 0.5)
-        self._clipped.append(float(np.mean((levels < 0) | (levels > top))))
-        return levels.clip(0, top).astype(out)
+        self.width = high - low
+        levels: Array = np.floor((values[None].astype(np.float64) - low) * (top / (high - low)) + 0.5)
+        return levels.clip(0, top).astype(out), float(np.mean((levels < 0) | (levels > top)))
 
-    def _color(self, planes: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
-        brightness = planes.max(axis=0)
-        values = self._filtered(brightness, observe).astype(np.float64)
-        self._clipped.append(float(np.mean((values < 0) | (values > white))))
+    def _color(self, planes: Array, values: Array, grey: Grey) -> tuple[Array, float]:
+        white, out, top = grey
+        values, brightness = values.astype(np.float64), planes.max(axis=0)
         # Black has neither hue nor saturation, and becomes gray.
         hue = np.where(brightness > 0, planes / np.where(brightness > 0, brightness, 1), 1.0)
         levels = hue * values.clip(0, white) * (top / white)
         rounded: Array = levels if out.kind == "f" else np.floor(levels + 0.5)
-        return rounded.astype(out)
+        return rounded.astype(out), float(np.mean((values < 0) | (values > white)))
 
 
 class ImageJReference(ImageJFilter):
@@ -171,24 +135,18 @@ class ImageJReference(ImageJFilter):
     values: Array
     """The filtered values of the last picture; for one with colors, those of its brightness."""
 
-    @property
-    def width(self) -> float:
-        """How far apart the values are that became black and white in the last gray picture of whole numbers."""
-        low, high = self._range
-        return high - low
-
     def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
         self._describe(transfer, {"autoscale": autoscale, "saturate": saturate})
         self._nudge = nudge
 
-    def _filtered(self, plane: Array, observe: Observe) -> Array:
-        self.values = super()._filtered(plane, observe)
-        return self.values
+    def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
+        self.values, _ = super()._filtered(plane, observe)
+        return self.values, 0
 
-    def _values(self, padded: Array, observe: Observe) -> Array:  # noqa: ARG002  there are no steps
+    def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:  # noqa: ARG002  there are no steps
         from .transfer.reference import filtered
 
-        return filtered(padded, self.transfer.gain(*padded.shape)).real
+        return filtered(planes, self.transfer.gain(*planes.shape[1:])).real, 0
 
 
 def _padded_side(height: int, width: int) -> int:

@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import ParameterError
-from fftfilter.transfer.screens import NOTHING
+from fftfilter.transfer.fitted import NOTHING
 
 SIZE = 128, 160
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]

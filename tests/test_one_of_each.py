@@ -60,7 +60,6 @@ CHECKER_ON_THE_COMMAND_LINE = """
             "checker",
             "Take out a checkerboard.",
             ("--side 8px in.png out.png",),
-            transfer.checker,
             filter_option("--side", metavar="R", multiple=True, required=True, help="Of a square."),
             factor=factor("--checker", "R", "Take it out, too."),
         ),
@@ -84,8 +83,7 @@ MODE = {
 KIND = {
     "fftfilter/transfer/checker.py": [("", CHECKER)],
     "fftfilter/transfer/__init__.py": [
-        ("from .imagej_band", "from .checker import checker\n"),
-        ('    "descreen",\n', '    "checker",\n'),
+        ("    from .fitted import descreen", "    from .checker import checker as checker\n"),
         ("    product.py ", "    checker.py     a checkerboard\n"),
     ],
     "fftfilter/commands/kinds.py": [('        Kind(\n            "imagej"', CHECKER_ON_THE_COMMAND_LINE)],

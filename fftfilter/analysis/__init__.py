@@ -4,11 +4,9 @@
     power.py         the power spectrum of a picture without the cross of its borders, and the mean of many pictures
     surroundings.py  how far a frequency stands out from those around it; the width of a notch; broad peaks
     found.py         a peak with its period, angle, strength and harmonics; each peak once, with its harmonics
-    waves.py         a picture without its waves, which break at mirrored edges
-    fit.py           a transfer function for one picture, if its gains follow from that
+    fit.py           a transfer function for one picture, if its gains follow from that; the picture without waves
     wiener.py        the gains of Wiener's filter
-    lattices.py      waves at right angles: a screen's dots, or a drawn pattern
-    guard.py         tells a fault from content that repeats
+    guard.py         tells a fault from content that repeats; waves at right angles: dots of a screen, or a pattern
     screens.py       a printer's screens, and the gains that take them out
 
 The room filters nothing: ``transfer`` removes the peaks that are found here.

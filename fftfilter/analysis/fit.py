@@ -7,6 +7,9 @@ surroundings are compared at each frequency across the stripes, and only what st
     taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
 
 The power is that of the mirrored picture, whose borders leave no cross in the spectrum.
+
+With mirrored edges, a strong wave breaks at the borders: it goes on as its mirror image, which a notch at its frequency
+lets through. So waves are subtracted first, each with the amplitude and phase that it has under a Hann window.
 """
 
 from __future__ import annotations
@@ -17,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import check_finite
+from ..transfer.fitted import Descreen, Wiener
 from ..transfer.peaks import Notch
 from ..transfer.ridges import FittedStripes, Stripes
-from ..transfer.screens import Descreen
-from ..transfer.wiener import Wiener
+from .power import window
 from .screens import screens_of
 from .surroundings import MEDIAN_OF_NOISE
-from .wiener import Rings, cosines, curve, power_of
+from .wiener import Rings, cosines, curve, powers_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,17 +78,43 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
     return replace(transfer, parts=tuple(parts))
 
 
+# Notches with mirrored edges
+
+
+def has_waves(transfer: Transfer) -> bool:
+    """Whether notches say that their waves are to be subtracted."""
+    return any(isinstance(part, Notch) and part.is_wave for part in transfer.parts)
+
+
+def without_waves(transfer: Transfer, planes: Array) -> Array:
+    """Return planes ``(channels, height, width)``, float64, without the waves of the notches that say so."""
+    _, height, width = planes.shape
+    down, across = (window(n).astype(np.float64) for n in (height, width))
+    left = planes.astype(np.float64)
+    for part in transfer.parts:
+        if not isinstance(part, Notch) or not part.is_wave:
+            continue
+        x, y = part.at
+        along, upright = np.exp(2j * np.pi * x * np.arange(width)), np.exp(2j * np.pi * y * np.arange(height))
+        for i in range(len(left)) if part.channels is None or len(left) == 1 else part.channels:
+            level = down @ left[i] @ across / (down.sum() * across.sum())
+            found = (down * upright.conj()) @ (left[i] - level) @ (across * along.conj())
+            factor = 2 * found / (down.sum() * across.sum())
+            left[i] -= np.outer((factor * upright).real, along.real) - np.outer((factor * upright).imag, along.imag)
+    return left
+
+
+# Gains for one picture
+
+
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
-    count, height, width = planes.shape
-    grids = [each.on_twice_the_sides().gain(2 * height, 2 * width, height, width) for each in others.of_channels(count)]
-    powers = [power_of(plane) * grids[i % len(grids)] ** 2 for i, plane in enumerate(planes)]
-    rings = Rings.of(height, width)
-    if not by_channel or count == 1:
-        yield curve(rings, np.mean(powers, axis=0), part.noise, white)
-        return
-    for i, power in enumerate(powers):
-        yield replace(curve(rings, power, part.noise, white), channels=(i,))
+    rings, powers = Rings.of(*planes.shape[1:]), powers_behind(others, planes)
+    if by_channel and len(planes) > 1:
+        for i, power in enumerate(powers):
+            yield replace(curve(rings, power, part.noise, white), channels=(i,))
+    else:
+        yield curve(rings, np.mean([*powers], axis=0), part.noise, white)
 
 
 def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:

@@ -14,9 +14,10 @@ from .. import transfer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from ..arrays import Array
     from ..transfer import Transfer
-    from ..transfer.shapes import ShapeName
     from .power import Spectrum
 
 COLORS = ("red", "green", "blue")
@@ -52,6 +53,11 @@ class Peak:
     """The number of channels of the picture."""
     harmonics: tuple[Harmonic, ...] = ()
     """The peaks that were found at its multiples."""
+
+    @property
+    def place(self) -> NDArray[np.float64]:
+        """The frequency ``(fx, fy)``."""
+        return np.array([self.fx, self.fy])
 
     @property
     def period_px(self) -> float:
@@ -99,18 +105,14 @@ class Peak:
             harmonics.append({"multiples": list(each.multiples), **{name: described[name] for name in of_harmonics}})
         return {**own, "channels": list(self.channels), "notch": self.at, "harmonics": harmonics}
 
-    def notch(self, shape: ShapeName = "gaussian") -> Transfer:
+    def own_notch(self, **options: Any) -> Transfer:
+        """Return the transfer function that removes it from the channels that have it; options as of a notch."""
+        channels = None if self.is_in_all else self.channels
+        return transfer.notch((self.fx, self.fy), width=f"{self.width:.3g}cyc", channels=channels, **options)
+
+    def notch(self, **options: Any) -> Transfer:
         """Return the transfer function that removes it and its harmonics, each from the channels that have it."""
-        first, *rest = (
-            transfer.notch(
-                (each.fx, each.fy),
-                width=f"{each.width:.3g}cyc",
-                shape=shape,
-                channels=None if each.is_in_all else each.channels,
-            )
-            for each in self.all()
-        )
-        return math.prod(rest, start=first)
+        return math.prod((each.own_notch(**options) for each in self.all()), start=transfer.Transfer(()))
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def canonical(fx: float, fy: float, nothing: float) -> tuple[float, float]:
 def bins_apart(one: Array, other: Peak, mean: Spectrum) -> Array:
     """Return the distance of frequencies ``(..., 2)`` from a peak or its conjugate, in bins."""
     size = np.array([mean.width, mean.height])
-    both = (one - sign * np.array([other.fx, other.fy]) for sign in (1, -1))
+    both = (one - sign * other.place for sign in (1, -1))
     return np.asarray(np.minimum(*(np.linalg.norm((apart - np.rint(apart)) * size, axis=-1) for apart in both)))
 
 

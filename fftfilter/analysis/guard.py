@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .found import bins_apart
-from .lattices import is_drawn, is_print, right_angles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +30,8 @@ LEVELS = 6.0
 # A fundamental is a wave's frequency by up to PARTS, has PERIODS in the picture, stands out so far, and has so much of
 # the wave's power.
 PARTS, PERIODS, STANDS_OUT, SHARE = 8, 6, 10**1.5, 0.1
-# Harmonics count if they stand out so many times.
-COUNTS = 10**1.2
+# Multiples count if they stand out so many times.
+COUNTS = 16.0
 # All at half multiples of a structure's fundamental belong to it, up to so many, within so many bins; and all at sums
 # of those of two of the strongest structures, as rows and columns of windows.
 HALVES, NEAR, PAIRED = 50, 2.0, 6
@@ -48,7 +47,7 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     found: list[Place] = []
     for one, other in right_angles(everything, LEAST_OF_PATTERNS):
         if is_drawn(one, other, mean):
-            found += [_place(one), _place(other)]
+            found += [one.place, other.place]
     for peak in everything:
         phi = _fundamental(peak, mean)
         is_known = any(np.abs((phi - each) * (mean.width, mean.height)).max() < 1 for each in found)
@@ -65,28 +64,83 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
 
 def _harmonic_ratio(peak: Peak, phi: Place, mean: Spectrum) -> float:
     """Return the power at 2, 3 and 4 phi ``(fx, fy)``, where it stands out, as a part of that at phi."""
-    channel = peak.channels[0]
-    own, _ = mean.near(phi, channel)
-    found = [mean.near(multiple * phi, channel) for multiple in (2, 3, 4) if np.abs(multiple * phi).max() <= 0.5]
-    return sum(power for power, times in found if times > COUNTS) / own if own else 0.0
+    own, _ = mean.near(phi, peak.channels[0])
+    return sum(_power(multiple * phi, peak, mean) for multiple in (2, 3, 4)) / own if own else 0.0
+
+
+def _power(place: Place, peak: Peak, mean: Spectrum) -> float:
+    """Return the power at a frequency in a peak's channel, or 0 if it does not stand out."""
+    power, times = mean.near(place, peak.channels[0])
+    return power if times > COUNTS and np.abs(place).max() <= 0.5 else 0.0
 
 
 def _fundamental(peak: Peak, mean: Spectrum) -> Place:
     """Return the frequency ``(fx, fy)`` that a wave is a multiple of, or its own."""
-    f = _place(peak)
-    own, _ = mean.near(f, peak.channels[0])
+    own, _ = mean.near(peak.place, peak.channels[0])
     for part in range(PARTS, 1, -1):
-        if np.hypot(*(f / part * (mean.width, mean.height))) >= PERIODS:
-            power, times = mean.near(f / part, peak.channels[0])
+        phi = peak.place / part
+        if np.hypot(*(phi * (mean.width, mean.height))) >= PERIODS:
+            power, times = mean.near(phi, peak.channels[0])
             if times > STANDS_OUT and power > SHARE * own:
-                return f / part
-    return f
+                return phi
+    return peak.place
 
 
 def _amplitude(peak: Peak, phi: Place, mean: Spectrum) -> float:
-    own, power = (mean.near(place, peak.channels[0])[0] for place in (_place(peak), phi))
+    own, power = (mean.near(place, peak.channels[0])[0] for place in (peak.place, phi))
     return float(peak.amplitude * np.sqrt(power / own)) if own else 0.0
 
 
-def _place(peak: Peak) -> Place:
-    return np.array([peak.fx, peak.fy])
+# Waves at right angles: the lattice of a screen's dots, or a pattern that was drawn or woven
+
+# Pixels from dot to dot.
+FINEST, COARSEST = 2.2, 16.0
+# The two waves of a screen differ by less than ALIKE in period, and by less than TURNED degrees from a right angle:
+# bent paper draws their peaks apart. The periods of the inks' screens differ by less than INKS.
+ALIKE, TURNED, INKS = 0.06, 3.0, 0.2
+# The strongest waves, which are tried in pairs; the least amplitude of the first screen's, as a part of the largest.
+TRIED, STRONGEST = 40, 0.95
+# Multiples of the two waves whose power, as a part of the first one's, tells drawn patterns from dots: these have at
+# most 0.05, 0.12 and 0.003.
+DRAWN = (
+    (((2, 0), (3, 0), (4, 0)), 0.1),
+    (((2, 1), (1, 2), (2, -1), (1, -2)), 0.18),
+    (((3, 0), (0, 3), (3, 2), (2, 3), (3, -2), (2, -3)), 0.012),
+)
+
+
+def is_print(peaks: Sequence[Peak], mean: Spectrum) -> bool:
+    """Whether the strongest of a picture's waves, harmonics among them, are those of a screen."""
+    pairs = right_angles(peaks, STRONGEST)
+    return bool(pairs) and FINEST <= pairs[0][0].period_px <= COARSEST and not is_drawn(*pairs[0], mean)
+
+
+def right_angles(peaks: Sequence[Peak], least: float) -> list[tuple[Peak, Peak]]:
+    """Return pairs of waves of one period at a right angle, the strongest first.
+
+    The first has to be about the strongest of all waves, with ``least`` of the largest amplitude: in a facade or a
+    table, many weaker ones meet at right angles, too.
+    """
+    waves = sorted(peaks, key=lambda each: -each.amplitude)[:TRIED]
+    found: dict[Peak, Peak] = {}
+    for one, other in combinations(waves, 2):
+        turned = abs(abs(one.angle_deg - other.angle_deg) - 90)
+        if turned < TURNED and abs(one.period_px / other.period_px - 1) < ALIKE:
+            found.setdefault(one, other)
+    pairs = list(found.items())
+    if not pairs or pairs[0][0].amplitude < least * waves[0].amplitude:
+        return []
+    return [pair for pair in pairs if abs(pair[0].period_px / pairs[0][0].period_px - 1) < INKS]
+
+
+def is_drawn(one: Peak, other: Peak, mean: Spectrum) -> bool:
+    """Whether two waves at a right angle are those of a drawn pattern: squared paper, fabric, a chessboard, tiles.
+
+    Its edges are sharp everywhere, and all of its meshes are alike: some multiples are stronger than those of dots.
+    """
+
+    def power(of_one: int, of_other: int) -> float:
+        return _power(of_one * one.place + of_other * other.place, one, mean)
+
+    own = power(1, 0)
+    return any(sum(power(*each) for each in multiples) > part * own for multiples, part in DRAWN)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -106,27 +106,27 @@ def middle(planes: Array, height: int, width: int) -> Array:
     return planes[:, top : top + height, left : left + width]
 
 
-# Transforms of large planes by the fused engine, of others by NumPy
-
-
 def forward(plane: NDArray[np.float32], device: str | int | None = None) -> NDArray[np.complex64]:
     """Return the half spectrum of a real plane; a large one is transformed on ``device``, as for :class:`Filter`."""
-    if plane.size >= LARGE:
-        # Without a device, or on one with too little memory, NumPy does it.
-        with suppress(DeviceError, TooLargeError):
-            from ..transforms import rfft2
-
-            return rfft2(plane, device=device)
-    return np.asarray(np.fft.rfft2(plane)).astype(np.complex64, copy=False)
+    return _transformed("rfft2", plane, plane.size, device).astype(np.complex64, copy=False)
 
 
 def backward(
     half: NDArray[np.complex64], shape: tuple[int, int], device: str | int | None = None
 ) -> NDArray[np.float32]:
     """Return the real plane ``(height, width)`` of a half spectrum; ``device`` as for :func:`forward`."""
-    if half.size >= LARGE // 2:
-        with suppress(DeviceError, TooLargeError):
-            from ..transforms import irfft2
+    return _transformed("irfft2", half, 2 * half.size, device, s=shape).astype(np.float32, copy=False)
 
-            return irfft2(half, s=shape, device=device)
-    return np.asarray(np.fft.irfft2(half, s=shape)).astype(np.float32, copy=False)
+
+def _transformed(name: str, given: Array, pixels: int, device: str | int | None, **options: Any) -> Array:
+    """Return what a function of ``numpy.fft`` gives; for a large plane that of the same name with a device."""
+    made: Array
+    if pixels >= LARGE:
+        # Without a device, or on one with too little memory, NumPy does it.
+        with suppress(DeviceError, TooLargeError):
+            from .. import transforms
+
+            made = getattr(transforms, name)(given, device=device, **options)
+            return made
+    made = getattr(np.fft, name)(given, **options)
+    return made

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..transfer import Transfer, notch
-from .lattices import STRONGEST, is_print, right_angles
+from ..transfer import Transfer
+from ..transfer.fitted import Curve
+from .guard import STRONGEST, is_print, right_angles
 from .power import spectrum
 from .search import peaks_of, too_few
-from .wiener import Rings, curve_of_screen, power_of
+from .wiener import Rings, curve_of_screen, powers_behind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..transfer.screens import Descreen
-    from ..transfer.wiener import Curve
+    from ..transfer.fitted import Descreen
     from .found import Peak
     from .power import Spectrum
 
@@ -50,8 +50,8 @@ class Screens:
         """Return in one line what is taken out, and how strongly the rest is smoothed."""
         angles = [f"{peak.angle_deg % 90:.1f}" for peak in self.screens]
         at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
-        smoothed: Curve = next(part for part in self.transfer.parts if part.kind == "wiener")  # type: ignore[assignment]
-        half = f", detail below {smoothed.half:.1f} px is halved" if smoothed.half else ""
+        below = next(part.half for part in self.transfer.parts if isinstance(part, Curve))
+        half = f", detail below {below:.1f} px is halved" if below else ""
         return f"screen of {self.screens[0].period_px:.2f} px at {at} degrees: {self.waves} waves are removed{half}"
 
 
@@ -67,12 +67,9 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
     found = [one for one, _ in right_angles(peaks, STRONGEST)]
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
-    notches = prod((_notch(peak) for peak in _once(removed, mean)), start=Transfer(()))
+    notches = prod((peak.own_notch(mirrored=True) for peak in _once(removed, mean)), start=Transfer(()))
     rings, transfer, kept = Rings.of(height, width), notches, wanted.keep_detail / 100
-    twofold = [each.on_twice_the_sides() for each in notches.of_channels(len(planes))]
-    grids = [np.square(each.gain(2 * height, 2 * width, height, width), dtype=np.float32) for each in twofold]
-    for i, plane in enumerate(planes):
-        power = power_of(plane) * grids[i % len(grids)]
+    for i, power in enumerate(powers_behind(notches, planes)):
         curve = curve_of_screen(rings, power, 1 / found[0].period_px, is_color=i > 0)
         gains = tuple(kept + (1 - kept) * gain for gain in curve.gains)
         transfer *= Transfer((replace(curve, gains=gains, channels=(i,) if len(planes) > 1 else None),))
@@ -90,8 +87,3 @@ def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
             width = max(peaks[j].width for j in same)
             left.append(replace(peak, width=width if len(same) == 1 else WIDER * width))
     return left
-
-
-def _notch(peak: Peak) -> Transfer:
-    channels = None if peak.is_in_all else peak.channels
-    return notch((peak.fx, peak.fy), width=f"{peak.width:.3g}cyc", channels=channels, mirrored=True)

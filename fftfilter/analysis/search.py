@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_finite, white_of_input
+from ..arrays import check_finite, split, white_of_input
 from ..errors import ParameterError
 from ..missing.fill import filled
-from ..missing.holes import split
 from ..transfer import Transfer
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from ..transfer.edges import Edges
-    from ..transfer.peaks import Notch
     from ..transfer.shapes import ShapeName
     from .power import Power
 
@@ -71,8 +69,8 @@ def find_peaks(
             print(peak.period_px, peak.angle_deg, peak.strength_db)
     """
     planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
-    if planes.dtype.kind == "b":
-        planes = planes.astype(np.float32)
+    if getattr(image, "dtype", None) == np.bool_:
+        planes = (planes / 255).astype(np.float32)
     white = white_of_input(white, planes.dtype)
     if holes.any():
         planes = filled(planes, holes)
@@ -151,24 +149,18 @@ def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
     """Return the channels that have a peak, also those in which it is too weak to be found alone."""
     if len(peak.channels) == len(mean.power):
         return peak.channels
-    place = np.array([peak.fx, peak.fy])
     # In these channels, another peak's spot may cover the place.
-    beside = {i for other in others if bins_apart(place, other, mean) < APART for i in other.channels}
-    ky, kx = np.rint(place[::-1] * (mean.height, mean.width)).astype(np.int64)
-    here, steps = Bins(ky[None], kx[None]), np.arange(-1, 2)
-
-    def has(power: Power) -> bool:
-        most = at(power, mean.width, ky + steps[:, None], kx + steps).max()
-        return bool(most >= 10 ** (WEAKEST / 10) * around(power, mean.width, here)[0])
-
-    rest = (i for i, power in enumerate(mean.power) if i not in beside and has(power))
+    beside = {i for other in others if bins_apart(peak.place, other, mean) < APART for i in other.channels}
+    rest = (
+        i for i in range(len(mean.power)) if i not in beside and mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)
+    )
     return tuple(sorted({*peak.channels, *rest}))
 
 
 def _is_of(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
     """Whether a broad peak only surrounds a sharp one."""
     n = min(mean.height, mean.width)
-    return any(bins_apart(np.array([each.fx, each.fy]), broad, mean) < n * (each.width + broad.width) for each in sharp)
+    return any(bins_apart(each.place, broad, mean) < n * (each.width + broad.width) for each in sharp)
 
 
 def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
@@ -232,10 +224,7 @@ def _in_all(peak: Peak) -> Peak:
 
 def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian", edges: Edges = "wrap") -> Transfer:
     """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all."""
-    made = math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
-    if edges == "wrap":
-        return made
-    return Transfer(tuple(replace(cast("Notch", part), is_wave=True) for part in made.parts))
+    return math.prod((peak.notch(shape=shape, is_wave=edges == "mirror") for peak in peaks), start=Transfer(()))
 
 
 def peaks_text(peaks: Sequence[Peak], most: int | None = None) -> str:

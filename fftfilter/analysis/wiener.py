@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..transfer.wiener import Curve
+from ..transfer.fitted import Curve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
+
+    from ..transfer import Transfer
 
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
@@ -67,6 +71,15 @@ class Rings(NamedTuple):
 def power_of(plane: Array) -> Power:
     """Return the power of a mirrored plane at half cycles along each side, ``(height, width)``."""
     return np.asarray(np.square(cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean())).T).T))
+
+
+def powers_behind(transfer: Transfer, planes: Array) -> Iterator[Power]:
+    """Yield what a transfer function leaves of the power of each plane ``(channels, height, width)``, mirrored."""
+    count, height, width = planes.shape
+    filters = [each.on_twice_the_sides() for each in transfer.of_channels(count)]
+    grids = [np.square(each.gain(2 * height, 2 * width, height, width), dtype=np.float32) for each in filters]
+    for i, plane in enumerate(planes):
+        yield power_of(plane) * grids[i % len(grids)]
 
 
 def cosines(values: Array) -> Array:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import transfer
-from ..transfer.imagej_band import SUPPRESSED, USUAL_TOLERANCE
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
 from .shared.automatic import auto_options
@@ -35,9 +34,10 @@ class Kind:
     """Its help."""
     examples: tuple[str, ...]
     """Options, IN and OUT."""
-    of: Callable[..., Transfer]
-    """Makes the transfer function. Its parameters have the names of the command's own options."""
     options: Decorator
+    made_by: Callable[..., Transfer] | None = None
+    """Makes the transfer function, by default the function of the kind's name in ``fftfilter.transfer``. Its parameters
+    have the names of the command's own options."""
     factor: Decorator | None = None
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
@@ -57,6 +57,12 @@ class Kind:
     """Whether the page of ``explore`` may set its options: none of them names a file."""
     searches: tuple[str, ...] = ()
     """The names of the options that have waves searched for."""
+
+    @property
+    def of(self) -> Callable[..., Transfer]:
+        """What makes the transfer function; that of the library is imported when a command asks for it."""
+        made_by: Callable[..., Transfer] = self.made_by or getattr(transfer, self.name)
+        return made_by
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -123,7 +129,7 @@ shape_options = combined(
 )
 
 
-def band(make: Callable[..., Transfer]) -> Callable[..., Transfer]:
+def band(name: str) -> Callable[..., Transfer]:
     """Return a function that makes a band of options; its cutoffs may be periods."""
 
     def of(
@@ -136,6 +142,7 @@ def band(make: Callable[..., Transfer]) -> Callable[..., Transfer]:
         order: int | None,
         width: str | None,
     ) -> Transfer:
+        make: Callable[..., Transfer] = getattr(transfer, name)
         cutoffs, periods = (inner, outer), (large, small)
         if any(periods) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods):
             raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
@@ -277,14 +284,12 @@ imagej_options = combined(
     ),
     filter_option(
         "--suppress",
-        type=click.Choice(SUPPRESSED),
+        type=click.Choice(["none", "horizontal", "vertical"]),
         default="none",
         short="Suppress stripes: horizontal or vertical.",
         help="Suppress stripes in this direction.",
     ),
-    filter_option(
-        "--tolerance", type=float, metavar="PERCENT", default=USUAL_TOLERANCE, help="The tolerance of that direction."
-    ),
+    filter_option("--tolerance", type=float, metavar="PERCENT", default=5, help="The tolerance of that direction."),
 )
 autoscale_options = combined(
     filter_option(
@@ -303,14 +308,12 @@ KINDS: dict[str, Kind] = {
             "lowpass",
             "Keep what is coarser than the cutoff: blur.",
             ("--radius 40 in.png out.png", "--shape gaussian --radius 10% in.png out.png"),
-            transfer.lowpass,
             combined(one_cutoff, shape_options),
         ),
         Kind(
             "highpass",
             "Keep what is finer than the cutoff: edges, texture.",
             ("in.pgm out.pgm", "--radius 8px photo.png edges.png", "--recursive photos/ edges/"),
-            transfer.highpass,
             combined(one_cutoff, shape_options),
         ),
         Kind(
@@ -321,15 +324,15 @@ KINDS: dict[str, Kind] = {
                 "--large 40 --small 3 in.png out.png",
                 "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
             ),
-            band(transfer.bandpass),
             combined(two_cutoffs, shape_options),
+            band("bandpass"),
         ),
         Kind(
             "bandstop",
             "Remove what lies between two cutoffs.",
             ("--inner 20 --outer 40 in.png out.png",),
-            band(transfer.bandstop),
             combined(two_cutoffs, shape_options),
+            band("bandstop"),
         ),
         Kind(
             "notch",
@@ -340,8 +343,8 @@ KINDS: dict[str, Kind] = {
                 "--auto scan.png clean.png",
                 "--auto folder scans/ clean/",
             ),
-            notch_of,
             peak_options,
+            notch_of,
             factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
             value_of=at_of,
             output="keep",
@@ -352,7 +355,6 @@ KINDS: dict[str, Kind] = {
             "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
             "is taken as the picture has of them, so that one without any hardly changes.",
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
-            transfer.stripes,
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
             output="keep",
@@ -362,7 +364,6 @@ KINDS: dict[str, Kind] = {
             "wiener",
             "Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays.",
             ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
-            transfer.wiener,
             wiener_options,
             factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
             output="keep",
@@ -374,7 +375,6 @@ KINDS: dict[str, Kind] = {
             "Take the dots out of a scanned print. Finds the printer's screens, removes them with their harmonics and "
             "moire, and smooths what they leave. A picture without a screen stays as it is.",
             ("print.png clean.png", "--keep-detail 30 print.png clean.png", "scans/ clean/"),
-            transfer.descreen,
             descreen_options,
             output="keep",
             method="descreen",
@@ -386,8 +386,8 @@ KINDS: dict[str, Kind] = {
             "mask",
             "Multiply the spectrum by gains from a file.",
             ("--mask gains.png in.png out.png",),
-            mask_of,
             mask_options,
+            mask_of,
             factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
             output="keep",
             is_on_page=False,
@@ -397,7 +397,6 @@ KINDS: dict[str, Kind] = {
             "Filter as ImageJ's FFT Bandpass Filter does, with its defaults. Structures from small to large stay, and "
             "the mean. Color pictures are filtered by their brightness.",
             ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
-            transfer.imagej,
             imagej_options,
             method="imagej",
             outputs=autoscale_options,

@@ -8,14 +8,14 @@ import warnings
 from collections import deque
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..arrays import pixel_type, type_of_output, white_of_input
+from ..arrays import Grey, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
-from ..errors import MissingError, is_masked
+from ..errors import MissingError, ParameterError, is_masked
 from ..fused import fused
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .description import FilterOptions, PixelOptions
 
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
+OF_OUTPUTS = ("output", "scale", "edges", "channels")
 
 
 class Filter:
@@ -207,18 +208,7 @@ class Filter:
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
             self._notes = []
-            if self.transfer.is_fitted:
-                return self._fit_and_call(image, channel_axis, of_pixels, observe, missing)
-            if missing is None and not is_masked(image):
-                with suppress(MissingError):
-                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
-                    return result
-            from .missing import call_with_holes  # seldom needed
-
-            result, self._found = call_with_holes(
-                self._ready(), image, channel_axis, of_pixels, observe, missing=missing
-            )
-            return result
+            return self._call(image, channel_axis, of_pixels, missing, observe)
 
     def stream(
         self,
@@ -323,53 +313,100 @@ class Filter:
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
-    def _fit_and_call(
+    def _call(
         self,
         image: ArrayLike,
         channel_axis: int | None,
         of_pixels: PixelOptions,
-        observe: Observe,
         missing: ArrayLike | None,
+        observe: Observe,
     ) -> Array:
-        """Filter an image, a stack or a picture, picture by picture: the gains follow from each."""
-        from ..analysis.waves import has_waves, without_waves  # seldom needed, as all that measures pictures
-        from ..missing.fill import fill
-        from ..missing.holes import mask_of, split
-        from .missing import call_with_holes
+        """Filter an image, a stack or a picture; hook of :class:`PictureFilter`."""
+        if missing is None and not is_masked(image) and not self.transfer.is_fitted:
+            with suppress(MissingError):
+                result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                return result
+        return self._by_picture(image, channel_axis, of_pixels, missing, observe)
 
+    def _by_picture(
+        self,
+        image: Any,
+        channel_axis: int | None,
+        of_pixels: PixelOptions,
+        missing: ArrayLike | None,
+        observe: Observe,
+    ) -> Array:
+        """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
-        pixel = pixel_type(planes.dtype)
-        white = white_of_input(of_pixels.get("white"), pixel)
-        of_pixels = {**of_pixels, "white": white, "dtype": type_of_output(of_pixels.get("dtype"), pixel)}
-        made = []
-        for own in [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]:
-            given, gone = planes[own], holes[own]
-            whole = fill(self.launcher, given, gone) if gone.any() else given
-            transfer = self._fitted(whole, white)
-            measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
-            self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
-            self._prepared = self._ready().retuned(describe(transfer, self._description.options))
-            if has_waves(self.transfer):
-                given = np.where(gone, given, without_waves(self.transfer, whole))
-            if gone.any():
-                made.append(call_with_holes(self._prepared, given, 0, of_pixels, observe, missing=gone))
-            else:
-                made.append(call(self._prepared, given, 0, of_pixels, observe))
-        self._found = Found.of_all([found for _, found in made])
-        results = np.concatenate([result for result, _ in made])
+        grey = Grey.of(of_pixels, pixel_type(planes.dtype))
+        pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
+        made, found = zip(*(self._picture(planes[own], holes[own], grey, observe) for own in pictures), strict=True)
+        self._found = Found.of_all(found)
+        results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
-        return np.ma.MaskedArray(result, mask_of(image)) if is_masked(image) else result
+        return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
 
-    def _fitted(self, planes: Array, white: float) -> Transfer:
-        """Return the transfer function for one picture."""
-        from ..analysis.fit import fitted
+    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:
+        """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
+        from .missing import filtered
 
-        own = self._description
-        return fitted(self.transfer, planes, white, by_channel=not (own.mode.is_scaled or own.channels))
+        if not self.transfer.is_fitted:
+            return filtered(self._ready(), planes, holes, grey, observe)
+        from ..analysis.fit import fitted, has_waves, without_waves
+        from ..missing.fill import fill
+
+        own, whole = self._description, fill(self.launcher, planes, holes) if holes.any() else planes
+        by_channel = not (own.mode.is_scaled or own.channels)
+        transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
+        measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
+        self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
+        if has_waves(self.transfer):
+            planes = np.where(holes, planes, without_waves(self.transfer, whole))
+        return filtered(self._retuned(transfer), planes, holes, grey, observe)
+
+    def _retuned(self, transfer: Transfer) -> Prepared:
+        """Return what filters the next picture by a transfer function of its own."""
+        self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+        return self._prepared
 
     def _ready(self) -> Prepared:
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared
+
+
+class PictureFilter(Filter):
+    """A filter whose subclass makes the pixels of each picture itself: its ``_picture`` has steps around the pipeline.
+
+    The input's grey levels are kept. Options of other outputs are refused, and so are missing pixels.
+    """
+
+    name: ClassVar[str]
+    fill: ClassVar[str] = "fill them"
+    """What helps against missing pixels."""
+    fixed: ClassVar[Mapping[str, Any]] = {"output": "real"}
+    """The options that the pipeline has in any case."""
+
+    def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
+        for name in OF_OUTPUTS:
+            if name in options:
+                raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
+        super()._describe(transfer, {**options, **self.fixed})
+        self._options = {name: value for name, value in self._options.items() if name not in OF_OUTPUTS}
+
+    def _call(
+        self,
+        image: ArrayLike,
+        channel_axis: int | None,
+        of_pixels: PixelOptions,
+        missing: ArrayLike | None,
+        observe: Observe,
+    ) -> Array:
+        if missing is not None or is_masked(image):
+            raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
+        return self._by_picture(image, channel_axis, of_pixels, missing, observe)
+
+    def stream(self, images: Iterable[ArrayLike], **options: Any) -> Iterator[Array]:
+        """Filter images one after the other, as calls do, and yield their results in order."""
+        for image in images:
+            yield self(image, **options)

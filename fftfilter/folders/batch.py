@@ -24,7 +24,7 @@ from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
-from ..transfer.screens import NOTHING
+from ..transfer.fitted import NOTHING
 from ..work.file import filter_file, read_ahead, write
 from ..work.opened import filled, filtered, largest, open_
 from . import journal

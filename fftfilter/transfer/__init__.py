@@ -9,8 +9,7 @@
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
-    screens.py     a printer's screens, which are found in each picture
-    wiener.py      Wiener's filter, whose gains follow from the picture
+    fitted.py      Wiener's filter and descreen, whose gains are found in each picture
     imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency: of an array, or of a file
     product.py     Transfer, a product of these, which is what filters take
@@ -24,46 +23,23 @@ Nothing here knows OpenCL. The command line checks a filter before NumPy is load
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from .. import imported_on_first_use
 
-from .imagej_band import imagej
-from .peaks import notch
-from .product import Transfer
-from .radial import bandpass, bandstop, highpass, lowpass
-from .ridges import stripes
-from .wiener import wiener
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .gains import mask, mask_file
-    from .saved import load, save
-    from .screens import descreen
-
-__all__ = [
-    "Transfer",
-    "bandpass",
-    "bandstop",
-    "descreen",
-    "highpass",
-    "imagej",
-    "load",
-    "lowpass",
-    "mask",
-    "mask_file",
-    "notch",
-    "save",
-    "stripes",
-    "wiener",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import what few commands need on first use."""
-    if name in ("mask", "mask_file"):
-        from . import gains as home
-    elif name in ("load", "save"):
-        from . import saved as home  # type: ignore[no-redef]
-    elif name == "descreen":
-        from . import screens as home  # type: ignore[no-redef]
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(home, name)
+    from .fitted import descreen as descreen
+    from .fitted import wiener as wiener
+    from .gains import mask as mask
+    from .gains import mask_file as mask_file
+    from .imagej_band import imagej as imagej
+    from .peaks import notch as notch
+    from .product import Transfer as Transfer
+    from .radial import bandpass as bandpass
+    from .radial import bandstop as bandstop
+    from .radial import highpass as highpass
+    from .radial import lowpass as lowpass
+    from .ridges import stripes as stripes
+    from .saved import load as load
+    from .saved import save as save
+else:
+    __getattr__ = imported_on_first_use(__name__, __file__)

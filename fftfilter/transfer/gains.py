@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+import numpy as np
+
+from .. import images
+from ..arrays import check_finite
 from ..errors import ParameterError, ReadError, check_unmasked
+from ..files import sources
 from .part import Part
 from .product import Transfer
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from .grid import Gain
@@ -46,8 +51,6 @@ class Mask(Part):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mask):
             return NotImplemented
-        import numpy as np
-
         return self is other or (self.any_size == other.any_size and np.array_equal(self.gains, other.gains))
 
     def __hash__(self) -> int:
@@ -58,16 +61,12 @@ class Mask(Part):
         return crc32(self.gains.tobytes())
 
     @cached_property
-    def is_even_along_axes(self) -> bool:
-        import numpy as np
-
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         mirrored = np.roll(self.gains[::-1], 1, 0)
         return self.is_even and bool(np.abs(self.gains - mirrored).max() <= EVEN * np.abs(self.gains).max())
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return the first rows and columns in float64; raises ParameterError if they are for another size."""
-        import numpy as np
-
         if self.any_size:
             return _between(_between(self.gains.astype(np.float64), height, rows).T, width, columns).T
         if self.gains.shape != (height, width):
@@ -78,8 +77,6 @@ class Mask(Part):
         return self.gains[:rows, :columns].astype(np.float64)
 
     def reduced(self, level: float, height: int, width: int) -> Mask:  # noqa: ARG002
-        import numpy as np
-
         left = np.fft.fftshift(self.gains)
         for axis, n in enumerate(left.shape):
             kept = max(1, int(n / max(level, 1)))
@@ -121,10 +118,6 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
         H.mask(np.abs(fx) + np.abs(fy) > 0.1)
     """
-    import numpy as np
-
-    from ..arrays import check_finite
-
     check_unmasked("mask", gains)
     array = np.asarray(gains)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
@@ -152,13 +145,6 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
 
     Raises ParameterError for what is not a mask, or not the same file; ReadError for a file that cannot be read.
     """
-    from io import BytesIO
-
-    import numpy as np
-
-    from .. import images
-    from ..files import sources
-
     if file.lower().endswith(".npy"):
         data = sources.content(file)
         found = sources.digest_of(data)
@@ -181,8 +167,6 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
 
 def _between(gains: Gain, n: int, first: int | None) -> Gain:
     """Return the first gains of n frequencies, on straight lines between those of the first axis, which repeat."""
-    import numpy as np
-
     count = len(gains)
     place = np.rint(np.fft.fftfreq(n, 1 / n)[:first]) * count / n
     low = np.floor(place)

@@ -91,12 +91,9 @@ def table_support(gains: NDArray[np.floating], height: int, width: int) -> Suppo
     if beyond not in (0.0, 1.0):
         return Support(height // 2 + 1, width // 2 + 1, 0.0)
     varies = gains != beyond
-
-    def reached(k: Bins, n: int) -> int:
-        return int(np.minimum(k, n - k).max(initial=-1)) + 1
-
-    rows, columns = (np.flatnonzero(varies.any(axis=axis)) for axis in (1, 0))
-    return Support(reached(rows, height), reached(columns, width), beyond)
+    bins = ((np.flatnonzero(varies.any(axis=axis)), n) for axis, n in ((1, height), (0, width)))
+    rows, columns = (int(np.minimum(k, n - k).max(initial=-1)) + 1 for k, n in bins)
+    return Support(rows, columns, beyond)
 
 
 def unfolded(quarter: Gain, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:

@@ -9,14 +9,13 @@ grid. NumPy is imported only for gains on a grid.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ParameterError
 from .part import Part, Ring
 from .product import Transfer
-from .units import Radius
+from .units import Radius, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 Suppress = Literal["none", "horizontal", "vertical"]
 SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
-USUAL_TOLERANCE = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +34,7 @@ class ImageJBand(Part):
     large: Radius
     small: Radius | None
     suppress: Suppress = "none"
-    tolerance: float = USUAL_TOLERANCE
+    tolerance: float = 5
 
     kind = "imagej"
     is_even_along_axes = True
@@ -91,10 +89,7 @@ def imagej(
     """
     if suppress not in SUPPRESSED:
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")
-    try:
-        percent = float(tolerance)
-    except (TypeError, ValueError, OverflowError):
-        percent = math.nan
+    percent = number(tolerance)
     if not 0 <= percent <= 100:
         raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
     none = str(small).strip() in ("0", "0.0", "0px")

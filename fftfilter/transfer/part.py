@@ -54,6 +54,8 @@ class Part:
     """A bound of all gains, at least 1."""
     is_even: bool = True
     """Whether H(-k) = H(k), so that filtered images are real."""
+    is_even_along_axes: bool = False
+    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
     has_direction: bool = True
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
@@ -74,9 +76,9 @@ class Part:
         return (fields(self)[0].name,)  # type: ignore[arg-type]
 
     @property
-    def is_even_along_axes(self) -> bool:
-        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
-        return False
+    def of_channel(self) -> str:
+        """The channel that it alone filters, at the end of a description."""
+        return "" if self.channels is None else f" in channel {self.channels[0]}"
 
     @property
     def radial(self) -> Radial | None:
@@ -91,9 +93,12 @@ class Part:
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.
 
-        NumPy is imported here, not in the files of parts: the command line checks its options without it.
+        NumPy is imported here: the command line checks its options without it. Parts whose gains are found for each
+        picture pass all without one.
         """
-        raise NotImplementedError
+        import numpy as np
+
+        return np.ones((height, width))[:rows, :columns]
 
     def multiply(self, gains: Gain, height: int, width: int) -> None:
         """Multiply the first rows and columns of the gains of a size by H, in place."""
@@ -161,18 +166,3 @@ class Part:
 
     def _fields(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-
-
-class Fitted(Part):
-    """A kind whose gains are found for each picture: without one, all are 1."""
-
-    is_fitted = True
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
-
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
-        return np.ones((height, width))[:rows, :columns]

@@ -61,7 +61,7 @@ class Notch(Part):
         return self.is_wave
 
     @property
-    def is_even_along_axes(self) -> bool:
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         # The peaks lie on an axis, or at the highest frequency of one.
         return self.mirrored or any(abs(each) in (0, 0.5) for each in self.at)
 
@@ -116,12 +116,13 @@ class Notch(Part):
 
         from .grid import PASSED
 
-        fx, fy = np.array(self.peaks()).T
-        nearest = self._passes(np.rint(fx * width) / width - fx, np.rint(fy * height) / height - fy, height, width)
+        x, y = np.array(self.peaks()).T
+        nearest = self._passes(np.rint(x * width) / width - x, np.rint(y * height) / height - y, height, width)
         if nearest.min() < PASSED:
             return None
+        fx, fy = self.at
         return (
-            f"width {self.width} of the notch at {self._where} is narrower than the distance to the nearest frequency: "
+            f"width {self.width} of the notch at {fx:g},{fy:g} is narrower than the distance to the nearest frequency: "
             "nothing is taken out"
         )
 
@@ -139,14 +140,11 @@ class Notch(Part):
         made = super().reduced(level, height, width)
         return None if made is None or max(abs(x), abs(y)) > 0.5 else replace(made, at=(x, y))
 
-    @property
-    def _where(self) -> str:
-        return ",".join(f"{each:g}" for each in self.at)
-
     def __str__(self) -> str:
         harmonics = f", {self.harmonics} harmonics" if self.harmonics > 1 else ""
         channels = f", channels {', '.join(map(str, self.channels))}" if self.channels is not None else ""
-        return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}{channels}"
+        fx, fy = self.at
+        return f"notch at {fx:g},{fy:g}, {self.shape}, width {self.width}{harmonics}{channels}"
 
 
 def notch(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import isfinite, isinf, prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..text import Angle
-from .units import Radius, parse_pixel_size
+from .units import Radius, number, parse_pixel_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Transfer:
         if self.depth is not None or other.depth is not None:
             raise ParameterError("a depth is that of the whole product: multiply first, then take with_depth")
         product = Transfer(self.parts + other.parts)
-        if isinf(product.largest):
+        if product.largest == inf:
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
         return product
 
@@ -55,15 +55,18 @@ class Transfer:
         Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Raises ParameterError.
         """
         pixel = parse_pixel_size(size)
-        return replace(
-            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(pixel)) for part in self.parts)
-        )
+        return self._with_radii(lambda radius: radius.with_pixel(pixel))
 
     def for_any_pixels(self) -> Transfer:
         """Return the same function for pixels of some size, to measure what all sizes take alike."""
-        return replace(
-            self, parts=tuple(part.with_radii(lambda radius: radius._replace(pixel=1.0)) for part in self.parts)
-        )
+        return self._with_radii(lambda radius: radius._replace(pixel=1.0))
+
+    def on_twice_the_sides(self) -> Transfer:
+        """Return the same function of frequency for images of twice each side."""
+        return self._with_radii(Radius.on_twice_the_sides)
+
+    def _with_radii(self, change: Callable[[Radius], Radius]) -> Transfer:
+        return replace(self, parts=tuple(part.with_radii(change) for part in self.parts))
 
     def with_depth(self, decibels: float) -> Transfer:
         """Return the function with a gain floor, so that what it removes is only attenuated: by 6 dB to a half.
@@ -84,12 +87,15 @@ class Transfer:
     @property
     def pixel_size(self) -> float | None:
         """The size of a pixel in meters, or an Angle, if radii in physical units have it."""
-        return next((each.pixel for part in self.parts for each in part.physical()), None)
+        return next((each.pixel for each in self._physical()), None)
 
     @property
     def lacks_pixel_size(self) -> Radius | None:
         """The first radius that needs the size of a pixel and has none, if there is one."""
-        return next((each for part in self.parts for each in part.physical() if each.pixel is None), None)
+        return next((each for each in self._physical() if each.pixel is None), None)
+
+    def _physical(self) -> Iterator[Radius]:
+        return chain.from_iterable(part.physical() for part in self.parts)
 
     @property
     def radial(self) -> Radial | None:
@@ -131,10 +137,6 @@ class Transfer:
             replace(self, parts=tuple(part for part in self.parts if part.channels is None or i in part.channels))
             for i in range(count)
         ]
-
-    def on_twice_the_sides(self) -> Transfer:
-        """Return the same function of frequency for images of twice each side."""
-        return replace(self, parts=tuple(part.with_radii(Radius.on_twice_the_sides) for part in self.parts))
 
     @cached_property
     def largest(self) -> float:
@@ -180,8 +182,7 @@ class Transfer:
 
     def cautions(self, height: int, width: int) -> list[str]:
         """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""
-        found = (part.caution(height, width) for part in self.parts)
-        return [line for line in found if line is not None]
+        return [line for part in self.parts if (line := part.caution(height, width))]
 
     def at_dc(self, table: NDArray[np.float64] | None) -> float:
         """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`, or its first gain."""
@@ -214,18 +215,16 @@ class Transfer:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
-        size = self.pixel_size
         given |= {} if self.depth is None else {"depth": self.depth}
-        return given if size is None else {**given, "pixel_size": repr(size) if isinstance(size, Angle) else size}
+        return given | ({} if self.pixel_size is None else {"pixel_size": as_given(self.pixel_size)})
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
-        sizes = {each.pixel for part in self.parts for each in part.physical()}
-        if len(sizes) > 1:
+        if len({each.pixel for each in self._physical()}) > 1:
             made = " * ".join(repr(Transfer((part,))) for part in self.parts)
-        elif (size := self.pixel_size) is not None:
-            made = f"({made}).with_pixel_size({repr(size) if isinstance(size, Angle) else size!r})"
+        elif self.pixel_size is not None:
+            made = f"({made}).with_pixel_size({as_given(self.pixel_size)!r})"
         return made if self.depth is None else f"({made}).with_depth({self.depth!r})"
 
     def __str__(self) -> str:
@@ -233,12 +232,14 @@ class Transfer:
         return made if self.depth is None else f"{made}, depth {self.depth:g} dB"
 
 
+def as_given(size: float) -> float | str:
+    """Return the size of a pixel as :meth:`Transfer.with_pixel_size` takes it."""
+    return repr(size) if isinstance(size, Angle) else size
+
+
 def checked_depth(given: object) -> float:
     """Return decibels; raises ParameterError for what is no number above 0."""
-    try:
-        decibels = -1.0 if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        decibels = -1.0
-    if not (isfinite(decibels) and decibels > 0):
+    decibels = number(given)
+    if isinstance(given, bool) or not 0 < decibels < inf:
         raise ParameterError(f"depth {given!r} is invalid: give decibels above 0, such as 6, which halves, or 20")
     return decibels

@@ -126,8 +126,8 @@ class Radial(Part):
         # A smooth shape leaves something of what it stops, however little.
         if self._farthest(height, width) < (PASSED if self.passes_dc else 1):
             return None
-        radius = self.ordered(height, width)[0 if self.inner is None else 1]
-        what = "everything" if self.passes_dc else "nothing"
+        outer, inner = self.ordered(height, width)
+        radius, what = inner or outer, "everything" if self.passes_dc else "nothing"
         return f"radius {radius or 'n/8'} lies beyond the highest frequency: the {self.kind} passes {what}"
 
     def is_faint(self, height: int, width: int) -> bool:
@@ -191,9 +191,8 @@ class Radial(Part):
 
     def arguments(self) -> dict[str, Any]:
         given = super().arguments()
-        radii = {"inner": given.pop("inner", None), "outer": given.pop("outer")}
-        if self.inner is None:
-            radii = {"radius": radii["outer"]}
+        inner, outer = given.pop("inner", None), given.pop("outer")
+        radii = {"radius": outer} if self.inner is None else {"inner": inner, "outer": outer}
         return {name: each for name, each in (radii | given).items() if each is not None and name != "kind"}
 
     def __str__(self) -> str:

@@ -1,7 +1,6 @@
 """The whole filter in float64, without OpenCL: what every engine is measured against.
 
-Slow and short on purpose. The transform's definition is :func:`dft`; images go through ``numpy.fft``, which a test
-compares with the definition.
+Slow and short on purpose. Images go through ``numpy.fft``, which a test compares with the transform's definition.
 """
 
 from __future__ import annotations
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from .edges import Edges
-
-
-def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
-    """Return the transform of every row of ``(..., n)`` by the definition, a sum over n terms, unnormalized."""
-    n = x.shape[-1]
-    k = np.arange(n)
-    # k j is reduced modulo n as a whole number: the angle stays small and exact.
-    w = np.exp(direction * 2j * np.pi * (np.outer(k, k) % n) / n)
-    return np.asarray(x @ w, dtype=np.complex128)
 
 
 def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wrap") -> NDArray[np.complex128]:

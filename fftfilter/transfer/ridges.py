@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from .part import Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
-from .units import Radius
+from .units import Radius, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +47,11 @@ class Stripes(Part):
         return self.width is None
 
     @property
-    def _radii(self) -> tuple[Radius, Radius]:
-        """The width and the spare; without a picture, the usual ones."""
-        return self.width or USUAL_WIDTH, self.spare or USUAL_SPARE
+    def _spared(self) -> Radius:
+        return self.spare or USUAL_SPARE
 
     @property
-    def is_even_along_axes(self) -> bool:
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
         return self.angle % 90 == 0
 
     def _along(self) -> tuple[float, float]:
@@ -68,7 +67,7 @@ class Stripes(Part):
         from .grid import Cutoff
 
         n = min(height, width)
-        half_at, spare = (each.bins(height, width) for each in self._radii)
+        half_at, spare = (each.bins(height, width) for each in (self.width or USUAL_WIDTH, self._spared))
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[:columns] / width, ky[:rows, None] / height
         x, y = self._along()
@@ -85,7 +84,7 @@ class Stripes(Part):
         """Return a line if all frequencies of the ridge are spared, None if not."""
         if self.is_fitted:
             return None
-        (x, y), spare = self._along(), self._radii[1]
+        (x, y), spare = self._along(), self._spared
         if spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
             return None
         return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
@@ -95,14 +94,13 @@ class Stripes(Part):
         return self.spare
 
     def marks(self, height: int, width: int) -> Iterator[Ridge]:
-        across, spare = math.radians(self.angle + 90), self._radii[1].bins(height, width) / min(height, width)
+        across, spare = math.radians(self.angle + 90), self._spared.bins(height, width) / min(height, width)
         yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
     def __str__(self) -> str:
         if self.is_fitted:
             return f"stripes at {self.angle:g} degrees, as the picture has them"
-        width, spare = self._radii
-        return f"stripes at {self.angle:g} degrees, width {width}, spare {spare}"
+        return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,26 +120,19 @@ class FittedStripes(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
+    is_even_along_axes = True
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
-        fx, fy = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows])
-        along, across = (fx, fy) if self.angle % 180 == 0 else (fy, fx)
+        across, along = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows, None])
+        if self.angle % 180 == 0:
+            across, along = along, across
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
-        taken = np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken)
-        return 1 - (np.outer(taken, ridge) if self.angle % 180 == 0 else np.outer(ridge, taken))
-
-    def given(self) -> dict[str, Any]:
-        return {"kind": self.kind, "angle": self.angle, "amplitude": self.amplitude}
+        return np.asarray(1 - ridge * np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken))
 
     def __str__(self) -> str:
-        of_channels = "" if self.channels is None else f" in channel {self.channels[0]}"
-        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{of_channels}"
+        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
 
 
 def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
@@ -154,10 +145,7 @@ def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike 
 
         H.stripes(33, spare="20px")
     """
-    try:
-        degrees = float(angle)
-    except (TypeError, ValueError, OverflowError):
-        degrees = math.nan
+    degrees = number(angle)
     if not math.isfinite(degrees):
         raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
     if width is None and spare is None and degrees % 90 == 0:

@@ -22,8 +22,7 @@ from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
 from ..images.formats import FORMATS
-from ..text import Angle
-from .product import Transfer
+from .product import Transfer, as_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -59,8 +58,7 @@ def to_json(made: Transfer, folder: str = "") -> list[dict[str, Any]]:
     parts = []
     for part in made.parts:
         size = Transfer((part,)).pixel_size
-        pixel = repr(size) if isinstance(size, Angle) else size
-        described = {"kind": part.maker, **part.arguments()} | ({} if pixel is None else {"pixel_size": pixel})
+        described = {"kind": part.maker, **part.arguments()} | ({} if size is None else {"pixel_size": as_given(size)})
         parts.append({name: relative(name, each, folder) for name, each in described.items()})
     return parts
 

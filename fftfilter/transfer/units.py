@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import ParameterError
 from ..text import INCH, METERS, RADIANS, Angle, length_text, plain
@@ -37,6 +37,14 @@ def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
     if not (math.isfinite(value) and value > 0):
         raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {ways_out}")
     return value, plain(match[2])
+
+
+def number(given: Any) -> float:
+    """Return a number that is given, or its text; NaN for anything else."""
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def parse_pixel_size(given: float | str) -> float:

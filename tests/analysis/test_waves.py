@@ -9,7 +9,7 @@ from PIL import Image
 
 from fftfilter import Filter
 from fftfilter import transfer as H
-from fftfilter.analysis.waves import has_waves, without_waves
+from fftfilter.analysis.fit import has_waves, without_waves
 from fftfilter.cli import cli
 
 Y, X = np.mgrid[:96, :128]

@@ -22,18 +22,26 @@ radii = st.floats(0.2, 15)
 shapes = st.sampled_from(sorted(SHAPES))
 
 
+def dft(x, direction=-1):
+    """Return the transform of every row of ``(..., n)`` by the definition, a sum over n terms, unnormalized."""
+    n = x.shape[-1]
+    k = np.arange(n)
+    # k j is reduced modulo n as a whole number: the angle stays small and exact.
+    return x @ np.exp(direction * 2j * np.pi * (np.outer(k, k) % n) / n)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 37, 64])
 def test_numpy_computes_the_definition(n, rng):
     x = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))
-    np.testing.assert_allclose(np.fft.fft(x), reference.dft(x), atol=1e-12)
-    np.testing.assert_allclose(np.fft.ifft(x) * n, reference.dft(x, +1), atol=1e-12)
+    np.testing.assert_allclose(np.fft.fft(x), dft(x), atol=1e-12)
+    np.testing.assert_allclose(np.fft.ifft(x) * n, dft(x, +1), atol=1e-12)
 
 
 def test_a_filter_is_a_sum_over_the_frequencies_it_passes(rng):
     image = rng.integers(0, 256, (6, 5)).astype(float)
     gain = H.lowpass(1.5).gain(6, 5)
-    spectrum = reference.dft(reference.dft(image).T).T
-    by_hand = reference.dft(reference.dft(spectrum * gain, +1).T, +1).T / 30
+    spectrum = dft(dft(image).T).T
+    by_hand = dft(dft(spectrum * gain, +1).T, +1).T / 30
     np.testing.assert_allclose(reference.filtered(image, gain), by_hand, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.transfer.wiener import Curve
+from fftfilter.transfer.fitted import Curve
 
 
 def test_gains_lie_on_lines_between_those_that_were_measured():

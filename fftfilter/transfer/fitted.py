@@ -1,20 +1,21 @@
-"""Wiener's filter: each frequency is passed as far as it is picture and not noise.
+"""Filters whose gains are found in each picture: Wiener's filter, and what takes a printer's screens out.
 
     H = S / (S + N)    S, N: the power of the picture without noise, and of the noise
 
-Source: N. Wiener, Extrapolation, Interpolation, and Smoothing of Stationary Time Series (1949). Both powers come from
-the picture itself: ``analysis/wiener.py`` measures them. NumPy is imported only for gains on a grid.
+Source: N. Wiener, Extrapolation, Interpolation, and Smoothing of Stationary Time Series (1949). ``analysis/wiener.py``
+measures both powers in the picture, and ``analysis/screens.py`` finds screens. NumPy is imported only for gains on a
+grid.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from .part import Fitted, Part
+from .part import Part
 from .product import Transfer
+from .units import number
 
 if TYPE_CHECKING:
     from .grid import Gain
@@ -22,16 +23,21 @@ if TYPE_CHECKING:
 AUTO = "auto"
 # More than any picture has. Its square stays far within double precision.
 MOST_NOISE = 1e9
+USUAL_STRENGTH = 18.0
+"""Decibels, as for all waves that are looked for."""
+NOTHING = "no screen is found: the picture stays as it is"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Wiener(Fitted):
+class Wiener(Part):
     """Wiener's filter of any picture."""
 
     noise: float | None
     """The standard deviation of the noise, with white as 255; None measures it."""
 
     kind = "wiener"
+    is_fitted = True
+    is_even_along_axes = True
     has_direction = False
 
     def __str__(self) -> str:
@@ -51,16 +57,12 @@ class Curve(Part):
 
     kind = "wiener"
     has_direction = False
-
-    @property
-    def is_even_along_axes(self) -> bool:
-        return True
+    is_even_along_axes = True
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
-        fx, fy = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None]
-        f = np.hypot(fx, fy)
+        f = np.hypot(np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None])
         f[0, 0] = 1  # whose logarithm is known; DC passes
         gains = np.asarray(np.interp(np.log2(f), self.octaves, self.gains))
         gains[0, 0] = 1
@@ -72,14 +74,26 @@ class Curve(Part):
         passed = [f for f, gain in zip(self.octaves, self.gains, strict=True) if gain >= 0.5]
         return None if not passed or passed[-1] == self.octaves[-1] else 2 ** -passed[-1]
 
-    def given(self) -> dict[str, Any]:
-        return {"kind": self.kind, "noise": self.noise}
-
     def __str__(self) -> str:
-        of_channels = "" if self.channels is None else f" in channel {self.channels[0]}"
         halved = f", half at {self.half:.1f} px" if self.half else ""
         noise = "" if self.noise is None else f" of noise of {self.noise:.1f} levels"
-        return f"Wiener's filter{noise}{halved}{of_channels}"
+        return f"Wiener's filter{noise}{halved}{self.of_channel}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Descreen(Part):
+    """Takes out a printer's screens. Make one with :func:`descreen`."""
+
+    strength: float = USUAL_STRENGTH
+    keep_detail: float = 0.0
+
+    kind = "descreen"
+    is_fitted = True
+    is_even_along_axes = True
+
+    def __str__(self) -> str:
+        kept = f", {self.keep_detail:g}% of the detail kept" if self.keep_detail else ""
+        return f"screens of {self.strength:g} dB taken out{kept}"
 
 
 def wiener(noise: float | str | None = None) -> Transfer:
@@ -92,12 +106,24 @@ def wiener(noise: float | str | None = None) -> Transfer:
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
-    try:
-        levels = float(noise)
-    except (TypeError, ValueError, OverflowError):
-        levels = math.nan
-    if not 0 < levels <= MOST_NOISE:  # NaN is not
+    levels = number(noise)
+    if not 0 < levels <= MOST_NOISE:
         raise ParameterError(
             f"noise {noise!r} is invalid: give grey levels above 0, up to {MOST_NOISE:,.0f}, white being 255, or auto"
         )
     return Transfer((Wiener(levels),))
+
+
+def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfer:
+    """Return what takes a printer's screens out of each picture: for :class:`fftfilter.DescreenFilter`.
+
+    ``strength`` is how far a screen's waves stand out from the frequencies around them, in dB, by default 18.
+    ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, or up to 100 for notches alone. Raises
+    ParameterError.
+    """
+    least, kept = USUAL_STRENGTH if strength is None else number(strength), number(keep_detail)
+    if not 0 <= kept <= 100:
+        raise ParameterError(f"keep_detail {keep_detail!r} is invalid: give a part in percent, from 0 to 100")
+    if not 10 <= least <= 300:
+        raise ParameterError(f"strength {strength!r} is invalid: give 10 dB, which noise hardly reaches, to 300")
+    return Transfer((Descreen(least, kept),))
