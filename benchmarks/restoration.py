@@ -19,9 +19,10 @@ from PIL import Image, ImageDraw, ImageFont
 from fftfilter import Filter
 from fftfilter import transfer as H  # noqa: N812  as in formulas
 from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.search import USUAL_STRENGTH, AutoNotches, notches
+from fftfilter.analysis.search import AutoNotches, notches
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.text import text_table
+from fftfilter.transfer.fitted import USUAL_STRENGTH
 
 from .by_others import restoration as others
 from .command import main

@@ -20,7 +20,6 @@ from .filters.call import Found, call
 from .output.ramp import pixels, ramps
 from .output.rounding import deviation
 from .transfer.edges import grid_with
-from .transfer.fitted import NOTHING
 from .transfer.reference import filtered
 
 if TYPE_CHECKING:
@@ -52,12 +51,12 @@ class DescreenFilter(PictureFilter):
         check_finite(planes)
         white, dtype, top = grey
         mixed = np.tensordot(OPPONENT, planes, 1) if len(planes) == 3 else planes.astype(np.float64)
-        screens = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
-        self._notes.append(str(screens or NOTHING))
+        screens, note = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
+        self._notes.append(note)
         values, weak = planes.astype(np.float64), 0
         if screens:
-            transfer = replace(screens.transfer, depth=self.transfer.depth).keeping_mean()
-            values, weak = self._values(transfer, mixed, white)
+            made = replace(screens, depth=self.transfer.depth).keeping_mean()
+            values, weak = self._values(made, mixed, white)
             values = np.tensordot(OPPONENT.T, values, 1) if len(planes) == 3 else values
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:

@@ -154,10 +154,7 @@ def _padded_side(height: int, width: int) -> int:
 
 
 def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, float]:
-    """Return the values that become black and white by ImageJ's contrast enhancer: edges of a histogram's bins.
-
-    Values are moved by ``nudge`` bins before they are counted.
-    """
+    """Return what becomes black and white by ImageJ's contrast enhancer; values are moved by ``nudge`` bins before."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         return low, high

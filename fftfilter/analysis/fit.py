@@ -15,7 +15,7 @@ lets through. So waves are subtracted first, each with the amplitude and phase t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.part import Part
 
-    Array = NDArray[Any]
     Floats = NDArray[np.float64]
 
 # Half cycles along the stripes whose power is compared with that of the ridge.
@@ -61,6 +61,7 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         check_finite(planes)
         unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type
         planes, white = planes / unit, white / unit
+    by_channel = by_channel and len(planes) > 1
     parts: list[Part] = []
     # Wiener's filters come last: they see what the others leave.
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
@@ -71,8 +72,8 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
-            found = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
-            parts += found.transfer.parts if found else ()
+            found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
+            parts += found.parts if found else ()
         else:
             parts.append(part)
     return replace(transfer, parts=tuple(parts))
@@ -92,7 +93,7 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
     down, across = (window(n).astype(np.float64) for n in (height, width))
     left = planes.astype(np.float64)
     for part in transfer.parts:
-        if not isinstance(part, Notch) or not part.is_wave:
+        if not (isinstance(part, Notch) and part.is_wave):
             continue
         x, y = part.at
         along, upright = np.exp(2j * np.pi * x * np.arange(width)), np.exp(2j * np.pi * y * np.arange(height))
@@ -110,7 +111,7 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
     rings, powers = Rings.of(*planes.shape[1:]), powers_behind(others, planes)
-    if by_channel and len(planes) > 1:
+    if by_channel:
         for i, power in enumerate(powers):
             yield replace(curve(rings, power, part.noise, white), channels=(i,))
     else:
@@ -121,7 +122,6 @@ def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> It
     """Yield stripes with the gains of a picture: for each channel, or for all."""
     upright = planes if part.angle % 180 else planes.swapaxes(1, 2)
     low = np.stack([_low_rows(plane) for plane in upright])
-    by_channel = by_channel and len(planes) > 1
     for i, lines in enumerate(low if by_channel else [low]):
         power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
         taken = _taken(power)
@@ -133,8 +133,7 @@ def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> It
 def _low_rows(plane: Array) -> Floats:
     """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across)``."""
     height, width = plane.shape
-    angles = np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5)
-    waves = np.cos(angles)
+    waves = np.cos(np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5))
     rows = np.zeros((BESIDE.stop, width))
     for start in range(0, height, STRIP):
         rows += waves[:, start : start + STRIP] @ plane[start : start + STRIP].astype(np.float64)

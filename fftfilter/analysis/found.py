@@ -134,10 +134,7 @@ def _rounded(frequency: float) -> str:
 
 
 def canonical(fx: float, fy: float, nothing: float) -> tuple[float, float]:
-    """Return a frequency or its conjugate, whichever has fx above 0, or fy if fx is at most ``nothing``.
-
-    Both are from -0.5 to 0.5.
-    """
+    """Return a frequency in -0.5 to 0.5, or its conjugate: fx is above 0, or fy where fx is at most ``nothing``."""
     fx, fy = fx - round(fx), fy - round(fy)
     is_other = fy < 0 if abs(fx) <= nothing else fx < 0
     return (-fx, -fy) if is_other else (fx, fy)

@@ -47,19 +47,16 @@ class Spectrum:
 
     def near(self, place: Array, channel: int) -> tuple[float, float]:
         """Return the largest power within a bin of a frequency ``(fx, fy)``, and how many times that around it."""
-        from .surroundings import Bins, around, at
+        from .surroundings import around, at
 
         power, beside = self.power[channel], np.arange(-1, 2)
         kx, ky = np.rint(place * (self.width, self.height)).astype(np.int64)
         most = float(at(power, self.width, ky + beside[:, None], kx + beside).max())
-        expected = float(around(power, self.width, Bins(np.array([ky]), np.array([kx])))[0])
+        expected = float(around(power, self.width, ky[None], kx[None])[0])
         return most, most / expected if expected else 0.0
 
     def add(self, other: Spectrum) -> None:
-        """Add pictures to the mean; gray ones count for each channel of color ones.
-
-        Other unequal numbers of channels are reduced to the mean of all channels.
-        """
+        """Add pictures to the mean; gray counts for each channel of color, other unequal channels become their mean."""
         share = np.float32(other.pictures / (self.pictures + other.pictures))
         power = other.power
         if len({1, len(self.power), len(power)}) > 2:
@@ -73,10 +70,7 @@ class Spectrum:
 
 
 def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None) -> Spectrum:
-    """Return the power spectrum of planes ``(channels, height, width)`` relative to ``white``.
-
-    Large planes are transformed on ``device``, as :class:`Filter` takes it.
-    """
+    """Return the power of planes ``(channels, height, width)`` relative to ``white``; ``device`` is for large ones."""
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)

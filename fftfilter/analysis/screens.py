@@ -8,27 +8,24 @@ between the inks' lattices (moire, rosettes) are peaks of the spectrum. Between 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..transfer import Transfer
-from ..transfer.fitted import Curve
+from ..transfer.fitted import NOTHING, Curve
 from .guard import STRONGEST, is_print, right_angles
 from .power import spectrum
 from .search import peaks_of, too_few
 from .wiener import Rings, curve_of_screen, powers_behind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..transfer.fitted import Descreen
     from .found import Peak
     from .power import Spectrum
-
-    Array = NDArray[Any]
 
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3
@@ -36,34 +33,18 @@ WIDER = 1.3
 LOWEST = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class Screens:
-    """The screens of a picture."""
+def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer | None, str]:
+    """Return what takes the screens out of a picture, None if it has none, and in one line what that is.
 
-    screens: tuple[Peak, ...]
-    """A wave of each, the strongest first; its other one is at a right angle."""
-    waves: int
-    """The number of waves that are taken out."""
-    transfer: Transfer
-
-    def __str__(self) -> str:
-        """Return in one line what is taken out, and how strongly the rest is smoothed."""
-        angles = [f"{peak.angle_deg % 90:.1f}" for peak in self.screens]
-        at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
-        below = next(part.half for part in self.transfer.parts if isinstance(part, Curve))
-        half = f", detail below {below:.1f} px is halved" if below else ""
-        return f"screen of {self.screens[0].period_px:.2f} px at {at} degrees: {self.waves} waves are removed{half}"
-
-
-def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
-    """Return the screens of a picture ``(channels, height, width)``, whose first channel is its brightness, if any."""
+    The picture is ``(channels, height, width)``, its first channel its brightness.
+    """
     _, height, width = planes.shape
     mean = spectrum(planes, white)
     if too_few(mean):
-        return None
+        return None, NOTHING
     peaks = [one for peak in peaks_of(mean, wanted.strength) for one in peak.all()]
     if not is_print(peaks, mean):
-        return None
+        return None, NOTHING
     found = [one for one, _ in right_angles(peaks, STRONGEST)]
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
@@ -73,7 +54,12 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> Screens | None:
         curve = curve_of_screen(rings, power, 1 / found[0].period_px, is_color=i > 0)
         gains = tuple(kept + (1 - kept) * gain for gain in curve.gains)
         transfer *= Transfer((replace(curve, gains=gains, channels=(i,) if len(planes) > 1 else None),))
-    return Screens(tuple(found), len(removed), transfer)
+    angles = [f"{peak.angle_deg % 90:.1f}" for peak in found]
+    at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
+    below = next(part.half for part in transfer.parts if isinstance(part, Curve))
+    half = f", detail below {below:.1f} px is halved" if below else ""
+    screen = f"screen of {found[0].period_px:.2f} px at {at} degrees"
+    return transfer, f"{screen}: {len(removed)} waves are removed{half}"
 
 
 def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:

@@ -21,9 +21,10 @@ from ..arrays import check_finite, split, white_of_input
 from ..errors import ParameterError
 from ..missing.fill import filled
 from ..transfer import Transfer
+from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
-from .surroundings import Bins, around, at, broad_peaks, of_skirt, of_tails, standing_out
+from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
     from ..transfer.shapes import ShapeName
     from .power import Power
 
-USUAL_STRENGTH = 18.0
-"""Decibels: noise reaches 11, the texture of photographs 14."""
-WEAKEST = 10.0
-# Stronger than any wave.
-STRONGEST = 300.0
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
@@ -85,14 +81,14 @@ def find_peaks(
 
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
-    check_strength(strength)
+    checked_strength(strength)
     if few := too_few(mean):
         raise ParameterError(f"{few}: give at least {SMALLEST} a side")
     found = []
     for channel, power in enumerate(mean.power):
         sharp = _of_channel(power, mean.width, strength, channel)
         broad = broad_peaks(power, mean.width, strength, channel)
-        found += sharp + [peak for peak in broad if not _is_of(peak, sharp, mean)]
+        found += sharp + [each for each in broad if not any(_surrounds(each, one, mean) for one in sharp)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
     return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
 
@@ -110,32 +106,22 @@ def too_few(mean: Spectrum) -> str | None:
     return f"{mean.width} x {mean.height} pixels are too few to look for periodic structures"
 
 
-def check_strength(strength: float) -> None:
-    """Raise ParameterError for a strength that noise may reach, or that no wave reaches."""
-    if not WEAKEST <= strength <= STRONGEST:
-        raise ParameterError(
-            f"strength {min(strength, 1e300):g} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to "
-            f"{STRONGEST:g}"
-        )
-
-
 def _of_channel(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
     height = len(power)
-    bins = standing_out(power, width, 10 ** (strength / 10))
-    signed = np.where(bins.ky > height // 2, bins.ky - height, bins.ky)
-    is_wave = np.hypot(signed, bins.kx) >= PERIODS
-    bins = Bins(signed[is_wave], bins.kx[is_wave])
-    background = around(power, width, bins)
-    dy = _between(*(at(power, width, bins.ky + i, bins.kx) - background for i in (-1, 0, 1)))
-    dx = _between(*(at(power, width, bins.ky, bins.kx + i) - background for i in (-1, 0, 1)))
-    values = at(power, width, bins.ky, bins.kx) / np.square(_spot(dy) * _spot(dx))
+    ky, kx = standing_out(power, width, 10 ** (strength / 10))
+    ky = np.where(ky > height // 2, ky - height, ky)
+    is_wave = np.hypot(ky, kx) >= PERIODS
+    ky, kx = ky[is_wave], kx[is_wave]
+    background = around(power, width, ky, kx)
+    dy = _between(*(at(power, width, ky + i, kx) - background for i in (-1, 0, 1)))
+    dx = _between(*(at(power, width, ky, kx + i) - background for i in (-1, 0, 1)))
+    values = at(power, width, ky, kx) / np.square(_spot(dy) * _spot(dx))
     heights, widths = window(height).astype(float), window(width).astype(float)
     energy = np.square(heights).sum() * np.square(widths).sum()
     amplitudes = 255 * 2 * np.sqrt(values * energy) / (heights.sum() * widths.sum())
     found = []
     for i in range(len(values)):
-        fx, fy = float((bins.kx[i] + dx[i]) / width), float((bins.ky[i] + dy[i]) / height)
-        fx, fy = canonical(fx, fy, 0.5 / width)
+        fx, fy = canonical(float((kx[i] + dx[i]) / width), float((ky[i] + dy[i]) / height), 0.5 / width)
         ratio = float(values[i] / background[i])
         decibels = 10 * float(np.log10(ratio))
         if np.hypot(fx * width, fy * height) < MANY and decibels < strength + OF_FEW:
@@ -151,16 +137,13 @@ def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
         return peak.channels
     # In these channels, another peak's spot may cover the place.
     beside = {i for other in others if bins_apart(peak.place, other, mean) < APART for i in other.channels}
-    rest = (
-        i for i in range(len(mean.power)) if i not in beside and mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)
-    )
-    return tuple(sorted({*peak.channels, *rest}))
+    elsewhere = {*range(len(mean.power))} - beside
+    weak = {i for i in elsewhere if mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)}
+    return tuple(sorted(weak.union(peak.channels)))
 
 
-def _is_of(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
-    """Whether a broad peak only surrounds a sharp one."""
-    n = min(mean.height, mean.width)
-    return any(bins_apart(each.place, broad, mean) < n * (each.width + broad.width) for each in sharp)
+def _surrounds(broad: Peak, sharp: Peak, mean: Spectrum) -> bool:
+    return bool(bins_apart(sharp.place, broad, mean) < min(mean.height, mean.width) * (sharp.width + broad.width))
 
 
 def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
@@ -201,10 +184,7 @@ class AutoNotches(NamedTuple):
         return f"{waves} like a part of the picture, such as text or windows, and stay: --insist removes them"
 
     def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], int]:
-        """Return the peaks of a picture's spectrum, and how many are left as they look like content.
-
-        Raises ParameterError for a small one.
-        """
+        """Return the peaks, and how many more stay as content; raises ParameterError for a small spectrum."""
         from .guard import without_content
 
         found = [

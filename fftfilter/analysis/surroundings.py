@@ -12,7 +12,7 @@ picture were cut into 16 parts. The center of its power is the place of a peak.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from .power import Power
+
+    Bins = NDArray[np.int64]
 
 DIRECTIONS = 32
 # Distances in bins along a line; the spot of a wave ends before the nearest.
@@ -42,13 +44,6 @@ STEEP = 2
 MOST, AT_ONCE = 4096, 512
 
 
-class Bins(NamedTuple):
-    """Frequencies of a spectrum: rows (ky, from 0 to height) and columns (kx)."""
-
-    ky: NDArray[np.int64]
-    kx: NDArray[np.int64]
-
-
 def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
     """Return the power at any frequencies, from a half spectrum ``(height, width // 2 + 1)`` and its conjugates."""
     height = len(power)
@@ -58,28 +53,25 @@ def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
     return found
 
 
-def around(power: Power, width: int, bins: Bins) -> NDArray[np.float64]:
+def around(power: Power, width: int, ky: Bins, kx: Bins) -> NDArray[np.float64]:
     """Return the mean power to expect at frequencies from that of their surroundings."""
     angles = np.arange(DIRECTIONS)[:, None] * np.pi / DIRECTIONS
     steps = np.concatenate([-np.arange(NEAREST, FARTHEST + 1), np.arange(NEAREST, FARTHEST + 1)])
     dy, dx = (np.rint(side(angles) * steps).astype(np.int64) for side in (np.sin, np.cos))
-    expected = np.empty(len(bins.ky))
+    expected = np.empty(len(ky))
     for start in range(0, len(expected), AT_ONCE):
         some = slice(start, start + AT_ONCE)
-        beside = at(power, width, bins.ky[some, None, None] + dy, bins.kx[some, None, None] + dx)
+        beside = at(power, width, ky[some, None, None] + dy, kx[some, None, None] + dx)
         expected[some] = np.median(beside, axis=2).max(axis=1) / MEDIAN_OF_NOISE
     return np.maximum(expected, ROUNDING * float(power.max()))
 
 
-def standing_out(power: Power, width: int, times: float) -> Bins:
-    """Return the frequencies whose power is a maximum and at least ``times`` that of the frequencies around them.
-
-    Each comes once, without its conjugate.
-    """
+def standing_out(power: Power, width: int, times: float) -> tuple[Bins, Bins]:
+    """Return ky and kx of maxima of at least ``times`` the power around them, each once, without its conjugate."""
     height = len(power)
     low = ROUNDING * float(power.max())
     if low == 0:
-        return Bins(*np.empty((2, 0), np.int64))
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     logs = np.log(np.maximum(power, np.float32(low)))
     rows, columns = (np.arange(0, n, BLOCK) for n in logs.shape)
     counts = np.diff(np.append(rows, logs.shape[0]))[:, None] * np.diff(np.append(columns, logs.shape[1]))
@@ -101,9 +93,9 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
     ky, kx, values = ky[once], kx[once], values[once]
     above = logs[ky, kx] - means[ky // BLOCK, kx // BLOCK]
     strongest = np.argsort(-above)[:MOST]
-    bins = Bins(ky[strongest], kx[strongest])
-    stands = values[strongest] >= times * around(power, width, bins)
-    return Bins(bins.ky[stands], bins.kx[stands])
+    ky, kx = ky[strongest], kx[strongest]
+    stands = values[strongest] >= times * around(power, width, ky, kx)
+    return ky[stands], kx[stands]
 
 
 # The spread of a wave's power: the width of its notch, and broad peaks
@@ -152,8 +144,7 @@ def of_skirt(power: Power, width: int, fx: float, fy: float) -> float:
     radii = np.array(rings)[:, None] / shorter
     ky, kx = (fy + radii * np.sin(angles)) * height, (fx + radii * np.cos(angles)) * width
     levels = np.median(at(power, width, np.rint(ky).astype(np.int64), np.rint(kx).astype(np.int64)), axis=1)
-    is_over = levels < SKIRT * levels[-1]
-    reached = int(np.argmax(is_over))
+    reached = int(np.argmax(levels < SKIRT * levels[-1]))
     return float(radii[reached - 1, 0]) if reached else 0.0
 
 
@@ -164,11 +155,11 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
         return []
     coarse, coarse_width = _coarse(power, width), width // COARSER
     bins = standing_out(coarse, coarse_width, 10 ** ((strength - LESS) / 10))
-    levels = around(coarse, coarse_width, bins)
-    ratios = at(coarse, coarse_width, bins.ky, bins.kx) / levels
+    levels = around(coarse, coarse_width, *bins)
+    ratios = at(coarse, coarse_width, *bins) / levels
     steps = np.arange(-REACH, REACH + 1)
     found = []
-    for y, x, level, ratio in zip(bins.ky, bins.kx, levels, ratios, strict=True):
+    for y, x, level, ratio in zip(*bins, levels, ratios, strict=True):
         ky, kx = round(y * height / len(coarse)), round(x * width / coarse_width)
         near = at(power, width, ky + steps[:, None], kx + steps)
         over = np.where(near > OVER * level, near - level, 0)

@@ -122,9 +122,9 @@ def curve_of_screen(rings: Rings, power: Array, screen: float, *, is_color: bool
 
 
 def _curve(rings: Rings, signal: Floats, mean: Floats) -> Curve:
-    gains = np.where(mean > 0, np.clip(signal / np.where(mean > 0, mean, 1), 0, 1), 1)
-    if not gains.size:  # one pixel
+    if not mean.size:  # one pixel
         return Curve((0.0,), (1.0,))
+    gains = np.where(mean > 0, np.clip(signal / np.where(mean > 0, mean, 1), 0, 1), 1)
     return Curve(tuple(rings.octaves.tolist()), tuple(gains.tolist()))
 
 

@@ -80,13 +80,14 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import USUAL_STRENGTH, check_strength, nothing_of, peaks_of
+    from ..analysis.search import nothing_of, peaks_of
+    from ..transfer.fitted import USUAL_STRENGTH, checked_strength
     from ..transfer.units import parse_pixel_size
     from .shared.automatic import of_sources
     from .shared.folder import is_folder
 
     wanted = USUAL_STRENGTH if strength is None else strength
-    check_strength(wanted)
+    checked_strength(wanted)
     size = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
     if size and isinstance(size[0], Angle):
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")

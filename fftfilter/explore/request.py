@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
-from ..analysis.search import USUAL_STRENGTH, AutoNotches
+from ..analysis.search import AutoNotches
 from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
 from ..preview.steps import StepPictures
+from ..transfer.fitted import USUAL_STRENGTH
 from .shown import Kind, frame, joined
 
 if TYPE_CHECKING:

@@ -208,7 +208,13 @@ class Filter:
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
             self._notes = []
-            return self._call(image, channel_axis, of_pixels, missing, observe)
+            if missing is not None or is_masked(image):
+                self._check_missing()
+            elif not self._is_by_picture:
+                with suppress(MissingError):
+                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    return result
+            return self._by_picture(image, channel_axis, of_pixels, missing, observe)
 
     def stream(
         self,
@@ -239,7 +245,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = None if self.transfer.is_fitted else start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self._is_by_picture else start(self._ready(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -313,20 +319,13 @@ class Filter:
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
-    def _call(
-        self,
-        image: ArrayLike,
-        channel_axis: int | None,
-        of_pixels: PixelOptions,
-        missing: ArrayLike | None,
-        observe: Observe,
-    ) -> Array:
-        """Filter an image, a stack or a picture; hook of :class:`PictureFilter`."""
-        if missing is None and not is_masked(image) and not self.transfer.is_fitted:
-            with suppress(MissingError):
-                result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
-                return result
-        return self._by_picture(image, channel_axis, of_pixels, missing, observe)
+    @property
+    def _is_by_picture(self) -> bool:
+        """Whether all pictures are filtered by :meth:`_picture`."""
+        return self.transfer.is_fitted
+
+    def _check_missing(self) -> None:
+        """Raise ParameterError for missing pixels if the filter takes none."""
 
     def _by_picture(
         self,
@@ -394,19 +393,9 @@ class PictureFilter(Filter):
         super()._describe(transfer, {**options, **self.fixed})
         self._options = {name: value for name, value in self._options.items() if name not in OF_OUTPUTS}
 
-    def _call(
-        self,
-        image: ArrayLike,
-        channel_axis: int | None,
-        of_pixels: PixelOptions,
-        missing: ArrayLike | None,
-        observe: Observe,
-    ) -> Array:
-        if missing is not None or is_masked(image):
-            raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
-        return self._by_picture(image, channel_axis, of_pixels, missing, observe)
+    @property
+    def _is_by_picture(self) -> bool:
+        return True
 
-    def stream(self, images: Iterable[ArrayLike], **options: Any) -> Iterator[Array]:
-        """Filter images one after the other, as calls do, and yield their results in order."""
-        for image in images:
-            yield self(image, **options)
+    def _check_missing(self) -> None:
+        raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")

@@ -40,10 +40,7 @@ class EdgedGrid(NamedTuple):
 
 
 def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> EdgedGrid:
-    """Return the grid of a ``(height, width)`` image, on which H is the same function of frequency for all edges.
-
-    Raises ParameterError for radii that do not fit the image.
-    """
+    """Return the grid of a ``(height, width)`` image; raises ParameterError for radii that do not fit it."""
     if edges == "wrap":
         return EdgedGrid(transfer, height, width, edges)
     transfer.cautions(height, width)  # raises, in the numbers that were given, what the larger grid would

@@ -3,14 +3,13 @@
     H = S / (S + N)    S, N: the power of the picture without noise, and of the noise
 
 Source: N. Wiener, Extrapolation, Interpolation, and Smoothing of Stationary Time Series (1949). ``analysis/wiener.py``
-measures both powers in the picture, and ``analysis/screens.py`` finds screens. NumPy is imported only for gains on a
-grid.
+measures both powers in the picture, and ``analysis/screens.py`` finds screens.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .part import Part
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 AUTO = "auto"
 # More than any picture has. Its square stays far within double precision.
 MOST_NOISE = 1e9
-USUAL_STRENGTH = 18.0
-"""Decibels, as for all waves that are looked for."""
+# Of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
+USUAL_STRENGTH, WEAKEST, STRONGEST = 18.0, 10.0, 300.0
 NOTHING = "no screen is found: the picture stays as it is"
 
 
@@ -121,9 +120,18 @@ def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfe
     ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, or up to 100 for notches alone. Raises
     ParameterError.
     """
-    least, kept = USUAL_STRENGTH if strength is None else number(strength), number(keep_detail)
+    kept = number(keep_detail)
     if not 0 <= kept <= 100:
         raise ParameterError(f"keep_detail {keep_detail!r} is invalid: give a part in percent, from 0 to 100")
-    if not 10 <= least <= 300:
-        raise ParameterError(f"strength {strength!r} is invalid: give 10 dB, which noise hardly reaches, to 300")
-    return Transfer((Descreen(least, kept),))
+    return Transfer((Descreen(USUAL_STRENGTH if strength is None else checked_strength(strength), kept),))
+
+
+def checked_strength(given: Any) -> float:
+    """Return a strength in dB; raises ParameterError for one that noise may reach, or that no wave reaches."""
+    strength = number(given)
+    if not WEAKEST <= strength <= STRONGEST:
+        shown = repr(given) if isinstance(given, str) else f"{min(strength, 1e300):g}"
+        raise ParameterError(
+            f"strength {shown} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to {STRONGEST:g}"
+        )
+    return strength

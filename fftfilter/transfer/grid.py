@@ -69,10 +69,7 @@ class Cutoff(NamedTuple):
         return Cutoff(self.width, self.height, self.radius).near_in_rows()
 
     def steps(self) -> tuple[float, float]:
-        """Return distance / radius of one bin along the width, and of one along the height.
-
-        At most 1e15, whose square single precision holds; with such steps only DC passes.
-        """
+        """Return distance / radius of one bin across and down; at most 1e15, whose square single precision holds."""
         n = min(self.height, self.width)
         return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
 
@@ -108,10 +105,7 @@ def unfolded(quarter: Gain, height: int, width: int, rows: int | None = None, co
 
 
 def parts_along_axes(gains: Gain) -> tuple[Gain, Gain]:
-    """Return the part of even gains ``(rows, width)`` that is even along each axis, and the one that is odd.
-
-    Both up to half the width.
-    """
+    """Return the parts of even gains ``(rows, width)`` even and odd along each axis, up to half the width."""
     half = gains[:, : gains.shape[1] // 2 + 1]
     mirrored = np.concatenate([gains[:, :1], gains[:, ::-1]], axis=1)[:, : half.shape[1]]
     return (half + mirrored) / 2, (half - mirrored) / 2

@@ -41,7 +41,7 @@ class ImageJBand(Part):
     by_position = ("large", "small")
 
     @property
-    def unit(self) -> Radius:
+    def unit(self) -> Radius:  # type: ignore[override]
         return self.large
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:

@@ -62,6 +62,10 @@ class Part:
     """The channels of color pictures that it filters; None for all."""
     is_fitted: bool = False
     """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
+    radial: Radial | None = None
+    """The part itself if kernels can compute its gains; of others they take a table."""
+    unit: Radius | None = None
+    """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
     carried_on: float = 0.0
     """What it removes goes on through missing pixels, if these are less than this part of a picture."""
 
@@ -80,21 +84,10 @@ class Part:
         """The channel that it alone filters, at the end of a description."""
         return "" if self.channels is None else f" in channel {self.channels[0]}"
 
-    @property
-    def radial(self) -> Radial | None:
-        """The part itself if kernels can compute its gains; of others they take a table."""
-        return None
-
-    @property
-    def unit(self) -> Radius | None:
-        """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
-        return None
-
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.
 
-        NumPy is imported here: the command line checks its options without it. Parts whose gains are found for each
-        picture pass all without one.
+        NumPy is imported here: the command line checks its options without it. What is found in pictures passes all.
         """
         import numpy as np
 
@@ -117,10 +110,7 @@ class Part:
         return self
 
     def reduced(self, level: float, height: int, width: int) -> Self | None:
-        """Return the part for an image of a size reduced by ``level``, as a function of cycles per pixel.
-
-        None if it has no effect there.
-        """
+        """Return it for an image reduced by ``level``, in cycles per pixel; None if it has no effect there."""
         n = min(height, width)
         own = self.for_size(height, width)
         return own.with_radii(lambda radius: Radius(radius.bins(height, width) / n * level, "cyc"))
@@ -150,10 +140,7 @@ class Part:
         return hash((self.kind, *self._fields().values()))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the function that makes it, without those that are defaults.
-
-        They are numbers, texts and tuples of numbers; the size of a pixel is not among them.
-        """
+        """Return its maker's arguments but defaults and pixel sizes: numbers, texts and tuples of numbers."""
         usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]
         given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields().items()}
         return {name: each for name, each in given.items() if usual[name] is MISSING or each != usual[name]}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,12 @@ class Notch(Part):
     mirrored: bool = False
     """Whether the peaks of its mirror images are taken out, too."""
     is_wave: bool = False
-    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/waves.py``."""
+    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/fit.py``."""
 
     kind = "notch"
     carried_on = 1.0
     plural = "notches"
+    unit = Radius(1, "cyc")
 
     @property
     def is_fitted(self) -> bool:  # type: ignore[override]
@@ -66,10 +68,7 @@ class Notch(Part):
         return self.mirrored or any(abs(each) in (0, 0.5) for each in self.at)
 
     def peaks(self) -> list[tuple[float, float]]:
-        """Return what is taken out: the multiples up to the highest frequency, each before its conjugate if it has one.
-
-        The conjugate of a peak at 0 and 0.5 cycles per pixel alone is the peak itself.
-        """
+        """Return the multiples up to the highest frequency, each before its conjugate if that is another peak."""
         fx, fy = self.at
         # The 49th multiple of 0.5/49 is 0.5 up to rounding.
         count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy)) + ROUNDING))
@@ -103,12 +102,9 @@ class Notch(Part):
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
             down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
-            if not down.size or not across.size:
-                continue
             # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-            for rows in _runs(down):
-                for columns in _runs(across):
-                    gains[rows, columns] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
+            for rows, columns in product(_runs(down), _runs(across)):
+                gains[rows, columns] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
@@ -125,10 +121,6 @@ class Notch(Part):
             f"width {self.width} of the notch at {fx:g},{fy:g} is narrower than the distance to the nearest frequency: "
             "nothing is taken out"
         )
-
-    @property
-    def unit(self) -> Radius:
-        return Radius(1, "cyc")
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
         radius = self.width.bins(height, width) / min(height, width)
@@ -196,7 +188,7 @@ def _runs(indexes: NDArray[Any]) -> list[slice]:
     import numpy as np
 
     runs = np.split(indexes, np.flatnonzero(np.diff(indexes) > 1) + 1)
-    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:

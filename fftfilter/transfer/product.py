@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..text import Angle
+from .part import Part
 from .units import Radius, number, parse_pixel_size
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .grid import Gain, Support
-    from .part import Part, Ridge, Ring
+    from .part import Ridge, Ring
     from .radial import Radial
 
 
@@ -124,10 +125,7 @@ class Transfer:
         return any(part.channels is not None for part in self.parts)
 
     def of_channels(self, count: int) -> list[Transfer]:
-        """Return the transfer function of each of ``count`` channels: one for all, if they are filtered alike.
-
-        Raises ParameterError for a notch of a channel that is none of them.
-        """
+        """Return H of each of ``count`` channels, one if all are alike; raises ParameterError for others."""
         if count == 1 or not self.is_by_channel:
             return [self]
         last, kind = max((max(part.channels), part.kind) for part in self.parts if part.channels)
@@ -149,11 +147,7 @@ class Transfer:
         Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
         not fit.
         """
-        if not self.parts:
-            import numpy as np
-
-            return np.ones((height, width))[:rows, :columns]
-        first, *rest = self.parts
+        first, *rest = self.parts or (Part(),)
         gain = first.gain(height, width, rows, columns)
         for part in rest:
             part.multiply(gain, height, width)
@@ -191,10 +185,7 @@ class Transfer:
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
 
     def in_cycles(self, height: int, width: int, level: float = 1.0) -> Transfer:
-        """Return the same function for grids of any size, given the image's: all radii in cycles per pixel.
-
-        Pixels are those of the image reduced by ``level``.
-        """
+        """Return the same function for any grid, in cycles per pixel of an image of a size, reduced by ``level``."""
         parts = (part.reduced(level, height, width) for part in self.parts)
         return replace(self, parts=tuple(part for part in parts if part is not None))
 

@@ -6,8 +6,7 @@
     bandstop  = 1 - bandpass
 
 low is a shape (``shapes.py``), and inner the cutoff that is nearer to DC. The distance of a frequency is counted in
-cycles across the image's shorter side n, on a square image in bins; the default cutoff is n/8, as in the book. NumPy is
-imported only for gains on a grid.
+cycles across the image's shorter side n, on a square image in bins; the default cutoff is n/8, as in the book.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ class Radial(Part):
         return self.outer, self.inner
 
     def radii(self, height: int, width: int) -> tuple[float, float | None]:
-        """Return the outer and the inner radius on a ``(height, width)`` grid, in cycles across its shorter side.
-
-        Raises ParameterError if they are the same there.
-        """
+        """Return the outer and inner radius in cycles across the shorter side; raises ParameterError if equal."""
         outer, inner = self.ordered(height, width)
         radius = outer.bins(height, width) if outer else min(height, width) / 8
         if inner is None:
@@ -91,10 +87,7 @@ class Radial(Part):
         return cutoff(outer), None if inner is None else cutoff(inner)
 
     def falloff(self, radius: float, height: int, width: int) -> float:
-        """Return what the shape takes beside the distance: the order, or the width as a part of a radius in bins.
-
-        Raises ParameterError for a width that the radius has no room for, or that is no width beside it.
-        """
+        """Return the order, or the width as a part of a radius in bins; raises ParameterError for an unfit width."""
         shape = SHAPES[self.shape]
         if self.width is None:
             return float(self.order) if shape.has_order else shape.usual
@@ -166,11 +159,11 @@ class Radial(Part):
         return self.kind in ("highpass", "bandstop")
 
     @property
-    def radial(self) -> Radial:
+    def radial(self) -> Radial:  # type: ignore[override]
         return self
 
     @property
-    def unit(self) -> Radius:
+    def unit(self) -> Radius:  # type: ignore[override]
         return self.outer or Radius(1)
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
@@ -196,11 +189,10 @@ class Radial(Part):
         return {name: each for name, each in (radii | given).items() if each is not None and name != "kind"}
 
     def __str__(self) -> str:
-        shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape
-        shape = f"{shape} of width {self.width}" if self.width else shape
-        if self.inner is not None:
-            return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
-        return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
+        order = f" of order {self.order}" if SHAPES[self.shape].has_order else ""
+        width = f" of width {self.width}" if self.width else ""
+        inner = f"{self.inner} to " if self.inner else ""
+        return f"{self.kind}, {self.shape}{order}{width}, radius {inner}{self.outer or 'n/8'}"
 
 
 def lowpass(

@@ -90,7 +90,7 @@ class Stripes(Part):
         return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
 
     @property
-    def unit(self) -> Radius | None:
+    def unit(self) -> Radius | None:  # type: ignore[override]
         return self.spare
 
     def marks(self, height: int, width: int) -> Iterator[Ridge]:

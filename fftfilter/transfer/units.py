@@ -48,10 +48,7 @@ def number(given: Any) -> float:
 
 
 def parse_pixel_size(given: float | str) -> float:
-    """Return in meters ``"65nm"``, ``"0.1mm"`` or ``"300dpi"``, and ``"0.2arcsec"`` as Angle; raises ParameterError.
-
-    A number is meters already.
-    """
+    """Return ``"65nm"``, a number or ``"300dpi"`` in meters, ``"0.2arcsec"`` as Angle; raises ParameterError."""
     value, unit = parsed(repr(given) if isinstance(given, Angle) else given, "pixel size", _PIXEL_SIZES)
     if unit not in METERS and unit not in RADIANS and unit != "dpi" and (unit or isinstance(given, str)):
         raise ParameterError(
@@ -104,10 +101,7 @@ class Radius(NamedTuple):
         return "px" if self.unit in _PER_PIXEL else "bins"
 
     def bins(self, height: int, width: int) -> float:
-        """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
-
-        Raises ParameterError for a physical one without the size of a pixel, and for one that is 0 there.
-        """
+        """Return cycles across the shorter side; raises ParameterError if these are 0, or a pixel size is needed."""
         n, unit = min(height, width), self.unit
         if unit == "px":
             found = n / self.value

@@ -72,10 +72,11 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
         if not given.get("at", True):
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
-    from ...analysis.search import USUAL_STRENGTH, AutoNotches, check_strength
+    from ...analysis.search import AutoNotches
+    from ...transfer.fitted import USUAL_STRENGTH, checked_strength
 
     wanted = USUAL_STRENGTH if strength is None else strength
-    check_strength(wanted)
+    checked_strength(wanted)
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
     return mode, AutoNotches(wanted, given["shape"], by_channel, insist, keep=tuple(map(_wave, keep)))
