@@ -13,7 +13,7 @@ from fftfilter.bench.peers import shown_size
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.output.stack import Stack
+from fftfilter.output.ramp import Stack
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 

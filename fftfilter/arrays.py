@@ -1,21 +1,23 @@
-"""Arrays as images: their planes, the pixels that a device gets, and what is white."""
+"""Arrays as images: their planes, those of their samples that are missing, a device's pixels, and what is white."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .errors import MissingError, ParameterError
-from .output.stack import PIXELS
+from .errors import MissingError, ParameterError, is_masked
+from .output.ramp import PIXELS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from .output.stack import Stack
+    from .output.ramp import Stack
 
     Array = NDArray[Any]
 
@@ -26,27 +28,53 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    Raises ParameterError for an array that is not an image, or looks like a color picture without its
-    ``channel_axis``, and for an axis that does not exist.
+    True becomes 255, and False 0. Raises ParameterError for an array that is not an image, or looks like a color
+    picture without its ``channel_axis``, and for an axis that does not exist.
     """
-    array = np.asarray(image)
+    array: Array = np.asarray(image)
     axes = (2, 3) if channel_axis is None else (3,)
     if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
         raise ParameterError(
             f"an array of shape {array.shape} and type {array.dtype} is not an image: give real numbers of shape "
             "(height, width), a stack (count, height, width), or channels with channel_axis"
         )
-    planes = array
     if channel_axis is None:
         check_stack(array.shape)
-    else:
+    planes = _stacked(array, channel_axis)
+    return planes * np.uint8(255) if array.dtype.kind == "b" else planes, array.shape
+
+
+def split(image: Any, missing: ArrayLike | None, channel_axis: int | None) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the planes of an image as :func:`planes_of`, and a bool for each sample that is missing.
+
+    Missing are NaN, masked samples, and those where ``missing`` is True. Raises ParameterError for what is not an
+    image, or for a ``missing`` that does not fit it.
+    """
+    planes, shape = planes_of(image, channel_axis)
+    holes = np.isnan(planes) if planes.dtype.kind == "f" else np.zeros(planes.shape, np.bool_)
+    if is_masked(image):
+        holes |= _stacked(np.ma.getmaskarray(image), channel_axis)
+    if missing is None:
+        return planes, holes
+    given = np.asarray(missing)
+    if given.dtype.kind != "b" or given.shape not in (shape, planes.shape[1:]):
+        raise ParameterError(
+            f"missing is an array of shape {given.shape} and type {given.dtype}: give bools, True where a pixel is "
+            f"missing, of shape {' or '.join(map(str, dict.fromkeys([shape, planes.shape[1:]])))}"
+        )
+    return planes, holes | (_stacked(given, channel_axis) if given.shape == shape else given)
+
+
+def _stacked(array: Array, channel_axis: int | None) -> Array:
+    """Return an array as ``(count, height, width)``; raises ParameterError for an axis that does not exist."""
+    if channel_axis is not None:
         try:
-            planes = np.moveaxis(array, channel_axis, 0)
+            array = np.moveaxis(array, channel_axis, 0)
         except np.exceptions.AxisError as error:
             raise ParameterError(
                 f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or 0 to 2"
             ) from error
-    return planes.reshape(-1, *planes.shape[-2:]), array.shape
+    return array.reshape(-1, *array.shape[-2:])
 
 
 def check_stack(shape: tuple[int, ...]) -> None:
@@ -95,14 +123,23 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     return float(white)
 
 
-def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
-    """Return the output's white, by default its type's; raises ParameterError."""
-    largest = largest_of(dtype)
-    if levels is None:
-        return largest
-    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
-        raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
-    return int(levels)
+class Grey(NamedTuple):
+    """The grey levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
+
+    white: float
+    dtype: np.dtype[Any]
+    levels: int
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Grey:
+        """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
+        dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
+        levels, largest = asked.get("levels"), largest_of(dtype)
+        if levels is None:
+            return cls(white, dtype, largest)
+        if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
+            raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
+        return cls(white, dtype, int(levels))
 
 
 def check_finite(array: Array, what: str = "values") -> None:
@@ -120,8 +157,7 @@ def check_finite(array: Array, what: str = "values") -> None:
 def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
     if stack.pixel.kind == "u":
-        pixels = np.ascontiguousarray(planes, stack.pixel)
-        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
+        return np.ascontiguousarray(planes, stack.pixel), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     check_finite(wide)
     exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .analysis.screens import screens_of
-from .arrays import check_finite
+from .arrays import Grey, check_finite
 from .errors import ParameterError
 from .filters import PictureFilter
-from .filters.call import Found, Grey, call
+from .filters.call import Found, call
 from .output.ramp import pixels, ramps
 from .output.rounding import deviation
 from .transfer.edges import grid_with

@@ -25,8 +25,8 @@ from .fused.cpu.pipeline import FusedCpuPipeline
 from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
 from .output.difference import Difference, transform_bound
+from .output.ramp import Stack
 from .output.rounding import deviation
-from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline
 from .staged.runner import Transform

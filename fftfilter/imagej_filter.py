@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from .arrays import pixel_type
+from .arrays import Grey, pixel_type
 from .errors import ParameterError, TooLargeError
 from .filters import FilterOptions, PictureFilter
-from .filters.call import Found, Grey
+from .filters.call import Found
 from .output.rounding import NOISE, deviation
 from .system import lacking
 

@@ -49,7 +49,7 @@ ROOMS = {
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "engine": "errors staged",
-    "missing": "errors output arrays transfer device fused files images",
+    "missing": "output transfer device fused",
     "transforms": "errors device staged fused engine",
     "analysis": "errors arrays transfer transforms missing",
     "filters": "errors output arrays transfer device staged fused engine missing analysis",

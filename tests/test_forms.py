@@ -15,9 +15,8 @@ from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto, Range
-from fftfilter.output.ramp import on_ramps, ramps
+from fftfilter.output.ramp import Stack, on_ramps, ramps
 from fftfilter.output.rounding import NUDGE, deviation
-from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_finite, white_of_input
+from ..arrays import check_finite, split, white_of_input
 from ..errors import ParameterError
 from ..missing.fill import filled
-from ..missing.holes import split
 from ..transfer import Transfer
 from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
@@ -66,8 +65,8 @@ def find_peaks(
             print(peak.period_px, peak.angle_deg, peak.strength_db)
     """
     planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
-    if planes.dtype.kind == "b":
-        planes = planes.astype(np.float32)
+    if getattr(image, "dtype", None) == np.bool_:
+        planes = (planes / 255).astype(np.float32)
     white = white_of_input(white, planes.dtype)
     if holes.any():
         planes = filled(planes, holes)

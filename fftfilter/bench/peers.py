@@ -20,8 +20,8 @@ from ..device.launcher import Launcher
 from ..fused import Shape as Transformed
 from ..fused.gpu.pipeline import FusedGpuPipeline
 from ..fused.gpu.plain_fft import GpuTransform
+from ..output.ramp import Stack
 from ..output.rounding import NUDGE
-from ..output.stack import Stack
 from ..transfer import highpass
 from ..transfer.reference import filter_image
 from .measure import OURS, Benchmark, Peer, complex_numbers, images, timed

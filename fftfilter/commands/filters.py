@@ -305,7 +305,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
 def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, given: Mapping[str, Any]) -> Recipe:
     """Return the recipe that the values of options describe beside its transfer function; raises FftfilterError."""
-    from ..missing.rule import Missing
+    from ..work.missing import Missing
     from ..work.recipe import Recipe
 
     options = {each: given[each] for each in OF_FILTERS if each in given}

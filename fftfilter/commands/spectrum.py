@@ -76,11 +76,11 @@ def spectrum(
     from ..files import sources
     from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
-    from ..missing.rule import USUAL
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..work.missing import USUAL
     from ..work.opened import filled
     from .shared.file import only
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..output.histogram import Ramps
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from .choice import Device
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import __version__, system
 from ..errors import DeviceError, RefusedError
-from ..output.stack import Stack
+from ..output.ramp import Stack
 from ..transfer import highpass, reference
 from . import embedded_pocl
 from .launcher import Launcher

@@ -13,9 +13,9 @@ from PIL import Image
 
 from ..analysis.power import spectrum
 from ..errors import ParameterError
-from ..missing.rule import USUAL
 from ..output.modes import MODES
 from ..preview.panels import square
+from ..work.missing import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from .. import images
     from ..analysis.power import Spectrum
-    from ..missing.holes import Holes
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -135,7 +134,7 @@ class FilePage:
         self._spectrum: Spectrum | None = None
 
     @cached_property
-    def holes(self) -> Holes | None:
+    def holes(self) -> NDArray[np.bool_] | None:
         """Which samples are missing, None if all are valid."""
         return USUAL.holes(self.picture)
 

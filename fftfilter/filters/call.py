@@ -14,22 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..arrays import (
-    check_finite,
-    largest_of,
-    pixel_type,
-    pixels_of,
-    planes_of,
-    type_of_output,
-    white_of_input,
-    white_of_output,
-)
+from ..arrays import Grey, check_finite, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import on_ramps, ramps
+from ..output.ramp import Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
-from ..output.stack import Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,25 +35,6 @@ if TYPE_CHECKING:
 
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
-
-
-class Grey(NamedTuple):
-    """The grey levels of a picture and of its output."""
-
-    white: float
-    dtype: np.dtype[Any]
-    levels: int
-
-    @classmethod
-    def of(cls, of_pixels: PixelOptions, pixel: np.dtype[Any]) -> Grey:
-        """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
-        dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
-        return cls(white, dtype, white_of_output(of_pixels.get("levels"), dtype))
-
-    @property
-    def asked(self) -> PixelOptions:
-        """The options that ask for them."""
-        return {"dtype": self.dtype, "levels": self.levels, "white": self.white}
 
 
 class Found(NamedTuple):
@@ -150,9 +121,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     Return what waits for the pixels, and what makes of them what :func:`call` returns.
     """
     is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
-    if is_split or not prepared.launcher.device.is_gpu:
-        return None
-    if is_masked(image):
+    if is_split or is_masked(image) or not prepared.launcher.device.is_gpu:
         return None
     try:
         ready = _ready(prepared, image, channel_axis, of_pixels)
@@ -166,19 +135,18 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Call:
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
-    pixel = pixel_type(planes.dtype)
-    (white, dtype, levels), real = Grey.of(of_pixels, pixel), prepared.launcher.real
-    number, one_scale = real if pixel.kind == "f" else pixel, channel_axis is not None
-    out, top = (real, None) if prepared.description.mode.is_values else (dtype, levels)
+    pixel, real = pixel_type(planes.dtype), prepared.launcher.real
+    grey, number = Grey.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
+    out, top = (real, None) if prepared.description.mode.is_values else (grey.dtype, grey.levels)
     count, height, width = planes.shape
-    stack = Stack(count, height, width, number, out, top, one_scale)
+    stack = Stack(count, height, width, number, out, top, channel_axis is not None)
     pipeline = prepared.pipeline_for(stack)
     pixels, exponents = pixels_of(planes, stack)
-    own = _ramps(prepared, exponents, white, dtype, levels)
+    own = _ramps(prepared, exponents, grey)
     return Call(prepared, stack, pipeline, pixels, exponents, planes, of_pixels, own, channel_axis, shape)
 
 
-def _ramps(prepared: Prepared, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Ramps:
+def _ramps(prepared: Prepared, exponents: NDArray[np.int32], grey: Grey) -> Ramps:
     """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
     None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
@@ -187,12 +155,12 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], white: float, dtype
     if not prepared.description.mode.needs_ramps(scale):
         return None
     if isinstance(scale, Auto):
-        return ByHistogram(output, scale, dtype, maxval)
-    key = (exponents.tobytes(), white, dtype, maxval)
+        return ByHistogram(output, scale, grey.dtype, grey.levels)
+    key = exponents.tobytes(), grey
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, white=white, dtype=dtype, maxval=maxval)
+        prepared.ramps = key, ramps(output, scale, units, white=grey.white, dtype=grey.dtype, maxval=grey.levels)
     return prepared.ramps[1]
 
 
@@ -224,7 +192,7 @@ def refuse_by_channel(own: Description, observe: Observe) -> None:
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
     """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
     own = prepared.description
-    channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]
+    channels = [prepared.alike(transfer) for transfer in own.transfer.of_channels(len(planes))]
     made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
     prepared.engine = channels[-1].engine
     lows, highs = np.concatenate([found.extremes for _, found in made]).T
@@ -239,12 +207,10 @@ def _by_part(
     """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray images have no chroma."""
     from ..output.luma import filtered_part
 
-    own, inner, real, weak = prepared.description, prepared.of_values(channels=None), prepared.launcher.real, 0
-    if planes.dtype.kind == "b":
-        planes = planes * np.uint8(255)
+    own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
     pixel = pixel_type(planes.dtype)
-    white, dtype, levels = Grey.of(of_pixels, pixel)
+    grey = Grey.of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -257,15 +223,16 @@ def _by_part(
         values = filtered_part(planes, own.channels, filtered)
         prepared.engine = inner.engine
     with np.errstate(over="ignore"):
-        values = values.astype(real)
+        values = values.astype(prepared.launcher.real)
     count, height, width = planes.shape
-    stack = Stack(count, height, width, pixel, dtype, levels, has_colors)
+    stack = Stack(count, height, width, pixel, grey.dtype, grey.levels, has_colors)
     magnitudes = np.abs(values).reshape(stack.pictures, -1)
     extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
-    rounding = ramps(own.output, None, np.ones(stack.pictures), white=white, dtype=dtype, maxval=levels)
-    result, clipped, undecided = on_ramps(values, stack, rounding, np.zeros(stack.pictures))
+    units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
+    rounding = ramps(own.output, None, units, white=grey.white, dtype=grey.dtype, maxval=grey.levels)
+    result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
     if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
             result, found = _by_part(prepared.in_double(), planes, has_colors, of_pixels, None)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..arrays import pixel_type
+from ..arrays import Grey, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
 from ..fused import fused
-from .call import NOTHING, Found, Grey, call, start
+from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -329,25 +329,21 @@ class Filter:
 
     def _by_picture(
         self,
-        image: ArrayLike,
+        image: Any,
         channel_axis: int | None,
         of_pixels: PixelOptions,
         missing: ArrayLike | None,
         observe: Observe,
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
-        from ..missing.holes import mask_of, split  # seldom needed, as all that measures pictures
-
         planes, holes = split(image, missing, channel_axis)
-        if planes.dtype.kind == "b":
-            planes = planes * np.uint8(255)
         grey = Grey.of(of_pixels, pixel_type(planes.dtype))
         pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         made, found = zip(*(self._picture(planes[own], holes[own], grey, observe) for own in pictures), strict=True)
         self._found = Found.of_all(found)
-        results = np.concatenate(made)
+        results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
-        return np.ma.MaskedArray(result, mask_of(image)) if is_masked(image) else result
+        return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
 
     def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""

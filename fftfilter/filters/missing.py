@@ -6,7 +6,7 @@ filtered values, and the host makes pixels of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,65 +15,60 @@ from ..errors import ParameterError
 from ..missing.fill import fill
 from ..missing.reference import filled as filled_by
 from ..missing.reference import waves_of
-from ..missing.valid import OfValid, levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import ramps
+from ..output.ramp import on_valid, ramps
 from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Grey
     from ..output.histogram import Ramps
-    from .call import Grey, Observe
+    from .call import Observe
+    from .description import PixelOptions
     from .pipelines import Prepared
-
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
 
 
 def filtered(
-    prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe = None
+    prepared: Prepared, planes: Array, holes: Array, grey: Grey, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
     if not holes.any():
-        return call(prepared, planes, 0, grey.asked, observe)
-    described, (white, dtype, levels) = prepared.description, grey
+        return call(prepared, planes, 0, cast("PixelOptions", grey._asdict()), observe)
+    described, launcher = prepared.description, prepared.launcher
+    output, scale, is_values = described.output, described.scale, described.mode.is_values
     if described.mode.is_absolute and not described.transfer.is_even:
         raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
     if len(planes) > 1 and described.transfer.is_by_channel:
         refuse_by_channel(described, observe)
-    if described.mode.is_values:
-        dtype = prepared.launcher.real
     whole, base, unit = _filled(prepared, planes, holes)
+    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else grey.dtype, "maxval": grey.levels}
+    of_output["white"] = grey.white
     own: Ramps = None
-    scale = described.scale
     if isinstance(scale, Auto):
-        own = ByHistogram(described.output, scale, dtype, levels)
-    elif not described.mode.is_values:
-        own = ramps(described.output, scale, [unit], white=white, dtype=dtype, maxval=levels)
-    factor = 1.0 if described.mode.is_values else levels_of_one(planes.dtype, white, dtype, levels)
+        own = ByHistogram(output, scale, grey.dtype, grey.levels)
+    elif not is_values:
+        own = ramps(output, scale, [unit], **of_output)
     far = float(deviation(whole).max()) * described.transfer.largest
 
-    def pixels(values: Array) -> OfValid:
-        return on_ramp(values, planes, holes, own, dtype=dtype, levels=factor, far=far)
+    def pixels(values: Array) -> tuple[Array, float, float, float]:
+        return on_valid(values, planes, holes, own, deviation=far, **of_output)
 
     of_values = prepared.of_values()
     base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
     values, found = call(of_values, whole, 0, {}, observe)
     values += base
-    if own is None:
+    if is_values:
         values, unit = values * unit, 1.0
-    made, weak, launcher = pixels(values), found.weak, prepared.launcher
-    if made.undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
-        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
+    (made, largest, clipped, undecided), weak = pixels(values), found.weak
+    if undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
+        (made, largest, clipped, _), weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
     prepared.engine = of_values.engine
-    return made.pixels.astype(dtype, copy=False), Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
+    return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
 
 
-def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, Array, float]:
+def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
     """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
 
     Behind them are these values, and the unit that all are divided by.

@@ -18,7 +18,7 @@ from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from ..arrays import Array
     from ..device.launcher import Pipeline
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from .description import Description
 
@@ -60,28 +60,22 @@ class Prepared:
         self.splits = description.channels is not None or description.transfer.is_by_channel
         """Whether the channels of color pictures are not all filtered alike."""
 
-    def of_channel(self, transfer: Transfer) -> Prepared:
-        """Return the same filter with a channel's transfer function."""
-        return self._with(transfer, self.description.options)
-
-    def of_values(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
-        """Return the filter whose output are the filtered values, by default with the same transfer function.
-
-        ``other`` are options that it has instead.
-        """
-        options = {**self.description.options, "output": "real", "scale": None, "depth": None, **other}
-        return self._with(transfer or self.description.on_grid, options)
-
-    def _with(self, transfer: Transfer, options: Mapping[str, Any]) -> Prepared:
+    def alike(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
+        """Return the same filter with another transfer function or with ``other`` options, kept for the next call."""
+        transfer, options = transfer or self.description.transfer, {**self.description.options, **other}
         key = (transfer, options.get("output", ""), options.get("channels"))
         if key not in self._alike:
             self._alike[key] = Prepared(describe(transfer, options), self.launcher)
         return self._alike[key]
 
+    def of_values(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
+        """Return the filter whose output are the filtered values, by default with the same transfer function."""
+        return self.alike(transfer or self.description.on_grid, output="real", scale=None, depth=None, **other)
+
     def at_dc(self, shape: tuple[int, ...]) -> Array:
         """Return H(0) for the channels of a picture ``(channels, height, width)``: (channels or 1, 1, 1)."""
         transfers = self.description.transfer.of_channels(shape[0])
-        own = [self.of_channel(each) if len(transfers) > 1 else self for each in transfers]
+        own = [self.alike(each) if len(transfers) > 1 else self for each in transfers]
         return np.array([each.gains(*shape[1:])[1] for each in own])[:, None, None]
 
     def in_double(self) -> Prepared:
@@ -217,7 +211,7 @@ class Mirrored(FoundOnHost):
         self.weak = self._pipeline.weak
 
     def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
-        """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
+        """Filter images ``(count, height, width)``, and return their pixels; ``options`` are the pipeline's own."""
         stack = self._stack
         values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
         self._far = deviation(images).reshape(stack.pictures, -1).max(axis=1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..device.choice import Device
     from ..device.launcher import Launcher
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .cpu.pipeline import FusedCpuPipeline

@@ -16,20 +16,18 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
+    from ..arrays import Array
     from ..device.launcher import Kernel
-
-    Array = NDArray[Any]
 
 
 class Level(NamedTuple):
-    """A level of the pyramid."""
+    """A level of the pyramid, which is the part of two buffers from ``first`` on."""
 
-    height: int
-    width: int
     values: cl.Buffer
     holes: cl.Buffer
     first: np.uint64
-    """Its place in the buffers."""
+    width: int
+    height: int
 
 
 def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
@@ -53,15 +51,13 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
         launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))
 
     for fine, coarse in pairwise(levels):
-        into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "first": coarse.first}
-        of = {"fine": fine.values, "fine_holes": fine.holes, "fine_first": fine.first}
-        launch("halve", coarse.height, coarse.width, **of, **into, fine_width=fine.width, fine_height=fine.height)
+        into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "coarse_first": coarse.first}
+        launch("halve", coarse.height, coarse.width, **fine._asdict(), **into)
     for coarse, fine in pairwise(reversed(levels)):
-        own, half = {"values": fine.values, "holes": fine.holes, "first": fine.first}, (fine.width + 1) // 2
-        size = {"width": fine.width, "height": fine.height}
-        launch("pull", fine.height, half, **own, coarse_levels=coarse.values, coarse_first=coarse.first, **size)
+        half = (fine.width + 1) // 2
+        launch("pull", fine.height, half, **fine._asdict(), coarse=coarse.values, coarse_first=coarse.first)
         for color in (0, 1) * sweeps(is_finest=fine is levels[0]):
-            launch("sweep", fine.height, half, **own, **size, color=color)
+            launch("sweep", fine.height, half, **fine._asdict(), color=color)
     launcher.finish(levels[0].values, filled)
     return filled
 
@@ -74,13 +70,12 @@ def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = N
 
 def _levels(launcher: Launcher, values: Array, holes: Array) -> list[Level]:
     count, height, width = values.shape
-    sizes: list[tuple[int, int]] = []
-    while (height, width) != (1, 1):
-        height, width = (height + 1) // 2, (width + 1) // 2
-        sizes.append((height, width))
-    firsts = np.cumsum([0, *(count * high * wide for high, wide in sizes)], dtype=np.uint64)
-    coarse = launcher.allocate(max(1, int(firsts[-1])) * launcher.real.itemsize)
-    coarse_holes = launcher.allocate(max(1, int(firsts[-1])))
-    finest = Level(values.shape[1], values.shape[2], launcher.wrap(values), launcher.wrap(holes), np.uint64(0))
-    levels = zip(sizes, firsts[:-1], strict=True)
-    return [finest, *(Level(*size, coarse, coarse_holes, first) for size, first in levels)]
+    sizes = [(height, width)]
+    while sizes[-1] != (1, 1):
+        sizes.append(((sizes[-1][0] + 1) // 2, (sizes[-1][1] + 1) // 2))
+    ends = np.cumsum([0, *(count * high * wide for high, wide in sizes[1:])], dtype=np.uint64)
+    coarse = launcher.allocate(max(1, int(ends[-1])) * launcher.real.itemsize)
+    coarse_holes = launcher.allocate(max(1, int(ends[-1])))
+    finest = Level(launcher.wrap(values), launcher.wrap(holes), np.uint64(0), width, height)
+    levels = zip(ends[:-1], sizes[1:], strict=True)
+    return [finest, *(Level(coarse, coarse_holes, first, wide, high) for first, (high, wide) in levels)]

@@ -13,7 +13,7 @@ lines are, through which stripes would carry on whatever lies at their ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Array = NDArray[Any]
     Holes = NDArray[np.bool_]
 
 ROUNDS = 3
@@ -110,13 +110,11 @@ def fill(planes: Array, holes: Holes, *, is_finest: bool = True) -> NDArray[np.f
 def _beside(values: Array) -> Array:
     """Return the sum of each value's neighbors, of which there are four but at the borders."""
     wide = np.pad(values, ((0, 0), (1, 1), (1, 1)))
-    made: Array = wide[:, :-2, 1:-1] + wide[:, 2:, 1:-1] + wide[:, 1:-1, :-2] + wide[:, 1:-1, 2:]
-    return made
+    return np.asarray(wide[:, :-2, 1:-1] + wide[:, 2:, 1:-1] + wide[:, 1:-1, :-2] + wide[:, 1:-1, 2:])
 
 
 def _twice(coarse: Array, size: int, axis: int) -> Array:
     """Return values at twice the points along an axis, linear between them."""
     fine = np.arange(size)
     beside = (fine // 2 + np.where(fine % 2, 1, -1)).clip(0, coarse.shape[axis] - 1)
-    made: Array = 0.75 * coarse.take(fine // 2, axis) + 0.25 * coarse.take(beside, axis)
-    return made
+    return np.asarray(0.75 * coarse.take(fine // 2, axis) + 0.25 * coarse.take(beside, axis))

@@ -41,10 +41,8 @@ class ByHistogram(NamedTuple):
 
         ``largest`` is the largest magnitude of each picture, and ``counts``, (pictures, BINS), are those of its bins.
         """
-        ends = (
-            _ends(float(most), of_bins, self.output, self.scale) for most, of_bins in zip(largest, counts, strict=True)
-        )
-        return np.concatenate([self._ramp(each) for each in ends])
+        pairs = zip(largest.tolist(), counts, strict=True)
+        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale)) for each in pairs])
 
     def of_pictures(self, values: Array) -> Array:
         """Return the ramp of each picture, by its filtered values."""

@@ -1,4 +1,4 @@
-"""The ramp: from filtered values to pixels, as the numbers of a straight line with its ends.
+"""Stacks, which pipelines filter, and ramps: from values to pixels, as the numbers of a straight line with its ends.
 
 Every output is one, with other numbers: a value x, |x| for a magnitude, becomes
 
@@ -11,6 +11,7 @@ is whether they are rounding noise, which becomes what 0 does. Kernels (``kernel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from .histogram import Ramps
     from .modes import Output, Range
-    from .stack import Stack
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")
@@ -40,6 +40,47 @@ WANTED = np.dtype(
     ]
 )
 """wanted_t of ramp.cl"""
+
+
+# OpenCL's names of the pixel types.
+PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
+
+
+@dataclass(frozen=True)
+class Stack:
+    """``count`` images of one size, or the channels of one picture.
+
+    Pixels are uint8, uint16, or float32 within [-1, 1]; ``out`` is the type of the output's pixels.
+    """
+
+    count: int
+    height: int
+    width: int
+    pixel: np.dtype[Any]
+    out: np.dtype[Any]
+    white: int | None
+    """The output's white; None for the filtered values as they are, in the pipeline's real numbers."""
+    one_scale: bool = False
+    """Whether the images share their extremes, as the channels of a picture do."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(count, height, width)."""
+        return self.count, self.height, self.width
+
+    @property
+    def size(self) -> int:
+        """Pixels of all images."""
+        return self.count * self.height * self.width
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures there are, each with a scale of its own."""
+        return 1 if self.one_scale else self.count
+
+    def __str__(self) -> str:
+        size = f"{self.width} x {self.height}"
+        return f"an image of {size}" if self.count == 1 else f"a stack of {self.count} images of {size}"
 
 
 def ramps(
@@ -158,6 +199,46 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tupl
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     return level.clip(on["bottom"], on["top"], out=level).astype(dtype, copy=False), clipped, undecided
+
+
+def on_valid(
+    values: Array,
+    given: Array,
+    holes: Array,
+    ramps: Ramps,
+    *,
+    white: float,
+    dtype: np.dtype[Any],
+    maxval: int,
+    deviation: float,
+) -> tuple[Array, float, float, float]:
+    """Return one picture's filtered ``values`` as pixels, with those ``given`` in its holes; overwrites ``values``.
+
+    All are ``(channels, height, width)``; samples in holes change no range. Behind the pixels are the largest
+    magnitude, the part that is clipped, and how many samples are undecided. ``ramps`` are those of the one picture,
+    ``white`` is its own; None are values as they are. ``deviation`` is as for :func:`pixels`.
+    """
+    is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or maxval == white
+    as_given = given if is_same else given * (maxval / white)
+    if dtype.kind == "u" and as_given.dtype != dtype:
+        most = np.iinfo(dtype).max
+        as_given = np.nan_to_num(np.rint(as_given), nan=0, posinf=most, neginf=0).clip(0, most)
+    if holes.all():
+        return as_given.astype(dtype), 0.0, 0.0, 0.0
+    # In the holes a valid value stands for the others.
+    one = values.reshape(-1)[np.argmin(holes)]
+    np.copyto(values, one, where=holes)
+    made, largest, clipped, undecided = values, float(max(values.max(), -values.min())), 0.0, 0.0
+    if ramps is not None:
+        if not isinstance(ramps, np.ndarray):
+            ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
+        made, clipped, undecided = pixels(values, ramps[0], deviation, dtype)
+        if clipped:
+            _, is_one, _ = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype)
+            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
+    with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
+        np.copyto(made, as_given, where=holes, casting="unsafe")
+    return made, largest, clipped, undecided * holes.size
 
 
 def _undecided(level: Array, on: dict[str, float]) -> float:

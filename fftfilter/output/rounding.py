@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..arrays import Array
-    from .stack import Stack
+    from .ramp import Stack
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""
@@ -71,26 +71,22 @@ def offset(planes: Array) -> NDArray[np.float64]:
     """Return the offset of each plane of ``(..., height, width)``."""
     height, width = planes.shape[-2:]
     pixels = np.stack([planes[..., i * height // 4, i * width // 4] for i in (1, 2, 3)])
-    middle: NDArray[np.float64] = np.sort(pixels.astype(np.float64), axis=0)[1]
-    return middle
+    return np.asarray(np.sort(pixels.astype(np.float64), axis=0)[1])
 
 
 def deviation(planes: Array) -> NDArray[np.float64]:
     """Return how far any pixel of each plane of ``(..., height, width)`` is from its offset at most."""
     of_plane, base = (-2, -1), offset(planes)
-    far: NDArray[np.float64] = np.maximum(planes.max(of_plane) - base, base - planes.min(of_plane))
-    return far
+    return np.asarray(np.maximum(planes.max(of_plane) - base, base - planes.min(of_plane)))
 
 
 def mean_deviation(planes: Array) -> NDArray[np.float64]:
     """Return the mean of each plane of ``(..., height, width)`` less its offset."""
-    mean: NDArray[np.float64] = planes.mean(axis=(-2, -1), dtype=np.float64)
-    return mean - offset(planes)
+    return np.asarray(planes.mean(axis=(-2, -1), dtype=np.float64) - offset(planes))
 
 
 def spread(planes: Array) -> NDArray[np.float64]:
     """Return the root of the mean square of each plane's deviations from its offset."""
     unit = np.maximum(deviation(planes), np.finfo(np.float64).tiny)  # squares of large floats would overflow
     away = (planes - offset(planes)[..., None, None]) / unit[..., None, None]
-    found: NDArray[np.float64] = unit * np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1)))
-    return found
+    return np.asarray(unit * np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1))))

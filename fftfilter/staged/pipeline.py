@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..device.launcher import FoundOnHost
-from ..output.ramp import of_values, on_ramps, own_ramps
+from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
-from ..output.stack import PIXELS
 from . import steps
 from .runner import Workspace
 from .steps import (
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..device.launcher import Launcher
     from ..output.histogram import Ramps
-    from ..output.stack import Stack
+    from ..output.ramp import Stack
     from ..transfer import Transfer
     from .algorithms import Algorithm
 

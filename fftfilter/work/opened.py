@@ -14,8 +14,8 @@ from ..files import sources
 from ..files.messages import shown
 from ..images import Depth
 from ..images.formats import FORMATS
-from ..missing.rule import USUAL
 from ..output.modes import check_colors
+from .missing import USUAL
 
 if TYPE_CHECKING:
     import os

@@ -15,9 +15,9 @@ from ..errors import ParameterError, check_option
 from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
-from ..missing.rule import USUAL, Missing
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
+from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
     import os
@@ -236,8 +236,8 @@ class Recipe:
     def files(self) -> tuple[str, ...]:
         """The names of the files that it needs, those of masks."""
         names = [getattr(part, "file", None) for part in self.transfer.parts]
-        names.append(self.missing.by if self.missing.mask is not None else None)
-        names += [area.file.get("file") for area in (self.region.areas if self.region else ())]
+        masks = [self.missing.mask, *(self.region.areas if self.region else ())]
+        names += [mask.file.get("file") for mask in masks if mask]
         return tuple(filter(None, names))
 
     def weight(self, height: int, width: int) -> Array | None:
@@ -288,9 +288,7 @@ class Recipe:
             if self.channels:
                 return lambda size: (16 + _BYTES_OF_PART * size.channels) * size.height * size.width  # a region's, too
             if self.region:
-                from .region import weight_bytes
-
-                return weight_bytes
+                return lambda size: 16 * size.height * size.width  # of its weight, while that is made
             return None
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, check_unmasked
 from ..files.messages import shown
-from ..files.sources import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..images import Picture, Size
+    from ..images import Picture
     from .opened import Frame
 
     Array = NDArray[Any]
@@ -53,12 +52,27 @@ class Area:
     """Its value, or the kind of an array."""
     box: tuple[int, int, int, int]
     """x, y, width and height; of a mask those of the whole picture."""
-    mask: bytes = field(default=b"", repr=False)
+    mask: bytes = b""
     """One bit a pixel, compressed, as settings go to each process."""
-    digest: str = ""
-    """Of the mask."""
     file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The mask's file and its digest, if it is in one."""
+
+    @classmethod
+    def of_file(cls, file: str | os.PathLike[str], what: str) -> Area:
+        """Return the mask in a file, all pixels but black ones; raises ReadError."""
+        from .. import images
+
+        picture, digest = images.read_mask(file)
+        made = cls.of_mask((picture.planes != 0).any(axis=0), what, shown(file, "standard input"))
+        return replace(made, file={"file": os.fspath(file), "digest": digest})
+
+    @classmethod
+    def of_mask(cls, pixels: Array, what: str, text: str) -> Area:
+        """Return the pixels ``(height, width)`` that are True."""
+        import numpy as np
+
+        height, width = pixels.shape
+        return cls(what, text, (0, 0, width, height), zlib.compress(np.packbits(pixels).tobytes(), 1))
 
     def said(self) -> str | dict[str, str]:
         """Return a rectangle, or a mask's file and digest; raises ParameterError for a mask in no file."""
@@ -114,16 +128,32 @@ class Region:
             raise ParameterError("no pixel is left to filter: protect less, or give a larger region")
         return found
 
-    def weight(self, height: int, width: int) -> Array:
-        """Return the weight of the filtered picture, float32 ``(height, width)``; raises ParameterError."""
-        return _weight(self, height, width)
-
     def check(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that it does not fit; ``name`` is its file's."""
         try:
             self.pixels(*picture.planes.shape[1:])
         except ParameterError as error:
             raise ParameterError(f"{name}: {error}") from None
+
+    # For the pictures of a folder and for --verify; one, as it takes as much memory as a picture of floats.
+    @lru_cache(maxsize=1)  # noqa: B019  it keeps one region alive
+    def weight(self, height: int, width: int) -> Array:
+        """Return the weight of the filtered picture, float32 ``(height, width)``; raises ParameterError."""
+        import numpy as np
+
+        inside = self.pixels(height, width)
+        widest = self.feather + 1
+        # One pixel more than the region on each side, from which distances are counted.
+        rows, columns = (np.flatnonzero(inside.any(axis=axis)) for axis in (1, 0))
+        part = np.s_[max(0, rows[0] - 1) : rows[-1] + 2, max(0, columns[0] - 1) : columns[-1] + 2]
+        away = _distances(inside[part], widest)
+        is_deep = away > widest - 1e-4
+        away *= pi / widest
+        weight = np.zeros((height, width), np.float32)
+        weight[part] = 0.5 - 0.5 * np.cos(away, out=away)
+        weight[part][is_deep] = 1  # exactly, so that these samples are not mixed
+        weight.flags.writeable = False
+        return weight
 
     def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
         """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
@@ -136,8 +166,7 @@ class Region:
         from ..output.rounding import NUDGE
 
         given, depth, holes = frame.as_read, frame.depth, frame.holes
-        weight = self.weight(*made.shape[1:])
-        own, is_whole = given.planes, made.dtype.kind == "u"
+        weight, own, is_whole = self.weight(*made.shape[1:]), given.planes, made.dtype.kind == "u"
         result = made if made.flags.writeable else made.copy()
         height, width = weight.shape
         step = max(1, ROWS_PIXELS // width)
@@ -157,11 +186,6 @@ class Region:
                 after[:, border] = mixed
                 np.copyto(after, before, where=stays)
         return result
-
-
-def weight_bytes(size: Size) -> int:
-    """Return the bytes that the weight of a picture takes while it is made, beside the picture."""
-    return 16 * size.width * size.height
 
 
 def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float | None) -> Region | None:
@@ -187,67 +211,31 @@ def _area(given: AreaLike, what: str) -> Area:
     if isinstance(given, str) and _NUMBERS.fullmatch(given):
         raise ParameterError(f"{what} {given!r} is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200")
     if isinstance(given, str | os.PathLike):
-        return _of_file(given, what)
-    check_unmasked(what, given)
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        array = np.empty(0, object)  # rows of different lengths
-    if array.shape == (4,) and array.dtype.kind in "iu":
-        return _rectangle(array.tolist(), what, ",".join(map(str, array.tolist())))
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"{what} of shape {array.shape} and type {array.dtype} is no part of a picture: give "
-            "(x, y, width, height), a mask (height, width), or a file's name"
-        )
-    return _mask(array != 0, what, "of an array")
+        made = Area.of_file(given, what)
+    else:
+        check_unmasked(what, given)
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            array = np.empty(0, object)  # rows of different lengths
+        if array.shape == (4,) and array.dtype.kind in "iu":
+            return _rectangle(array.tolist(), what, ",".join(map(str, array.tolist())))
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"{what} of shape {array.shape} and type {array.dtype} is no part of a picture: give "
+                "(x, y, width, height), a mask (height, width), or a file's name"
+            )
+        made = Area.of_mask(array != 0, what, "of an array")
+    if not made.pixels(*made.box[:1:-1]).any():
+        raise ParameterError(f"{made} is empty: all of its pixels are 0, and only others belong to it")
+    return made
 
 
-def _rectangle(numbers: list[int], what: str, text: str) -> Area:
-    x, y, width, height = numbers
+def _rectangle(box: list[int], what: str, text: str) -> Area:
+    x, y, width, height = box
     if min(x, y) < 0 or min(width, height) < 1:
         raise ParameterError(f"{what} {text} is empty, or begins outside of pictures: give one such as 10,20,300,200")
     return Area(what, text, (x, y, width, height))
-
-
-def _of_file(file: str | os.PathLike[str], what: str) -> Area:
-    import numpy as np
-
-    from .. import images
-
-    picture, found = images.read_mask(file)
-    made = _mask(np.any(picture.planes, axis=0), what, shown(file, "standard input"))
-    return replace(made, file={"file": os.fspath(file), "digest": found})
-
-
-def _mask(pixels: Any, what: str, text: str) -> Area:
-    import numpy as np
-
-    if not pixels.any():
-        raise ParameterError(f"{what} {text} is empty: all of its pixels are 0, and only others belong to it")
-    bits = np.packbits(pixels).tobytes()
-    height, width = pixels.shape
-    return Area(what, text, (0, 0, width, height), zlib.compress(bits, 1), digest_of(bits))
-
-
-# For the pictures of a folder and for --verify; one, as it takes as much memory as a picture of floats.
-@lru_cache(maxsize=1)
-def _weight(region: Region, height: int, width: int) -> Array:
-    import numpy as np
-
-    inside = region.pixels(height, width)
-    widest = region.feather + 1
-    # One pixel more than the region on each side, from which distances are counted.
-    rows, columns = (np.flatnonzero(inside.any(axis=axis)) for axis in (1, 0))
-    part = np.s_[max(0, rows[0] - 1) : rows[-1] + 2, max(0, columns[0] - 1) : columns[-1] + 2]
-    away = _distances(inside[part], widest)
-    is_deep = away > widest - 1e-4
-    away *= pi / widest
-    weight = np.zeros((height, width), np.float32)
-    weight[part] = 0.5 - 0.5 * np.cos(away, out=away)
-    weight[part][is_deep] = 1  # exactly, so that these samples are not mixed
-    weight.flags.writeable = False
-    return weight
 
 
 def _distances(inside: Array, widest: float) -> Array:

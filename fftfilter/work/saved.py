@@ -82,8 +82,7 @@ def _values(recipe: Recipe) -> dict[str, Any]:
         values["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
     values |= {"hdu": asked.hdu, "palette": asked.palette, **recipe.coding._asdict()}
     values |= {name: getattr(recipe, name) for name in ("format", "strip", "preserve_times", "embed_recipe")}
-    is_file = missing.mask is not None
-    values["missing"] = {"file": missing.by, "digest": missing.digest} if is_file else missing.by
+    values["missing"] = missing.mask.said() if missing.mask else missing.by
     values["nodata"] = missing.nodata
     if recipe.region:
         values |= {**{area.what: area.said() for area in recipe.region.areas}, "feather": recipe.region.feather}

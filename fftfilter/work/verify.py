@@ -20,12 +20,11 @@ from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..missing.reference import complete, fill
-from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto
-from ..output.ramp import pixels, ramps
+from ..output.ramp import on_valid, pixels, ramps
 from ..output.rounding import NOISE, deviation
 from ..transfer import reference
 from ..transfer.edges import grid_with
@@ -122,9 +121,9 @@ def references_of(
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
         (ramp,) = ramps(output, found, white=white, dtype=dtype, maxval=depth.maxval)
         if holes.any():
-            factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
-            far, of = largest_deviation, values.copy()
-            made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
+            own, far = None if mode.is_values else ramp[None], largest_deviation
+            of = values.copy()
+            made, *_ = on_valid(of, planes, holes, own, white=white, dtype=dtype, maxval=depth.maxval, deviation=far)
             if mode.is_values:
                 np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:

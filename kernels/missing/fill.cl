@@ -11,20 +11,20 @@
 
 // Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
 // up; their last pixel is its own neighbor, which does not change the mean.
-kernel void halve(global const real_t *fine, global const uchar *fine_holes, const ulong fine_first,
-                  global real_t *coarse, global uchar *coarse_holes, const ulong first, const uint fine_width,
-                  const uint fine_height)
+kernel void halve(global const real_t *values, global const uchar *holes, const ulong first, const uint width,
+                  const uint height, global real_t *coarse, global uchar *coarse_holes, const ulong coarse_first)
 {
     const uint y = get_global_id(1), image = get_global_id(2);
-    const uint width = (fine_width + 1) / 2, height = (fine_height + 1) / 2;
-    const ulong upper = fine_first + ((ulong)image * fine_height + 2 * y) * fine_width;
-    const ulong lower = 2 * y + 1 < fine_height ? upper + fine_width : upper;
-    const ulong row = first + ((ulong)image * height + y) * width;
-    for (uint x = get_global_id(0); x < width; x += get_global_size(0)) {
-        const uint left = 2 * x, right = min(left + 1, fine_width - 1);
-        const uchar a = fine_holes[upper + left], b = fine_holes[upper + right], c = fine_holes[lower + left],
-                    d = fine_holes[lower + right];
-        const real_t p = fine[upper + left], q = fine[upper + right], r = fine[lower + left], s = fine[lower + right];
+    const uint coarse_width = (width + 1) / 2, coarse_height = (height + 1) / 2;
+    const ulong upper = first + ((ulong)image * height + 2 * y) * width;
+    const ulong lower = 2 * y + 1 < height ? upper + width : upper;
+    const ulong row = coarse_first + ((ulong)image * coarse_height + y) * coarse_width;
+    for (uint x = get_global_id(0); x < coarse_width; x += get_global_size(0)) {
+        const uint left = 2 * x, right = min(left + 1, width - 1);
+        const uchar a = holes[upper + left], b = holes[upper + right], c = holes[lower + left],
+                    d = holes[lower + right];
+        const real_t p = values[upper + left], q = values[upper + right], r = values[lower + left],
+                     s = values[lower + right];
         const real_t sum = (a ? 0 : p) + (b ? 0 : q) + (c ? 0 : r) + (d ? 0 : s);
         const uchar missing = a + b + c + d;
         coarse[row + x] = sum / (real_t)(missing == 4 ? 1 : 4 - missing);
@@ -34,14 +34,14 @@ kernel void halve(global const real_t *fine, global const uchar *fine_holes, con
 
 // Pull: holes of one color of the checkerboard get the bilinear value of the coarser level; the others get the mean of
 // these in the first half of a sweep.
-kernel void pull(global real_t *values, global const uchar *holes, const ulong first, global const real_t *coarse_levels,
-                 const ulong coarse_first, const uint width, const uint height)
+kernel void pull(global real_t *values, global const uchar *holes, const ulong first, const uint width,
+                 const uint height, global const real_t *coarse, const ulong coarse_first)
 {
     const uint y = get_global_id(1), image = get_global_id(2);
     const uint coarse_width = (width + 1) / 2, coarse_height = (height + 1) / 2;
     const int beside = clamp((int)y / 2 + (y % 2 ? 1 : -1), 0, (int)coarse_height - 1);
-    global const real_t *coarse = coarse_levels + coarse_first + (ulong)image * coarse_width * coarse_height;
-    global const real_t *near = coarse + (ulong)(y / 2) * coarse_width, *far = coarse + (ulong)beside * coarse_width;
+    global const real_t *level = coarse + coarse_first + (ulong)image * coarse_width * coarse_height;
+    global const real_t *near = level + (ulong)(y / 2) * coarse_width, *far = level + (ulong)beside * coarse_width;
     const ulong row = first + ((ulong)image * height + y) * width;
     for (uint x = 2 * get_global_id(0) + (y + 1) % 2; x < width; x += 2 * get_global_size(0))
         if (holes[row + x]) {

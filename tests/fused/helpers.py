@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fftfilter.output.difference import Difference
-from fftfilter.output.ramp import on_ramps, ramps
+from fftfilter.output.ramp import Stack, on_ramps, ramps
 from fftfilter.output.rounding import deviation
-from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
 from tests.helpers import assert_grey_levels

@@ -25,8 +25,8 @@ from fftfilter.fused.gpu.plan import LongPlan, plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto
+from fftfilter.output.ramp import Stack
 from fftfilter.output.rounding import deviation, most_undecided
-from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
 

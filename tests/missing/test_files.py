@@ -11,7 +11,7 @@ from PIL import Image
 from fftfilter import filter_stack, images
 from fftfilter import transfer as H
 from fftfilter.cli import cli
-from fftfilter.missing.rule import Missing
+from fftfilter.work.missing import Missing
 from tests.helpers import SAMPLES
 
 SIZE = (12, 10)
@@ -97,7 +97,7 @@ def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
     assert run("highpass", "--missing", mask, source, mask)[0] == 2
     code, _, error = run("highpass", "--missing", mask, SAMPLES / "camera.pgm", tmp_path / "no.png")
     assert (code, error.count("\n")) == (2, 1)
-    assert f"512 x 512 pixels, and the mask {mask} of what is missing has 10 x 12: give one" in error
+    assert f"missing {mask} has 10 x 12 pixels, and the picture 512 x 512: give one" in error
     assert not (tmp_path / "no.png").exists()
 
 
@@ -151,7 +151,10 @@ def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
     assert run("imagej", "--nodata", "3", source, tmp_path / "out.tif")[0] == 2
 
 
-def test_a_rule_is_equal_to_its_copy(holes):
-    rule = Missing(-9999, "mask.png", holes)
-    assert rule == Missing(-9999, "mask.png", holes.copy())
-    assert len({rule, Missing(-9999), Missing(), Missing(-9999, "mask.png", ~holes)}) == 4
+def test_a_rule_is_equal_to_one_of_the_same_pixels(tmp_path, holes):
+    rule, copy, other = (
+        Missing.of(-9999, str(save(tmp_path / name, mask)))
+        for name, mask in (("a.png", holes), ("b.png", holes), ("c.png", ~holes))
+    )
+    assert rule == copy
+    assert len({rule, Missing(-9999), Missing(), other}) == 4

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fftfilter.output.stack import Stack
+from fftfilter.output.ramp import Stack
 
 U8 = np.dtype(np.uint8)
 STACK = Stack(3, 20, 30, U8, U8, white=255)

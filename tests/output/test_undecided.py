@@ -20,9 +20,8 @@ from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
-from fftfilter.output.ramp import own_ramps, ramps
+from fftfilter.output.ramp import Stack, own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, most_undecided
-from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference

@@ -21,7 +21,7 @@ from fftfilter.device import programs
 from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
-from fftfilter.output.stack import Stack
+from fftfilter.output.ramp import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.staged.runner import Runner

@@ -14,8 +14,8 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
-from fftfilter.missing.rule import Missing
 from fftfilter.output.modes import Auto, Range
+from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_
 from fftfilter.work.recipe import Recipe
 from fftfilter.work.region import region_of

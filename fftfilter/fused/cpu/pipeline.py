@@ -28,9 +28,8 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.ramp import ON_DEVICE, of_values, own_ramps
+from ...output.ramp import ON_DEVICE, PIXELS, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
-from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
@@ -39,7 +38,7 @@ from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns
 if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
-    from ...output.stack import Stack
+    from ...output.ramp import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
 

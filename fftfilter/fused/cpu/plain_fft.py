@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...device.memory_pool import aligned
-from ...output.stack import PIXELS
+from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
 from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_width

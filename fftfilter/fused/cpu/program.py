@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...device.choice import Device
-    from ...output.stack import Stack
+    from ...output.ramp import Stack
     from ...transfer.edges import Edges
     from ...transfer.radial import Radial
     from .mixed_radix import MixedRadix

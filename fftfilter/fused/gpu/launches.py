@@ -9,14 +9,14 @@ import numpy as np
 import pyopencl as cl
 
 from ...output.histogram import BINS, counted
-from ...output.stack import PIXELS
+from ...output.ramp import PIXELS
 from .transform import MOST_PER_ITEM, TransformPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...device.launcher import Kernel, Launcher
-    from ...output.stack import Stack
+    from ...output.ramp import Stack
     from ...transfer.edges import Edges
     from .plan import FusedPlan, LongPlan, Mask
 

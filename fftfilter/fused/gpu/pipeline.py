@@ -29,9 +29,8 @@ import numpy as np
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
+from ...output.ramp import ON_DEVICE, PIXELS, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
-from ...output.stack import PIXELS
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
 from .plan import mask, plan
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
-    from ...output.stack import Stack
+    from ...output.ramp import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
     from .transform import Limits

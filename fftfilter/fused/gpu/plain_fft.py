@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...output.stack import PIXELS
+from ...output.ramp import PIXELS
 from ..tables import twiddles
 from . import plan as images
 from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options

@@ -1,0 +1,67 @@
+"""Which pixels of a file are missing: by their value, by alpha, or by a mask. NumPy is imported on first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..images import Picture
+    from .region import Area
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The rule of a recipe. NaN is missing always, and so is a file's own nodata value, unless by "none"."""
+
+    nodata: float | None = None
+    """A value of samples that are missing, in place of the file's own."""
+    by: str | None = None
+    """"alpha", which None is, too: the transparent pixels; "none": none but NaN."""
+    mask: Area | None = None
+    """The pixels that are missing, in place of transparent ones."""
+
+    @classmethod
+    def of(cls, nodata: float | None, by: str | None) -> Missing:
+        """Return the rule of --nodata and --missing; raises ReadError for a mask, which is black where IN is valid."""
+        nodata = None if nodata is not None and isnan(nodata) else nodata  # as always
+        if by in ("alpha", "none", None):
+            return cls(nodata, by)
+        from .region import Area
+
+        return cls(nodata, mask=Area.of_file(by, "missing"))
+
+    def holes(self, picture: Picture, name: str = "a picture") -> NDArray[Any] | None:
+        """Return which samples of a picture's planes are missing, None if all are valid.
+
+        Raises ReadError for other samples that are not finite, and ParameterError for a mask of another size; ``name``
+        is the picture's file.
+        """
+        import numpy as np
+
+        planes, alpha, found = picture.planes, picture.alpha, []
+        if planes.dtype.kind == "f":
+            found.append(np.isnan(planes))
+        nodata = picture.nodata if self.nodata is None and self.by != "none" else self.nodata
+        if nodata is not None:
+            with np.errstate(over="ignore"):  # a value of 64 bits becomes infinite in 32, as samples do
+                found.append(planes == (planes.dtype.type(nodata) if planes.dtype.kind == "f" else nodata))
+        if self.mask:
+            try:
+                found.append(np.broadcast_to(self.mask.pixels(*planes.shape[1:]), planes.shape))
+            except ParameterError as error:
+                raise ParameterError(f"{name}: {error}: give one of the picture's size") from None
+        elif self.by != "none" and alpha is not None:
+            found.append(np.broadcast_to(alpha == 0, planes.shape))
+        found = [each for each in found if each.any()]
+        holes = np.logical_or.reduce(found) if found else None
+        picture.refuse_not_finite(name, holes)
+        return holes
+
+
+USUAL = Missing()
