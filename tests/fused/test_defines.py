@@ -154,7 +154,7 @@ def test_each_program_gets_the_names_that_its_files_use(programs, form):
 def test_the_function_that_the_table_names_sets_the_name(form):
     for name, setter in table(form).items():
         module, *path = setter.split(".")
-        room = "device" if module in ("launcher", "choice") else f"fused.{form}"
+        room = "device" if module in ("launcher", "choice", "embedded_pocl") else f"fused.{form}"
         found = importlib.import_module(f"fftfilter.{room}.{module}")
         for part in path:
             found = inspect.getattr_static(found, part)
