@@ -59,6 +59,8 @@ async def answer_on(socket):
     while (message := await socket.receive(timeout=PATIENCE)).type in DATA:
         if message.type is aiohttp.WSMsgType.TEXT:
             words = json.loads(message.data)
+            if "doing" in words:
+                continue
             if "error" in words or not words["gain_map"]:
                 return words, result, None
             continue
