@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+# The port is this one if it is free, as browsers keep presets for a port.
 HERE, USUAL_PORT = "127.0.0.1", 17326
 HOSTS = (HERE, "localhost")
 PAGE = Path(__file__).parent / "page"
@@ -159,10 +160,7 @@ class Server:
         return server()
 
     async def run(self, port: int | None, opened: Callable[[str], None]) -> None:
-        """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use.
-
-        Without a port it is always the same, as browsers keep what they keep for a port; if that is taken, a free one.
-        """
+        """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
         times: dict[str, Any] = {"shutdown_timeout": PATIENCE, "keepalive_timeout": IDLE}
         runner = web.AppRunner(self.app(), access_log=None, logger=SILENT, handler_cancellation=True, **times)
         loop = asyncio.get_running_loop()

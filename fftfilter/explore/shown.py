@@ -137,11 +137,6 @@ class FilePage:
         self._lock = threading.Lock()
         self._spectrum: Spectrum | None = None
 
-    @property
-    def valid(self) -> Array:
-        """The samples that are not missing, if there are any."""
-        return self.planes(1) if self.holes is None or self.holes.all() else self.picture.planes[~self.holes]
-
     @cached_property
     def shown(self) -> tuple[float, float, float]:
         """The grey levels to show as black and as white, and gamma."""
@@ -154,7 +149,7 @@ class FilePage:
 
     def _extremes(self, cut: float) -> tuple[float, float]:
         is_deep = self.picture.planes.dtype != np.uint8
-        return extremes(self.valid, cut) if is_deep else (0.0, float(self.picture.maxval))
+        return extremes(self.planes(1), cut) if is_deep else (0.0, float(self.picture.maxval))
 
     @cached_property
     def cautions(self) -> list[str]:
@@ -233,7 +228,7 @@ class FilePage:
             "histogram": histogram(self.planes(1), self.range, self.holes),
             "range": self.range,
             "shown": self.shown,
-            "auto": (*extremes(self.valid), 1.0),
+            "auto": (*extremes(self.planes(1)), 1.0),
             "stripes": self._stripes(),
         }
 

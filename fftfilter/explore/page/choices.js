@@ -1,7 +1,7 @@
 /** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
 
 import { cover } from "./frame.js";
-import { button, div, download, fold, h, icon, para, put, segments, span } from "./dom.js";
+import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, textField } from "./fields.js";
 import { groupsOf } from "./groups.js";
 import { presetsOf } from "./presets.js";
@@ -150,7 +150,7 @@ function codeOf(store, facts) {
     store.changed();
   });
   const copy = button("ol", "Copy", null);
-  const file = button("ol ic", icon("dl"), () => download(new Blob([pre.textContent]), facts().out.replace(/(\.\w+)?$/, ".json")), {
+  const file = button("ol ic", icon("dl"), () => giveFile(new Blob([pre.textContent]), facts().out.replace(/(\.\w+)?$/, ".json")), {
     "aria-label": "Download the recipe",
     title: "Download the recipe: fftfilter apply reads it",
   });

@@ -79,7 +79,7 @@ export function list(element, items, make) {
 }
 
 /** Give the browser a file to keep. @param {Blob} blob @param {string} name */
-export function download(blob, name) {
+export function giveFile(blob, name) {
   const url = URL.createObjectURL(blob);
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

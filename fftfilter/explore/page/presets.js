@@ -118,6 +118,7 @@ export function presetsOf(store) {
       button("link small", "Rename", () => rename(preset), { "aria-label": `Rename ${preset.name}` }),
       button("ic", icon("x"), () => remove(preset), { "aria-label": `Delete ${preset.name}` }),
     );
+  root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   window.addEventListener("storage", () => store.take("presets", kept()));
   store.got.presets = kept();
 

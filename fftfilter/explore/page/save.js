@@ -1,6 +1,6 @@
 /** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
 
-import { button, div, download, h, icon, para, put, span } from "./dom.js";
+import { button, div, giveFile, h, icon, para, put, span } from "./dom.js";
 import { requestOf } from "./settings.js";
 import { isCurrent, missingOf } from "./state.js";
 import { brief } from "./units.js";
@@ -94,7 +94,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       const body = JSON.stringify({ request: requestOf(state, commands), out: name, folder: isFolder, ...how });
       const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
       if (how.download && response.ok) {
-        download(await response.blob(), name);
+        giveFile(await response.blob(), name);
         store.say(`Downloaded: ${name}`);
       } else {
         const answer = await response.json();
