@@ -26,7 +26,7 @@ from ..output.difference import Difference, transform_bound
 from .tables import Stats, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,21 +51,8 @@ SECONDS = 0.03
 REST = 0.25
 
 
-@dataclass
-class Benchmark:
-    """A table, the measurements that fill it, and a function that completes it.
-
-    Iterating over ``steps`` measures; each item names the next measurement. If the iteration ends early, the table
-    holds the measurements made so far. ``finish`` adds cells that are computed from other rows, and published figures.
-    """
-
-    table: Table
-    steps: Iterator[str]
-    finish: Callable[[], object] = lambda: None
-
-
 class Setting:
-    """The device, the precision, and the number of runs of each measurement.
+    """The device, the precision, and the number of runs of each measurement; and the table, once it is made.
 
     ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. Raises DeviceError without a usable
     device.
@@ -76,6 +63,7 @@ class Setting:
         self.asked = device
         self.precision = precision
         self.runs = runs
+        self.made: Table | None = None
 
     def launcher(self, work_group_size: int | None = None) -> Launcher:
         """Return a launcher that records the time of each step."""
@@ -91,7 +79,8 @@ class Setting:
 
     def table(self, title: str, columns: dict[str, str], lines: Lines, *notes: str) -> Table:
         """Return an empty table that says where it was measured, and how to read its figures."""
-        return Table(title, columns, lines, self.about(), [SPREAD, *notes])
+        self.made = Table(title, columns, lines, self.about(), [SPREAD, *notes])
+        return self.made
 
     def about(self) -> dict[str, str]:
         """Return the lines above every table: device, driver, precision, date and version."""
