@@ -28,8 +28,7 @@ from .output.difference import Difference, transform_bound
 from .output.ramp import Stack
 from .output.rounding import deviation
 from .staged import algorithms
-from .staged.pipeline import StagedPipeline
-from .staged.runner import Transform
+from .staged.pipeline import StagedPipeline, Transform
 from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 

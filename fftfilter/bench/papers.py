@@ -17,7 +17,7 @@ import numpy as np
 from ..engine import FUSED
 from ..staged import algorithms
 from ..staged.algorithms import workgroup_coalesced
-from ..staged.runner import Transform
+from ..staged.pipeline import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
 from .measure import MS, check, complex_numbers, gflops, images, measure, ratio

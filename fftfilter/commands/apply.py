@@ -182,7 +182,7 @@ def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[s
 def _mask(name: str, given: Any, folder: str) -> str:
     """Return the name of a mask's file, which leads there from the current folder, if it has its digest."""
     from .. import images
-    from ..files.sources import digest_of, refuse_other
+    from ..files.sources import checked_digest
     from ..transfer import saved
 
     mask = given if isinstance(given, dict) else {"file": given}
@@ -191,7 +191,7 @@ def _mask(name: str, given: Any, folder: str) -> str:
     if not isinstance(file, str):
         raise saved.wrong_type(f"{name}.file", file, "a text")
     if "digest" in mask:
-        refuse_other(file, mask["digest"], digest_of(images.raw(file)))
+        checked_digest(file, images.raw(file), mask["digest"])
     return file
 
 

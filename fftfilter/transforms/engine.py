@@ -20,7 +20,7 @@ from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
 from ..fused import Shape, fused, plain_fft, serves_plain
-from ..staged.runner import Transform
+from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
