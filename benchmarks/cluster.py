@@ -17,7 +17,7 @@ import click
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
-from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
+from fftfilter.folders.jobs import DONE, Job, Outcome, Settings, Tree
 from fftfilter.folders.pool import pack
 from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
@@ -220,7 +220,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     spent = []
     for turn in range(setting.runs + 1):
         for what, start in started.items():
-            run = FolderRun(folder, _output(folder, what), Settings(Recipe(highpass())))
+            run = FolderRun(Tree(folder), _output(folder, what), Settings(Recipe(highpass())))
             run.survey()
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,13 +35,13 @@ from .transfer.edges import grid_with
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from .arrays import Array
     from .device.choice import Device
     from .device.launcher import MakePipeline
     from .output.histogram import Ramps
     from .transfer import Transfer
     from .transfer.edges import Edges
 
-    Array = np.ndarray[Any, Any]
     Size = tuple[int, int]
     Try = Callable[[Launcher, Size], "Found"]
 

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..arrays import Array
+    from ..arrays import Array, Holes
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Holes = NDArray[np.bool_]
 
 ROUNDS = 3
 

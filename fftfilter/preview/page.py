@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Floats
     from ..transfer.units import Radius
     from .drawing import Color, Corners
-    from .report import FilterReport, Floats
+    from .report import FilterReport
 
     # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
     Panel = tuple[str, NDArray[np.uint8], float]

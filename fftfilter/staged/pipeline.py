@@ -23,6 +23,7 @@ from .steps import FORWARD, INVERSE, SPIN, Argument, Launch, Local, RowPlan, X, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
+    from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher
     from ..output.histogram import Ramps
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .algorithms import Algorithm
 
-    Array = np.ndarray[Any, Any]
     Names = MutableMapping[str, Any]
     Key = tuple[str, tuple[str, ...], str]
     Program = tuple[tuple[str, ...], tuple[str, ...]]

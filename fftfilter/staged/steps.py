@@ -27,10 +27,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..arrays import Array
     from ..transfer.radial import Radial
     from .algorithms import Algorithm
 
-    Array = np.ndarray[Any, Any]
 
 X = "x"
 Y = "y"
@@ -71,7 +71,7 @@ class Launch(NamedTuple):
     swap: bool = False
     group: tuple[int, ...] | None = None
     defines: tuple[str, ...] = ()
-    host: Callable[..., np.ndarray[Any, Any]] | None = None
+    host: Callable[..., Array] | None = None
 
     @property
     def step(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import images
 from ..files import sources
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
+    from ..arrays import Array, Holes
     from ..files.atomic import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
 
 # The part of a picture that, if it is missing, is worth a line.
 MUCH = 0.5
@@ -289,7 +288,7 @@ def spectrum_of(
     return mean
 
 
-def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> NDArray[Any]:
+def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> Array:
     """Return the planes of a picture, with values for those samples that are missing."""
     if holes is None:
         return picture.planes

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..analysis.search import AutoNotches
+    from ..arrays import Array, Holes
     from ..filters import Filter
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .region import Region
-
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
 
 
 # Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.

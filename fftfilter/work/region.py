@@ -25,12 +25,12 @@ from ..files.messages import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from ..arrays import Array
     from ..images import Picture
     from .opened import Frame
 
-    Array = NDArray[Any]
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 
 FEATHER = 8.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,8 +18,7 @@ from .options import device_that_is_done_first, refuse
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
@@ -213,7 +212,7 @@ def _write_page(
     write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)
 
 
-def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[str, NDArray[Any]], None]:
+def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[str, Array], None]:
     """Return what writes each result that a pipeline shows it as a numbered PNG; none replaces one of ``spare``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -224,7 +223,7 @@ def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[st
 
     pictures, numbers = StepPictures(), count(1)
 
-    def save(name: str, planes: NDArray[Any]) -> None:
+    def save(name: str, planes: Array) -> None:
         picture = images.Picture(pictures.pixels(name, planes), None, 255, "PNG")
         images.write(picture, folder / f"{next(numbers):02}-{name}.png", spare=spare)
 

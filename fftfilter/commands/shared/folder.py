@@ -20,8 +20,7 @@ from .options import combined, device_that_is_done_first, folder_option, refuse
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from ...arrays import Array
     from ...files.sources import Identity
     from ...files.urls import Url
     from ...folders.jobs import Files, Outcome
@@ -159,7 +158,7 @@ def _check_preview(preview: str, source: Path | Url | Files, target: Path | Url)
         raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
 
 
-def write_preview(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:
+def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None] = ()) -> None:
     """Write a page or a contact sheet ``(height, width, 3)``, which replaces none of ``spare``; raises WriteError."""
     from ... import images
 
@@ -180,13 +179,13 @@ def about(transfer: Transfer, recipe: Recipe, nothing: str = "everything passes"
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
-    from ...folders.jobs import Settings
+    from ...folders.jobs import Files, Settings, Tree
     from ...folders.run import FolderRun
     from ...images import extensions, suffix_of
 
     recipe = options.recipe
     options.check_for_folder(target)
-    if not isinstance(source, Path | Url):
+    if isinstance(source, Files):
         refuse_options_of_folders(source.names, vars(options))
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
@@ -196,11 +195,9 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         _check_preview(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
-        source,
+        source if isinstance(source, Files) else Tree(source, recursive=options.recursive, pattern=options.pattern),
         out,
         Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
-        recursive=options.recursive,
-        pattern=options.pattern,
         format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
