@@ -28,9 +28,7 @@ from .tables import Stats, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Pixels
     from ..device.choice import Device
     from ..transfer import Transfer
     from .tables import Cell, Lines
@@ -93,12 +91,12 @@ class Setting:
         }
 
 
-def images(*shape: int) -> NDArray[np.uint8]:
+def images(*shape: int) -> Pixels:
     """Return a random image ``(height, width)`` or stack ``(count, height, width)``, the same in every run."""
     return np.random.default_rng(SEED).integers(0, 256, shape, dtype=np.uint8)
 
 
-def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Array:
     """Return normally distributed numbers of a complex type, the same in every run."""
     real = np.float32 if dtype == np.complex64 else np.float64
     parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyopencl as cl
 
 from ..device.launcher import FoundOnHost
 from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
@@ -100,6 +99,8 @@ class Runner:
         if isinstance(argument, str):
             argument = names[argument]
         if isinstance(argument, Local):
+            import pyopencl as cl  # which the room device has to import first
+
             return cl.LocalMemory(argument.numbers * self.launcher.complex.itemsize)
         if isinstance(argument, float):
             return self.launcher.real.type(argument)

@@ -19,6 +19,7 @@ from math import ceil, pi
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from .. import images
 from ..errors import ParameterError, check_unmasked
 from ..files.messages import shown
 
@@ -60,8 +61,6 @@ class Area:
     @classmethod
     def of_file(cls, file: str | os.PathLike[str], what: str) -> Area:
         """Return the mask in a file, all pixels but black ones; raises ReadError."""
-        from .. import images
-
         picture, digest = images.read_mask(file)
         made = cls.of_mask((picture.planes != 0).any(axis=0), what, shown(file, "standard input"))
         return replace(made, file={"file": os.fspath(file), "digest": digest})
