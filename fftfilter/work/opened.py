@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from .. import images
 from ..files import sources
 from ..files.messages import shown
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from ..analysis.found import Peak
@@ -64,8 +65,6 @@ class Frame:
 
     def shown(self) -> Array:
         """Return the filtered planes to look at: missing samples are black, as NaN is no color."""
-        import numpy as np
-
         planes = self.picture.planes
         return planes if self.holes is None else np.where(self.holes, 0, planes).astype(planes.dtype)
 
@@ -333,8 +332,6 @@ def filtered(
     if len(frames) == 1:
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
-        import numpy as np
-
         planes = [frame.picture.planes for frame in frames]
         # In memory that a GPU reads without another copy.
         stack = filter_.empty((len(planes), *planes[0].shape[1:]), planes[0].dtype)
