@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .output.ramp import Stack
 
     Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+    Holes = NDArray[np.bool_]
+    Pixels = NDArray[np.uint8]
 
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4

@@ -121,7 +121,7 @@ def imported(name):
 
 def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
-    assert imported("staged.runner") == {"staged.steps"}
+    assert imported("staged.pipeline") >= {"staged.steps"}
     assert imported("staged.algorithms.book") == {"staged.steps"}
     assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}

@@ -31,13 +31,10 @@ from .wiener import Rings, cosines, curve, powers_behind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Floats
     from ..transfer import Transfer
     from ..transfer.part import Part
 
-    Floats = NDArray[np.float64]
 
 # Half cycles along the stripes whose power is compared with that of the ridge.
 BESIDE = slice(3, 9)

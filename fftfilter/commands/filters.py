@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import WriteError
+from ..files import atomic, messages, urls
+from ..files import sources as inputs
+from ..files.urls import is_url, place, without_file_scheme
 from ..images.formats import Coding
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
@@ -261,8 +264,6 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        from ..files.urls import is_url
-
         refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
@@ -341,8 +342,6 @@ def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandO
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     """Filter a picture, a folder, or files into a folder, by the rules of ``cp``; return the exit code."""
-    from ..files.urls import place, without_file_scheme
-
     if not sources:
         raise click.UsageError("Missing argument 'OUT'.")
     if not all(sources) or not target:
@@ -367,8 +366,6 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
     if file is None or options.dry_run:
         yield
         return
-    from ..files import atomic, messages, urls
-    from ..files import sources as inputs
     from ..work import saved
 
     if Path(file).suffix.lower() != ".json":

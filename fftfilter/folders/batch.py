@@ -33,8 +33,6 @@ from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from ..filters import Filter
     from ..output.difference import Difference
     from ..preview.sheet import Row
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from ..work.opened import Frame, Made, Opened
 
     Key = tuple[object, ...]
-    Array = NDArray[Any]
 
 T = TypeVar("T")
 

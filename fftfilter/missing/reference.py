@@ -25,20 +25,15 @@ from ..transfer.reference import filtered as filter_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Floats, Holes
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Holes = NDArray[np.bool_]
 
 ROUNDS = 3
 
 
-def complete(
-    planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None
-) -> NDArray[np.float64]:
+def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None) -> Floats:
     """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes.
 
     ``channels`` is the part of its colors that is filtered, None for all.
@@ -88,7 +83,7 @@ def sweeps(*, is_finest: bool) -> int:
     return 1 if is_finest else 3
 
 
-def fill(planes: Array, holes: Holes, *, is_finest: bool = True) -> NDArray[np.float64]:
+def fill(planes: Array, holes: Holes, *, is_finest: bool = True) -> Floats:
     """Return planes ``(count, height, width)`` with values where ``holes`` is True; 0 if a plane has nothing else."""
     values = np.where(holes, 0.0, planes)
     if values.shape[1:] == (1, 1):

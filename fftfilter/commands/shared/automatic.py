@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ParameterError, ReadError
+from ...files.urls import place, without_file_scheme
+from ...images import extensions
 from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
@@ -102,11 +104,9 @@ def of_sources(
     the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
     FftfilterError.
     """
-    from ...files.urls import place, without_file_scheme
     from ...folders.jobs import Files, Tree
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
-    from ...images import extensions
     from ...work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]
