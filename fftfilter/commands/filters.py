@@ -117,7 +117,7 @@ recipe_options = combined(
         metavar="FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
-    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
+    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
 )
 region_option = partial(option, group=PART)
 region_options = combined(

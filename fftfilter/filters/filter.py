@@ -354,7 +354,9 @@ class Filter:
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
 
-        own, whole = self._description, fill(self.launcher, planes, holes) if holes.any() else planes
+        own, whole = self._description, planes
+        if holes.any():
+            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
         by_channel = not (own.mode.is_scaled or own.channels)
         transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}

@@ -199,7 +199,7 @@ class Recipe:
         """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
         if not FORMATS[suffix].has_recipe:
             name = shown(target, "standard output")
-            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png or .tif, or take --save-recipe")
+            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png, .tif or .fits, or take --save-recipe")
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
