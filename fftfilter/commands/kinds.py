@@ -10,7 +10,6 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.automatic import auto_options
 from .shared.options import combined, filter_option
 
 if TYPE_CHECKING:
@@ -178,7 +177,6 @@ peak_options = combined(
         default="gaussian",
         help="How the gain rises with the distance from the wave's frequency.",
     ),
-    auto_options,
 )
 
 

@@ -328,7 +328,7 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
 def _of_waves(opened: Opened) -> list[str]:
     """Return a line if waves were looked for, and not all or none is removed."""
     if opened.too_few:
-        return [f"{opened.name}: {opened.too_few}: nothing is removed"]
+        return [f"{opened.name}: {opened.too_few}: no wave is removed"]
     if opened.content:
         return ["waves that look like a part of the picture stay: --insist removes them"]
     return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []
