@@ -71,7 +71,7 @@ auto_options = combined(
         type=float,
         group="Automatic",
         metavar="LEVELS",
-        help="With --auto, leave waves of larger amplitudes, in levels of 255, with their harmonics.  [default: no limit]",
+        help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
     ),
 )
 
