@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import check_finite
-from ..transfer.fitted import Descreen, Wiener
+from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.peaks import Notch
-from ..transfer.ridges import FittedStripes, Stripes
+from ..transfer.ridges import FittedStripes, Stripes, stripes
 from .power import window
 from .screens import screens_of
+from .striped import angles_of_stripes
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import Rings, cosines, curve, powers_behind
 
@@ -68,7 +69,9 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         if isinstance(part, Notch):  # whose wave is subtracted from the picture
             parts.append(replace(part, is_wave=False))
         elif isinstance(part, Stripes) and part.is_fitted:
-            parts += _stripes(part, planes, white, by_channel)
+            for angle in angles_of_stripes(planes, white) if part.angle == AUTO else [float(part.angle)]:
+                (own,) = stripes(angle, width=part.width, spare=part.spare).parts
+                parts += _stripes(angle, planes, white, by_channel) if own.is_fitted else [own]
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
@@ -118,16 +121,16 @@ def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_chan
         yield curve(rings, np.mean([*powers], axis=0), part.noise, white)
 
 
-def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
+def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
     """Yield stripes with the gains of a picture: for each channel, or for all."""
-    upright = planes if part.angle % 180 else planes.swapaxes(1, 2)
+    upright = planes if angle % 180 else planes.swapaxes(1, 2)
     low = np.stack([_low_rows(plane) for plane in upright])
     for i, lines in enumerate(low if by_channel else [low]):
         power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
         taken = _taken(power)
         amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
         channels = (i,) if by_channel else None
-        yield FittedStripes(part.angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
+        yield FittedStripes(angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
 
 
 def _low_rows(plane: Array) -> Floats:

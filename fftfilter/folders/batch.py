@@ -25,6 +25,7 @@ from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.fitted import NOTHING
+from ..transfer.ridges import NO_STRIPES
 from ..work.file import filter_file, read_ahead, write
 from ..work.opened import filled, filtered, largest, open_
 from . import journal
@@ -201,7 +202,7 @@ class Batch:
             outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
             outcome.clipped, outcome.extremes = each.clipped, each.extremes
             outcome.notes = [each.note] if each.note else []
-            outcome.cautions += [each.note] if each.note == NOTHING else []
+            outcome.cautions += [each.note] if each.note in (NOTHING, NO_STRIPES) else []
             if self.settings.measure_only:
                 outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome

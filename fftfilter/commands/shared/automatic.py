@@ -84,6 +84,12 @@ def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None
     if "auto" not in given:
         return None, None
     mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
+    if name == "stripes" and not given["angle"]:
+        if mode is None:
+            raise click.UsageError(f"no stripes are given: give --angle, or {AUTO} to have them found.")
+        if mode == FOLDER:
+            raise click.UsageError(f"{AUTO} {FOLDER} is for waves: leave {FOLDER} out, or give --angle.")
+        given["angle"], mode = ("auto",), None
     limits = {name: given.pop(name) for name in ("longest", "largest")}
     if mode is None:
         of_auto = {"insist": insist, "strength": strength is not None, "keep": keep}
