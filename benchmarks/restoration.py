@@ -180,8 +180,12 @@ def table(group: Group, *, markdown: bool) -> str:
         rows.append([case.name, f"{before[i]:.1f}", *(f"{each[i].psnr:.1f} {each[i].ssim:.3f}" for each in results)])
     means = (f"{np.mean([one.psnr for one in each]):.1f} {np.mean([one.ssim for one in each]):.3f}" for each in results)
     rows.append(["mean", f"{np.mean(before):.1f}", *means])
-    gains = [np.subtract([one.psnr for one in results[0]], [one.psnr for one in each]) for each in results[1:]]
-    rows.append(["ahead: mean, least", "", "", *(f"{each.mean():+.1f} {each.min():+.1f}" for each in gains)])
+    ours = [one.psnr for one in results[0]]
+    gains = [
+        np.subtract(ours, [one.psnr for one in each]) if name != AUTO else None for name, each in group.results.items()
+    ]
+    ahead = (f"{each.mean():+.1f} {each.min():+.1f}" if each is not None else "" for each in gains[1:])
+    rows.append(["ahead: mean, least", "", "", *ahead])
     cleans = [[one.clean for one in each if one.clean is not None] for each in results]
     rows.append(["pictures without it", "", *(f"{np.mean(each):.1f}" if each else "" for each in cleans)])
     rows.append(["seconds", "", *(f"{np.mean([one.seconds for one in each]):.2f}" for each in results)])

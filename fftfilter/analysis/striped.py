@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..arrays import Array
+    from .power import Power
 
     Floats = NDArray[np.float64]
 
@@ -64,11 +65,16 @@ def _ridges(plane: Floats, white: float) -> Floats:
     power = np.log(power + max(float(power.max()) * 1e-12, 1e-30))
     # At the highest frequency a bin apart.
     angles = np.linspace(0, np.pi, int(np.pi * n / 2), endpoint=False)[:, None]
-    f = np.arange(n // SPARED, n // 2) / n
-    beside = np.array([0, *BESIDE])[:, None, None] / n
+    means = along_ridges(power, width, angles, np.arange(n // SPARED, n // 2) / n).mean(axis=2, dtype=np.float64)
+    return np.asarray(means[0] - means[1:].mean(axis=0))
+
+
+def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
+    """Return the power at frequencies f across angles in radians, and that so many bins beside the ridge of each."""
+    height = len(power)
+    beside = np.array([0, *BESIDE])[:, None, None] / min(height, width)
     fx, fy = f * np.sin(angles) + beside * np.cos(angles), f * np.cos(angles) - beside * np.sin(angles)
-    means = at(power, width, *(np.rint(each).astype(np.int64) for each in (fy * height, fx * width))).mean(axis=2)
-    return np.asarray(means[0] - means[1:].mean(axis=0), np.float64)
+    return at(power, width, *(np.rint(each).astype(np.int64) for each in (fy * height, fx * width)))
 
 
 def _profiles(plane: Floats, angle: float) -> Floats:

@@ -201,7 +201,7 @@ stripe_options = combined(
         "--angle",
         metavar="DEG",
         multiple=True,
-        short="The direction of the stripes in degrees, counterclockwise; without it, --auto finds stripes, not waves.",
+        short="The direction of the stripes in degrees, counterclockwise. Without it, --auto finds the stripes.",
         help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
         "angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
     ),
@@ -351,7 +351,7 @@ KINDS: dict[str, Kind] = {
             "stripes",
             "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
             "is taken as the picture has of them, so that one without any hardly changes.",
-            ("--auto in.png out.png", "--angle 0 in.png out.png", "--angle 33 --spare 20px in.png out.png"),
+            ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
             output="keep",

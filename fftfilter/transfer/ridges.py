@@ -62,13 +62,6 @@ class Stripes(Part):
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
         return self.angle != AUTO and self.angle % 90 == 0
 
-    def _along(self) -> tuple[float, float]:
-        """Return the unit vector along the stripes, y downward as rows are counted; exact for right angles."""
-        degrees = float(self.angle) % 180
-        if degrees % 90 == 0:
-            return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
-        return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
-
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
@@ -80,7 +73,7 @@ class Stripes(Part):
         half_at, spare = (each.bins(height, width) for each in (self.width or USUAL_WIDTH, self._spared))
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[:columns] / width, ky[:rows, None] / height
-        x, y = self._along()
+        x, y = _along(float(self.angle))
         distance = np.abs(x * fx + y * fy)
         # The highest frequency of an even side has both signs at once.
         is_both = (fx == -0.5) | (fy == -0.5)
@@ -94,7 +87,7 @@ class Stripes(Part):
         """Return a line if all frequencies of the ridge are spared, None if not."""
         if self.is_fitted:
             return None
-        (x, y), spare = self._along(), self._spared
+        (x, y), spare = _along(float(self.angle)), self._spared
         if spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
             return None
         return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
@@ -119,7 +112,7 @@ class Stripes(Part):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedStripes(Part):
-    """Removes the stripes of one picture, vertical or horizontal ones.
+    """Removes the stripes of one picture.
 
     H = 1 - exp(-(f_along length / 0.85)^2 / 2) taken(f_across)
     """
@@ -134,19 +127,36 @@ class FittedStripes(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
-    is_even_along_axes = True
+
+    @property
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
+        return self.angle % 90 == 0
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
-        across, along = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows, None])
+        across, along = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None]
         if self.angle % 180 == 0:
             across, along = along, across
+        elif self.angle % 90:
+            # The highest frequency of an even side has both signs at once, and stays.
+            fx, fy = np.where(across == -0.5, 1e3, across), np.where(along == -0.5, 1e3, along)
+            x, y = _along(self.angle)
+            across, along = x * fy - y * fx, x * fx + y * fy
+        across, along = np.abs(across), np.abs(along)
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
         return np.asarray(1 - ridge * np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken))
 
     def __str__(self) -> str:
-        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
+        return f"stripes at {self.angle:.4g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
+
+
+def _along(angle: float) -> tuple[float, float]:
+    """Return the unit vector along stripes, y downward as rows are counted; exact for right angles."""
+    degrees = angle % 180
+    if degrees % 90 == 0:
+        return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
+    return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
 
 
 def stripes(
