@@ -17,7 +17,6 @@ from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
 from ..fused import fused
-from ..transfer.ridges import NO_STRIPES
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
@@ -354,6 +353,7 @@ class Filter:
             return filtered(self._ready(), planes, holes, grey, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
+        from ..transfer.ridges import NO_STRIPES
 
         own, whole = self._description, fill(self.launcher, planes, holes) if holes.any() else planes
         by_channel = not (own.mode.is_scaled or own.channels)
