@@ -222,6 +222,7 @@ def filter_command(kind: Kind) -> click.Command:
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         kind.options,
+        *([automatic.auto_options] if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
         *factors,
@@ -292,7 +293,7 @@ class CommandOptions:
 def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
     """Return what a filter's command and the values of its options describe; raises FftfilterError."""
     given = dict(values)
-    mode, auto = automatic.take_options(given)
+    mode, auto = automatic.take_options(given, name)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
         made += [kind.of(each) for each in given.pop(kind.name, None) or ()]

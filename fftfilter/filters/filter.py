@@ -353,6 +353,7 @@ class Filter:
             return filtered(self._ready(), planes, holes, grey, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
+        from ..transfer.ridges import NO_STRIPES
 
         own, whole = self._description, planes
         if holes.any():
@@ -360,7 +361,10 @@ class Filter:
         by_channel = not (own.mode.is_scaled or own.channels)
         transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
-        self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
+        note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
+        self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
+        if not transfer.parts and own.mode.keeps_levels and planes.dtype == grey.dtype and grey.white == grey.levels:
+            return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
         if has_waves(self.transfer):
             planes = np.where(holes, planes, without_waves(self.transfer, whole))
         return filtered(self._retuned(transfer), planes, holes, grey, observe)

@@ -246,6 +246,11 @@ class Recipe:
         return METHODS[self.method]
 
     @property
+    def says_notes(self) -> bool:
+        """Whether it is always said what followed from a picture, not only with -v."""
+        return self.how.says_notes or any(part.is_said for part in self.transfer.parts)
+
+    @property
     def mode(self) -> Mode:
         """The output's mode, by its name."""
         return MODES[self.output]

@@ -77,6 +77,7 @@ def _values(recipe: Recipe) -> dict[str, Any]:
         values |= {"auto": EACH, "strength": auto.strength, "insist": auto.insists or None}
         values["shape"] = None if auto.shape == "gaussian" else auto.shape
         values["keep"] = [f"{fx!r},{fy!r}" for fx, fy in auto.keep] or None
+        values |= {"longest": auto.longest, "largest": auto.largest}
     if asked[:2] != (None, None):
         values["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
     values |= {"hdu": asked.hdu, "palette": asked.palette, **recipe.coding._asdict()}

@@ -149,7 +149,7 @@ def _say(cautions: Sequence[str]) -> None:
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
     """Say what was found in a picture, or in the first page; with -v in each."""
-    if options.quiet or not opened.recipe.how.says_notes:
+    if options.quiet or not opened.recipe.says_notes:
         return
     for number, note in enumerate(done.notes if options.verbose else done.notes[:1], start=1):
         page = f", page {number}" if done.pages > 1 else ""
@@ -229,7 +229,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
     # Of many pages, the first one's; what is said anyway is not said again.
-    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.how.says_notes else ""
+    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.says_notes else ""
     return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
