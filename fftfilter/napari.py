@@ -1,13 +1,13 @@
 """The widget in napari: filters the planes of an image layer, with a live preview of the visible plane.
 
-napari finds it by the manifest beside it, ``napari.yaml``. Planes lie along the last two axes of a layer. The controls
-describe a :class:`Task`, which a thread computes; only the thread of the window changes layers.
+napari finds it by the manifest ``napari.yaml``. Planes lie along the last two axes of a layer. The controls describe a
+:class:`Task`, which a thread computes; only the thread of the window changes layers.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import dask.array
 import numpy as np
@@ -18,83 +18,64 @@ from napari.qt.threading import create_worker
 from . import transfer
 from .analysis.power import spectrum
 from .analysis.search import AutoNotches, notches, peaks_text
-from .arrays import largest_of, pixel_type, split, white_of_input
+from .arrays import split, white_of_input
 from .errors import FftfilterError, ParameterError
 from .filters import Filter
 from .output.modes import MODES
 from .transfer.edges import EDGES
-from .transfer.fitted import USUAL_STRENGTH
 from .transfer.radial import PASSES
 from .transfer.shapes import SHAPES
 from .transfer.units import Radius, number
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from .arrays import Array
-
 NO_FILTER, PIXELS = "none", "px"
-# The properties that a new layer takes from the filtered one.
-OF_LAYER = ("affine", "axis_labels", "blending", "colormap", "contrast_limits", "gamma", "opacity", "rotate", "scale")
-OF_LAYER += ("shear", "translate", "units")
 
 
 class Task(NamedTuple):
-    """A filter for an array ``(..., height, width)``, or ``(..., height, width, channels)`` if it is RGB."""
+    """A filter for an array ``(..., height, width)``, with channels last if it is RGB; ``look`` is of the new layer."""
 
     data: Any
     is_rgb: bool
-    plane: tuple[int, ...]
-    """The index of the visible plane."""
+    visible: tuple[int, ...]
     transfer: transfer.Transfer
     finds_waves: bool
-    """Whether the waves of the visible plane are removed from all planes."""
     options: dict[str, Any]
     look: dict[str, Any]
-    """The properties of the new layer."""
-
-    def begun(self) -> tuple[Filter, Array, str]:
-        """Return an open filter, the filtered visible plane, and which waves are removed; raises FftfilterError."""
-        image, made, line = np.asarray(self.data[self.plane]), self.transfer, ""
-        if self.finds_waves:
-            planes, _ = split(image[..., :3] if self.is_rgb else image, None, -1 if self.is_rgb else None)
-            found = spectrum(np.nan_to_num(planes), white_of_input(None, planes.dtype))
-            auto = AutoNotches(USUAL_STRENGTH, by_channel=not MODES[self.options["output"]].is_scaled)
-            peaks, _ = auto.peaks(found)
-            made *= notches(peaks, auto.shape, self.options["edges"])
-            line = f"removed {peaks_text(peaks, most=2)}" if peaks else auto.nothing
-        filter_ = Filter(made, **self.options)
-        result = filtered(image, filter_, self.is_rgb)
-        if self.is_rgb and result.dtype.kind == "f" != image.dtype.kind:
-            raise ParameterError(f"RGB of {image.dtype} has no such output: choose another, or convert it to uint8")
-        return filter_, result, line
 
 
-def filtered(images: Array, filter_: Filter, is_rgb: bool) -> Array:
+def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
     """Return images ``(..., height, width)``, or with channels behind, each filtered by itself; alpha stays."""
     each = images.reshape(-1, *images.shape[-3 if is_rgb else -2 :])
     made = np.stack([filter_(one[..., :3], channel_axis=-1) if is_rgb else filter_(one) for one in each])
     return (np.concatenate([made, each[..., 3:]], axis=-1) if is_rgb else made).reshape(images.shape)
 
 
-def computed(task: Task, planes: tuple[int, ...] = ()) -> Generator[str, None, tuple[Task, Any, str]]:
-    """Yield the progress; return the task, data for its layer, and a line: on the error, and the data are None.
+def computed(task: Task, planes: tuple[int, ...]) -> Any:
+    """Yield the progress; return the task, data for its layer, and a line, if there is an error that and no data.
 
-    The data are all ``planes``, the shape of the axes in front of them, or by default the visible plane alone.
+    The data are those of the visible plane, or if their shape is given of all ``planes``, lazily for Dask.
     """
+    image, made, line = np.asarray(task.data[task.visible]), task.transfer, ""
     try:
-        filter_, result, line = task.begun()
+        if task.finds_waves:
+            channels, _ = split(image[..., :3] if task.is_rgb else image, None, -1 if task.is_rgb else None)
+            auto = AutoNotches(by_channel=not MODES[task.options["output"]].is_scaled)
+            peaks, _ = auto.peaks(spectrum(np.nan_to_num(channels), white_of_input(None, channels.dtype)))
+            made *= notches(peaks, auto.shape, task.options["edges"])
+            line = f"removed {peaks_text(peaks, most=2)}" if peaks else auto.nothing
+        filter_ = Filter(made, **task.options)
+        result = filtered(image, filter_, task.is_rgb)
+        if task.is_rgb and result.dtype.kind == "f" != image.dtype.kind:
+            raise ParameterError(f"RGB of {image.dtype} has no such output: choose another, or convert it to uint8")
         if not planes:
-            result = result[(None,) * len(task.plane)]
+            result = result[(None,) * len(task.visible)]
         elif isinstance(task.data, dask.array.Array):
             blocks = task.data.rechunk(dict.fromkeys(range(-result.ndim, 0), -1))
-            empty = np.empty((0,) * blocks.ndim, result.dtype)
-            result = blocks.map_blocks(filtered, filter_, task.is_rgb, dtype=empty.dtype, meta=empty)
+            result = blocks.map_blocks(filtered, filter_, task.is_rgb, meta=np.empty((0,) * blocks.ndim, result.dtype))
         else:
             result = np.empty(task.data.shape, result.dtype)
             for count, index in enumerate(np.ndindex(planes), 1):
                 result[index] = filtered(np.asarray(task.data[index]), filter_, task.is_rgb)
-                yield f"{count} of {math.prod(planes)} planes filtered"
+                yield f"{count} of {np.prod(planes)} planes filtered"
     except FftfilterError as error:
         return task, None, str(error)
     return task, result, line
@@ -104,24 +85,24 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
     """The controls of a filter, its live preview, and the button that applies it to a whole layer."""
 
     def __init__(self, napari_viewer: Any) -> None:
-        self._viewer, self._preview = napari_viewer, Image(np.zeros((1, 1)))
+        self._viewer, self._preview, self._units = napari_viewer, Image(np.zeros((1, 1))), [PIXELS]
         self._shown: object = None  # what the preview was made of
         self._worker: Any = None  # the thread at work
         self._is_asked = self._is_whole = False  # whether a new layer is asked for, and is what the thread makes
-        self._layer = ComboBox(name="layer", choices=self._layers)
         controls = [
-            self._layer,
+            ComboBox(name="layer", choices=self._layers),
             ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
             LineEdit(name="cutoff", value="8"),
             LineEdit(name="other", label="other cutoff", value="40"),
-            ComboBox(name="unit", label="cutoffs in", choices=self._units),
+            ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
             ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
             ComboBox(name="output", choices=[*MODES], value="keep"),
             ComboBox(name="edges", choices=EDGES, value="mirror"),
             CheckBox(name="waves", text="automatic notch"),
             CheckBox(name="live", text="live preview"),
         ]
-        super().__init__(widgets=[*controls, PushButton(name="run", text="Apply"), Label(name="line", label=" ")])
+        super().__init__()
+        self.extend([*controls, PushButton(name="run", text="Apply"), Label(name="line", label=" ")])
         self.line.native.setWordWrap(True)
         for each in controls:
             each.changed.connect(self._refresh)
@@ -132,45 +113,34 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
     def _layers(self, _: object) -> list[Image]:
         return [each for each in self._viewer.layers if isinstance(each, Image) and each is not self._preview]
 
-    def _units(self, _: object) -> list[str]:
-        """Return the units of cutoffs: pixels, and if these are square and have a size, its unit."""
-        if (layer := self._layer.value) is None or layer.scale[-1] != layer.scale[-2]:
-            return [PIXELS]
-        *_, across, down = layer.units
-        unit = "scale" if across == "pixel" else f"{across:~P}"
-        return [PIXELS] if across != down or (unit == "scale" and layer.scale[-1] == 1) else [PIXELS, unit]
-
     def _described(self) -> Task:
         """Return the task that the controls describe; raises ParameterError."""
-        if (layer := self._layer.value) is None:
+        if (layer := self.layer.value) is None:
             raise ParameterError("there is no image layer: open an image")
         kind, made, side, unit = self.kind.value, transfer.Transfer(()), float(layer.scale[-1]), layer.units[-1]
         options = {"output": self.output.value, "edges": self.edges.value}
-        if len(self.unit.choices) > 1 and unit.is_compatible_with("m"):
-            options["pixel_size"] = (side * unit).m_as("m")
+        is_square = (layer.scale[-2], layer.units[-2]) == (side, unit)
+        self._units = [PIXELS, "scale" if unit == "pixel" else f"{unit:~P}"][: 1 + is_square]
+        self.unit.reset_choices()
+        options |= {"pixel_size": (side * unit).m_as("m")} if is_square and unit.is_compatible_with("m") else {}
         if kind != NO_FILTER:
+            side = 1.0 if self.unit.value == PIXELS else side
             texts = [each.value for each in (self.cutoff, self.other)[: 1 + kind.startswith("band")]]
-            if self.unit.value != PIXELS:
-                texts = [f"{number(text) / side}px" if number(text) > 0 else text for text in texts]
+            texts = [f"{number(text) / side}px" if number(text) > 0 else text for text in texts]
             cutoffs = [Radius.parse(text, "cutoff", PIXELS) for text in texts]
             made = getattr(transfer, kind)(*cutoffs, shape=self.shape.value)
-        elif not self.waves.value:
-            raise ParameterError("nothing to filter: choose a filter, or the automatic notch")
         data = layer.data[0] if layer.multiscale else layer.data
         place = zip(layer.world_to_data(self._viewer.dims.point)[:-2], data.shape, strict=False)
-        plane = tuple(int(np.clip(round(at), 0, n - 1)) for at, n in place)
-        mode, look = MODES[self.output.value], {name: getattr(layer, name) for name in OF_LAYER}
-        look |= {"name": f"{layer.name} {kind}", "metadata": {**layer.metadata, "fftfilter": f"{made!r}, {options}"}}
-        if not mode.keeps_levels:
-            look["contrast_limits"] = (0, largest_of(pixel_type(layer.dtype))) if mode.is_scaled else None
-        return Task(data, layer.rgb, plane, made, self.waves.value, options, look)
+        visible = tuple(int(np.clip(round(at), 0, n - 1)) for at, n in place)
+        look = layer.as_layer_data_tuple()[1]
+        look |= {"name": f"{layer.name} {kind}", "multiscale": False, "metadata": {"fftfilter": str((made, options))}}
+        look |= {} if MODES[self.output.value].keeps_levels else {"contrast_limits": None}
+        return Task(data, layer.rgb, visible, made, self.waves.value, options, look)
 
     def _refresh(self, *event: object) -> None:
-        """Describe the task anew, and begin a new layer or a preview if it is asked for and no thread is at work."""
-        self.unit.reset_choices()
+        """Begin a new layer, or a preview, if it is asked for and no thread is at work; or say what is invalid."""
         self.other.visible = self.kind.value.startswith("band")
-        if event:
-            self.line.value = ""
+        self._shown = self.live.value and self._shown
         if not self.live.value and self._preview in self._viewer.layers:
             self._viewer.layers.remove(self._preview)
         try:
@@ -178,15 +148,15 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         except FftfilterError as error:
             self.line.value, self._is_asked = str(error), False
             return
-        key = self.live.value and (id(task.data), task.plane, str(task[3:]))
-        if self._worker or not (self._is_asked or (key and key != self._shown)):
-            return
-        self._is_whole, self._is_asked, self._shown = self._is_asked, False, key
-        planes = task.data.shape[: len(task.plane)] if self._is_whole else ()
-        self.run.text = "Cancel" if self._is_whole else "Apply"
-        slots = {"yielded": self._say, "aborted": self._say, "returned": self._show, "finished": self._finish}
-        total = {"total": math.prod(planes)} if self._is_whole else None
-        self._worker = create_worker(computed, task, planes, _connect=slots, _progress=total)
+        self.line.value = "" if event else self.line.value
+        key = self.live.value and (id(task.data), task.visible, str(task[3:]))
+        if not self._worker and (self._is_asked or (key and key != self._shown)):
+            self._is_whole, self._is_asked, self._shown = self._is_asked, False, self._shown if self._is_asked else key
+            planes = task.data.shape[: len(task.visible)] if self._is_whole else ()
+            self.run.text, say = "Cancel" if self._is_whole else "Apply", partial(setattr, self.line, "value")
+            slots = {"yielded": say, "aborted": partial(say, "canceled"), "returned": self._show, "finished": self._end}
+            total = {"total": int(np.prod(planes))} if self._is_whole else None
+            self._worker = create_worker(computed, task, planes, _connect=slots, _progress=total)
 
     def _apply(self) -> None:
         """Ask for a new layer, or stop the thread that makes it."""
@@ -196,10 +166,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
             self._is_asked = True
             self._refresh()
 
-    def _say(self, line: str = "canceled: there is no new layer") -> None:
-        self.line.value = line
-
-    def _finish(self) -> None:
+    def _end(self) -> None:
         self._worker, self.run.text = None, "Apply"
         self._refresh()
 
@@ -208,12 +175,12 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         task, data, self.line.value = done
         if data is None:
             return
-        new = Image(data, rgb=task.is_rgb, **task.look)
+        new, old = Image(data, **task.look), self._preview
         if not self._is_whole:
-            new.name, new.blending, old = "preview", "translucent", self._preview
-            new.translate = new.translate + new.scale * (*task.plane, 0, 0)
+            new.name, new.blending = "preview", "translucent"
+            new.translate = new.translate + new.scale * (*task.visible, 0, 0)
             if old in self._viewer.layers and (old.ndim, old.rgb) == (new.ndim, new.rgb):
-                for name in {"data", *OF_LAYER}:
+                for name in ("data", "scale", "translate", "units", "contrast_limits", "colormap", "gamma"):
                     setattr(old, name, getattr(new, name))
                 return
             if old in self._viewer.layers:
