@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-import dask.array
 import numpy as np
 from magicgui.widgets import CheckBox, ComboBox, Container, Label, LineEdit, PushButton
 from napari.layers import Image
@@ -50,10 +49,7 @@ def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
 
 
 def computed(task: Task, planes: tuple[int, ...]) -> Any:
-    """Yield the progress; return the task, data for its layer, and a line, if there is an error that and no data.
-
-    The data are those of the visible plane, or if their shape is given of all ``planes``, lazily for Dask.
-    """
+    """Filter all ``planes``, or the visible one: yield the progress, return the task, data (None: an error) and a line."""
     image, made, line = np.asarray(task.data[task.visible]), task.transfer, ""
     try:
         if task.finds_waves:
@@ -68,7 +64,7 @@ def computed(task: Task, planes: tuple[int, ...]) -> Any:
             raise ParameterError(f"RGB of {image.dtype} has no such output: choose another, or convert it to uint8")
         if not planes:
             result = result[(None,) * len(task.visible)]
-        elif isinstance(task.data, dask.array.Array):
+        elif hasattr(task.data, "rechunk"):  # Dask
             blocks = task.data.rechunk(dict.fromkeys(range(-result.ndim, 0), -1))
             result = blocks.map_blocks(filtered, filter_, task.is_rgb, meta=np.empty((0,) * blocks.ndim, result.dtype))
         else:
@@ -86,28 +82,32 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
 
     def __init__(self, napari_viewer: Any) -> None:
         self._viewer, self._preview, self._units = napari_viewer, Image(np.zeros((1, 1))), [PIXELS]
-        self._shown: object = None  # what the preview was made of
+        self._shown: Any = None  # what the preview was made of
         self._worker: Any = None  # the thread at work
         self._is_asked = self._is_whole = False  # whether a new layer is asked for, and is what the thread makes
-        controls = [
-            ComboBox(name="layer", choices=self._layers),
-            ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
-            LineEdit(name="cutoff", value="8"),
-            LineEdit(name="other", label="other cutoff", value="40"),
-            ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
-            ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
-            ComboBox(name="output", choices=[*MODES], value="keep"),
-            ComboBox(name="edges", choices=EDGES, value="mirror"),
-            CheckBox(name="waves", text="automatic notch"),
-            CheckBox(name="live", text="live preview"),
-        ]
         super().__init__()
-        self.extend([*controls, PushButton(name="run", text="Apply"), Label(name="line", label=" ")])
+        self.extend(
+            [
+                ComboBox(name="layer", choices=self._layers),
+                ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
+                LineEdit(name="cutoff", value="8"),
+                LineEdit(name="other", label="cutoff 2", value="40"),
+                ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
+                ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
+                ComboBox(name="output", choices=[*MODES], value="keep"),
+                ComboBox(name="edges", choices=EDGES, value="mirror"),
+                CheckBox(name="waves", text="automatic notch"),
+                CheckBox(name="live", text="live preview"),
+                PushButton(name="run", text="Apply"),
+                Label(name="line", label=" "),
+            ]
+        )
         self.line.native.setWordWrap(True)
-        for each in controls:
+        for each in self[:-2]:
             each.changed.connect(self._refresh)
         self.run.changed.connect(self._apply)
         napari_viewer.dims.events.current_step.connect(self._refresh)
+        self.native.destroyed.connect(self._close)
         self._refresh()
 
     def _layers(self, _: object) -> list[Image]:
@@ -141,7 +141,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         """Begin a new layer, or a preview, if it is asked for and no thread is at work; or say what is invalid."""
         self.other.visible = self.kind.value.startswith("band")
         self._shown = self.live.value and self._shown
-        if not self.live.value and self._preview in self._viewer.layers:
+        if self._preview in self._viewer.layers and not (self._shown and self._shown[0] is self.layer.value):
             self._viewer.layers.remove(self._preview)
         try:
             task = self._described()
@@ -149,7 +149,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
             self.line.value, self._is_asked = str(error), False
             return
         self.line.value = "" if event else self.line.value
-        key = self.live.value and (id(task.data), task.visible, str(task[3:]))
+        key = self.live.value and (self.layer.value, id(task.data), task.visible, str(task[3:]))
         if not self._worker and (self._is_asked or (key and key != self._shown)):
             self._is_whole, self._is_asked, self._shown = self._is_asked, False, self._shown if self._is_asked else key
             planes = task.data.shape[: len(task.visible)] if self._is_whole else ()
@@ -160,11 +160,10 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
 
     def _apply(self) -> None:
         """Ask for a new layer, or stop the thread that makes it."""
-        if self._worker and self._is_whole:
+        self._is_asked = not (self._worker and self._is_whole)
+        if not self._is_asked:
             self._worker.quit()
-        else:
-            self._is_asked = True
-            self._refresh()
+        self._refresh()
 
     def _end(self) -> None:
         self._worker, self.run.text = None, "Apply"
@@ -175,15 +174,20 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         task, data, self.line.value = done
         if data is None:
             return
-        new, old = Image(data, **task.look), self._preview
+        new = Image(data, **task.look)
         if not self._is_whole:
             new.name, new.blending = "preview", "translucent"
             new.translate = new.translate + new.scale * (*task.visible, 0, 0)
-            if old in self._viewer.layers and (old.ndim, old.rgb) == (new.ndim, new.rgb):
+            if self._preview in self._viewer.layers:
                 for name in ("data", "scale", "translate", "units", "contrast_limits", "colormap", "gamma"):
-                    setattr(old, name, getattr(new, name))
+                    setattr(self._preview, name, getattr(new, name))
                 return
-            if old in self._viewer.layers:
-                self._viewer.layers.remove(old)
             self._preview = new
         self._viewer.add_layer(new)
+
+    def _close(self) -> None:
+        """Stop the thread, and hear of nothing more, as the controls are gone."""
+        self._viewer.dims.events.current_step.disconnect(self._refresh)
+        if self._worker:
+            self._worker.quit()
+            self._worker.signals.disconnect()
