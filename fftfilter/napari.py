@@ -49,7 +49,7 @@ def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
 
 
 def computed(task: Task, planes: tuple[int, ...]) -> Any:
-    """Filter all ``planes``, or the visible one: yield the progress, return the task, data (None: an error) and a line."""
+    """Filter all ``planes``, or the visible one; yield the progress, return the task, the data or None, and a line."""
     image, made, line = np.asarray(task.data[task.visible]), task.transfer, ""
     try:
         if task.finds_waves:
@@ -85,25 +85,22 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         self._shown: Any = None  # what the preview was made of
         self._worker: Any = None  # the thread at work
         self._is_asked = self._is_whole = False  # whether a new layer is asked for, and is what the thread makes
+        controls = [
+            ComboBox(name="layer", choices=self._layers),
+            ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
+            LineEdit(name="cutoff", value="8"),
+            LineEdit(name="other", label="cutoff 2", value="40"),
+            ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
+            ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
+            ComboBox(name="output", choices=[*MODES], value="keep"),
+            ComboBox(name="edges", choices=EDGES, value="mirror"),
+            CheckBox(name="waves", text="automatic notch"),
+            CheckBox(name="live", text="live preview"),
+        ]
         super().__init__()
-        self.extend(
-            [
-                ComboBox(name="layer", choices=self._layers),
-                ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
-                LineEdit(name="cutoff", value="8"),
-                LineEdit(name="other", label="cutoff 2", value="40"),
-                ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
-                ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
-                ComboBox(name="output", choices=[*MODES], value="keep"),
-                ComboBox(name="edges", choices=EDGES, value="mirror"),
-                CheckBox(name="waves", text="automatic notch"),
-                CheckBox(name="live", text="live preview"),
-                PushButton(name="run", text="Apply"),
-                Label(name="line", label=" "),
-            ]
-        )
+        self.extend([*controls, PushButton(name="run", text="Apply"), Label(name="line", label=" ")])
         self.line.native.setWordWrap(True)
-        for each in self[:-2]:
+        for each in controls:
             each.changed.connect(self._refresh)
         self.run.changed.connect(self._apply)
         napari_viewer.dims.events.current_step.connect(self._refresh)
@@ -172,7 +169,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
     def _show(self, done: tuple[Task, Any, str]) -> None:
         """Put what a thread has made into a new layer, or into the preview."""
         task, data, self.line.value = done
-        if data is None:
+        if data is None or not (self._is_whole or (self._shown and self._shown[0] is self.layer.value)):
             return
         new = Image(data, **task.look)
         if not self._is_whole:
@@ -186,7 +183,6 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         self._viewer.add_layer(new)
 
     def _close(self) -> None:
-        """Stop the thread, and hear of nothing more, as the controls are gone."""
         self._viewer.dims.events.current_step.disconnect(self._refresh)
         if self._worker:
             self._worker.quit()
