@@ -45,7 +45,7 @@ def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
     """Return images ``(..., height, width)``, or with channels behind, each filtered by itself; alpha stays."""
     each = images.reshape(-1, *images.shape[-3 if is_rgb else -2 :])
     made = np.stack([filter_(one[..., :3], channel_axis=-1) if is_rgb else filter_(one) for one in each])
-    return (np.concatenate([made, each[..., 3:]], axis=-1) if is_rgb else made).reshape(images.shape)
+    return (np.concatenate([made, each[..., 3:].astype(made.dtype)], -1) if is_rgb else made).reshape(images.shape)
 
 
 def computed(task: Task, planes: tuple[int, ...]) -> Any:
@@ -90,7 +90,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
             ComboBox(name="kind", label="filter", choices=[*PASSES, NO_FILTER]),
             LineEdit(name="cutoff", value="8"),
             LineEdit(name="other", label="cutoff 2", value="40"),
-            ComboBox(name="unit", label="cutoffs in", choices=lambda _: self._units),
+            ComboBox(name="unit", choices=lambda _: self._units),
             ComboBox(name="shape", choices=[*SHAPES], value="gaussian"),
             ComboBox(name="output", choices=[*MODES], value="keep"),
             ComboBox(name="edges", choices=EDGES, value="mirror"),
@@ -98,7 +98,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
             CheckBox(name="live", text="live preview"),
         ]
         super().__init__()
-        self.extend([*controls, PushButton(name="run", text="Apply"), Label(name="line", label=" ")])
+        self.extend([*controls, PushButton(name="run", text="Apply"), Label(name="line", label=16 * " ")])
         self.line.native.setWordWrap(True)
         for each in controls:
             each.changed.connect(self._refresh)

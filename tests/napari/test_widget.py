@@ -206,6 +206,17 @@ def test_the_channels_of_rgb_have_one_scale_and_alpha_stays(open_widget, finishe
     assert len(viewer.layers) == 2
 
 
+def test_alpha_gets_the_type_of_the_colors(open_widget, finished, rng):
+    viewer, widget = open_widget()
+    image = rng.random((10, 12, 4))
+    viewer.add_image(image, rgb=True)
+    press(widget)
+    finished(widget)
+    new = viewer.layers[-1].data
+    assert new.dtype == np.float32
+    np.testing.assert_array_equal(new[..., 3], image[..., 3].astype(np.float32))
+
+
 @pytest.mark.parametrize(
     ("dtype", "becomes"), [("uint16", "uint16"), ("int16", "float32"), ("float64", "float32"), ("bool", "uint8")]
 )
