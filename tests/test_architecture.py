@@ -59,6 +59,7 @@ ROOMS = {
     "calls": "transfer filters imagej_filter descreen_filter",
     "preview": "errors output transfer analysis",
     "dask": "errors output arrays transfer filters",
+    "napari": "errors output arrays transfer analysis filters",
     "work": (
         "fftfilter errors system output transfer staged engine files images missing filters imagej_filter "
         "descreen_filter analysis"

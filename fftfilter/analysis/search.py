@@ -163,7 +163,7 @@ def _spot(x: Array) -> NDArray[np.float64]:
 class AutoNotches(NamedTuple):
     """Searches each picture by itself for peaks to remove."""
 
-    strength: float
+    strength: float = USUAL_STRENGTH
     """The least strength of a peak, in dB."""
     shape: ShapeName = "gaussian"
     by_channel: bool = True
