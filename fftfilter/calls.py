@@ -1,8 +1,8 @@
 """Filters as single calls: one function a filter.
 
 Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a picture with channels, such as
-``(height, width, 3)``, needs its ``channel_axis``, here -1. For more than one image of a size, a :class:`Filter` saves
-the preparations.
+``(height, width, 3)``, needs its ``channel_axis``, here -1. An array of xarray, Dask, PyTorch or JAX becomes one of
+that library. For more than one image of a size, a :class:`Filter` saves the preparations.
 
 Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
 those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both,
@@ -162,8 +162,8 @@ def imagej(
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = split_options(options)
-    filter_ = ImageJFilter(made, autoscale=autoscale, saturate=saturate, **of_filter)
-    return filter_(image, channel_axis=channel_axis, **of_pixels)
+    own: dict[str, Any] = {**of_filter, "autoscale": autoscale, "saturate": saturate}
+    return ImageJFilter.unopened(made, own)(image, channel_axis=channel_axis, **of_pixels)
 
 
 def descreen(
@@ -184,7 +184,7 @@ def descreen(
     """
     of_filter, of_pixels = split_options(options)
     made = transfer.descreen(strength, keep_detail)
-    return DescreenFilter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return DescreenFilter.unopened(made, of_filter)(image, channel_axis=channel_axis, **of_pixels)
 
 
 def apply_mask(
@@ -210,4 +210,4 @@ def apply_mask(
 
 def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:
     of_filter, of_pixels = split_options(options)
-    return Filter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return Filter.unopened(made, of_filter)(image, channel_axis=channel_axis, **of_pixels)

@@ -49,6 +49,7 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
         rows.append(_row(report, result, white, is_middle=True))
     canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
+    about = about.replace("n/8", f"n/8 = {min(report.size) / 8:g}")
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
     top = TITLE
     for row in rows:
