@@ -38,15 +38,15 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
 
 
 def as_numpy(given: Any) -> Array:
-    """Return NumPy's array of any library's; raises ParameterError for one that is not in host memory."""
+    """Return NumPy's array of any library's; raises ParameterError for one in the memory of a GPU, and for none."""
     try:
         if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
             return np.from_dlpack(given)
         return np.asarray(given)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}".removeprefix("builtins.")
-        reason = " ".join(str(error).split())
-        raise ParameterError(f"a {name} is not an array in host memory: {reason}: give NumPy's array of it") from error
+        reason = (str(error).splitlines() or [""])[0].rstrip(".")
+        raise ParameterError(f"{name} cannot become a NumPy array: {reason}: give what numpy.asarray takes") from error
 
 
 def check_image(

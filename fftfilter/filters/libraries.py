@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import as_numpy, check_image, pixel_type, type_of_output
+from ..errors import ParameterError
 from ..output.modes import MODES
 
 if TYPE_CHECKING:
@@ -80,12 +81,15 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
     check_image(images.shape, images.dtype, channel_axis)
     whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
     each = None
-    if channel_axis is None and np.ndim(missing) == 3 and missing.shape == images.shape:
-        each, missing = asarray(missing).rechunk(whole.chunks), None
+    if np.ndim(missing) == images.ndim or (missing is not None and channel_axis is None):
+        each, missing = asarray(missing), None
+        if each.shape != images.shape[-each.ndim :]:
+            raise ParameterError(f"missing is an array of shape {each.shape}: give one of shape {images.shape}")
+        each = each.rechunk(whole.chunks[-each.ndim :])
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * images.ndim, _dtype(filter_, images.dtype, of_call.get("dtype")))
     key = tokenize(type(filter_), filter_.transfer, filter_.options)
-    of_call |= {"channel_axis": channel_axis, "missing": missing}
+    of_call |= {"channel_axis": channel_axis, "missing": None if missing is None else as_numpy(missing)}
     return map_blocks(_filter_block, whole, each, filter_, key, of_call, dtype=empty.dtype, meta=empty)
 
 
@@ -104,6 +108,8 @@ _open: dict[str, Filter] = {}
 def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str, of_call: dict[str, Any]) -> Array:
     if not block.size:
         return np.empty(block.shape, _dtype(filter_, block.dtype, of_call.get("dtype")))
+    if missing is not None:
+        of_call = {**of_call, "missing": missing}
     with _one_chunk_at_a_time:
         if key not in _open:
             _open.clear()
@@ -114,5 +120,6 @@ def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str
         at_once, parts = max(1, _PIXELS_A_LAUNCH // block[0].size), []
         for first in range(0, len(block), at_once):
             own = slice(first, first + at_once)
-            parts.append(filter_(block[own], **of_call if missing is None else {**of_call, "missing": missing[own]}))
+            of_part = of_call if missing is None or missing.ndim == 2 else {**of_call, "missing": missing[own]}
+            parts.append(filter_(block[own], **of_part))
     return np.concatenate(parts)

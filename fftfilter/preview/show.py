@@ -49,7 +49,7 @@ def show(
     made = filter_(planes, channel_axis=0, **of_pixels)
     own = filter_.options
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
-    white = grey.white if MODES[own.get("output", "magnitude")].is_values else grey.levels
+    white = 1 if MODES[own.get("output", "magnitude")].is_values else grey.levels
     whole = filled(planes, holes, device) if holes.any() else planes
     if pixel.kind == "f":
         whole = whole.astype(np.result_type(whole, pixel), copy=False)
