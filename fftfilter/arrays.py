@@ -32,7 +32,7 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
     picture without its ``channel_axis``, and for an axis that does not exist.
     """
     array = as_numpy(image)
-    check_image(array.shape, array.dtype, channel_axis, is_empty=not array.size)
+    check_image(array.shape, array.dtype, channel_axis)
     planes = _stacked(array, channel_axis)
     return planes * np.uint8(255) if array.dtype.kind == "b" else planes, array.shape
 
@@ -44,23 +44,23 @@ def as_numpy(given: Any) -> Array:
             return np.from_dlpack(given)
         return np.asarray(given)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}".removeprefix("builtins.")
-        reason = (str(error).splitlines() or [""])[0].rstrip(".")
+        name, reason = type(given).__name__, (str(error).splitlines() or [""])[0].rstrip(".")
         raise ParameterError(f"{name} cannot become a NumPy array: {reason}: give what numpy.asarray takes") from error
 
 
-def check_image(
-    shape: tuple[int, ...], dtype: np.dtype[Any], channel_axis: int | None, *, is_empty: bool = False
-) -> None:
+def check_image(shape: tuple[int, ...], dtype: np.dtype[Any], channel_axis: int | None) -> None:
     """Raise ParameterError for the shape and type of an array that is not an image, as :func:`planes_of`."""
-    if len(shape) not in ((2, 3) if channel_axis is None else (3,)) or is_empty or dtype.kind not in "biuf":
+    if len(shape) not in ((2, 3) if channel_axis is None else (3,)) or 0 in shape or dtype.kind not in "biuf":
         raise ParameterError(
             f"an array of shape {shape} and type {dtype} is not an image: give real numbers of shape "
             "(height, width), a stack (count, height, width), or channels with channel_axis"
         )
-    if channel_axis is None:
-        check_stack(shape)
-    elif channel_axis not in range(-3, 3):
+    if channel_axis is None and len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
+        raise ParameterError(
+            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
+            f"is a stack of images {shape[2]} wide, filter them one by one"
+        )
+    if channel_axis is not None and channel_axis not in range(-3, 3):
         raise ParameterError(f"channel_axis {channel_axis!r} is none of an array of shape {shape}: give -1 or 0 to 2")
 
 
@@ -90,15 +90,6 @@ def _stacked(array: Array, channel_axis: int | None) -> Array:
     if channel_axis is not None:
         array = np.moveaxis(array, channel_axis, 0)
     return array.reshape(-1, *array.shape[-2:])
-
-
-def check_stack(shape: tuple[int, ...]) -> None:
-    """Raise ParameterError for the shape of a picture with channels behind, which would count as a stack."""
-    if len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
-        raise ParameterError(
-            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
-            f"is a stack of images {shape[2]} wide, filter them one by one"
-        )
 
 
 @cache

@@ -161,9 +161,7 @@ def imagej(
     except ``output``, ``scale``, ``edges`` and ``channels``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
-    of_filter, of_pixels = split_options(options)
-    own: dict[str, Any] = {**of_filter, "autoscale": autoscale, "saturate": saturate}
-    return ImageJFilter.unopened(made, own)(image, channel_axis=channel_axis, **of_pixels)
+    return _filtered(image, made, channel_axis, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
 
 
 def descreen(
@@ -182,9 +180,7 @@ def descreen(
 
         clean = fftfilter.descreen(scan, channel_axis=-1)
     """
-    of_filter, of_pixels = split_options(options)
-    made = transfer.descreen(strength, keep_detail)
-    return DescreenFilter.unopened(made, of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return _filtered(image, transfer.descreen(strength, keep_detail), channel_axis, options, DescreenFilter)
 
 
 def apply_mask(
@@ -208,6 +204,13 @@ def apply_mask(
     return _filtered(image, transfer.mask(mask, any_size=any_size), channel_axis, options)
 
 
-def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:
+def _filtered(
+    image: ArrayLike,
+    made: Transfer,
+    channel_axis: int | None,
+    options: Options,
+    kind: type[Filter] = Filter,
+    **own: bool,
+) -> NDArray[Any]:
     of_filter, of_pixels = split_options(options)
-    return Filter.unopened(made, of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return kind.unopened(made, {**of_filter, **own})(image, channel_axis=channel_axis, **of_pixels)

@@ -13,12 +13,11 @@ Dask is `pip install 'dask[array]' distributed`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
-from . import transfer
+from . import calls
 from .errors import ParameterError
-from .filters import Filter, Options, split_options
-from .filters.libraries import later
 
 try:
     from dask.array import Array
@@ -30,52 +29,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from .transfer import Transfer
-    from .transfer.shapes import ShapeName
-    from .transfer.units import RadiusLike
+P = ParamSpec("P")
 
 
-class RadialOptions(Options, total=False):
-    """What a radial filter takes beside its cutoffs: its shape, then as every filter."""
+def _of_dask(call: Callable[Concatenate[ArrayLike, P], Any]) -> Callable[Concatenate[Array, P], Array]:
+    """Return a filter of :mod:`fftfilter.calls` for Dask arrays alone."""
 
-    shape: ShapeName
-    order: int | None
-    width: RadiusLike | None
+    @wraps(call)
+    def of_dask(stack: Array, *args: P.args, **options: P.kwargs) -> Array:
+        if not isinstance(stack, Array):
+            raise ParameterError(f"{stack!r} is not a Dask array: give one of images, or take the filters of fftfilter")
+        return call(stack, *args, **options)
 
-
-def lowpass(stack: Array, radius: RadiusLike | None = None, **options: Unpack[RadialOptions]) -> Array:
-    """Return :func:`fftfilter.lowpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _radial(stack, transfer.lowpass, (radius,), options)
-
-
-def highpass(stack: Array, radius: RadiusLike | None = None, **options: Unpack[RadialOptions]) -> Array:
-    """Return :func:`fftfilter.highpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _radial(stack, transfer.highpass, (radius,), options)
+    return of_dask  # type: ignore[return-value]  # which takes its array by name, too
 
 
-def bandpass(stack: Array, inner: RadiusLike, outer: RadiusLike, **options: Unpack[RadialOptions]) -> Array:
-    """Return :func:`fftfilter.bandpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _radial(stack, transfer.bandpass, (inner, outer), options)
-
-
-def bandstop(stack: Array, inner: RadiusLike, outer: RadiusLike, **options: Unpack[RadialOptions]) -> Array:
-    """Return :func:`fftfilter.bandstop` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _radial(stack, transfer.bandstop, (inner, outer), options)
-
-
-def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **options: Unpack[Options]) -> Array:
-    """Return :func:`fftfilter.apply_mask` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.mask(mask, any_size=any_size), options)
-
-
-def _radial(stack: Array, make: Callable[..., Transfer], cutoffs: tuple[Any, ...], options: Any) -> Array:
-    of_shape = {name: options.pop(name) for name in ("shape", "order", "width") if name in options}
-    return _filtered(stack, make(*cutoffs, **of_shape), options)
-
-
-def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
-    """Return the filtered stack; raises ParameterError for what is not a stack of images, or for invalid options."""
-    if not isinstance(stack, Array):
-        raise ParameterError(f"{stack!r} is not a Dask array: give one of images, or take the filters of fftfilter")
-    of_filter, of_pixels = split_options(options)
-    return later(Filter.unopened(made, of_filter), stack, **of_pixels)
+lowpass = _of_dask(calls.lowpass)
+highpass = _of_dask(calls.highpass)
+bandpass = _of_dask(calls.bandpass)
+bandstop = _of_dask(calls.bandstop)
+apply_mask = _of_dask(calls.apply_mask)

@@ -58,7 +58,7 @@ ROOMS = {
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "transfer filters imagej_filter descreen_filter",
     "preview": "errors output arrays transfer missing analysis filters",
-    "dask": "errors transfer filters",
+    "dask": "errors calls",
     "work": (
         "fftfilter errors system output transfer staged engine files images missing filters imagej_filter "
         "descreen_filter analysis"

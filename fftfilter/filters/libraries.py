@@ -78,7 +78,7 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
     from dask.array import asarray, map_blocks
     from dask.base import tokenize
 
-    check_image(images.shape, images.dtype, channel_axis)
+    check_image(tuple(n or 1 for n in images.shape), images.dtype, channel_axis)  # a stack may be empty
     whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
     each = None
     if np.ndim(missing) == images.ndim or (missing is not None and channel_axis is None):
@@ -115,11 +115,8 @@ def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str
             _open.clear()
             _open[key] = filter_
         filter_ = _open[key]
-        if block.ndim == 2 or of_call["channel_axis"] is not None:
+        if block.ndim == 2 or of_call["channel_axis"] is not None or missing is not None:
             return filter_(block, **of_call)
-        at_once, parts = max(1, _PIXELS_A_LAUNCH // block[0].size), []
-        for first in range(0, len(block), at_once):
-            own = slice(first, first + at_once)
-            of_part = of_call if missing is None or missing.ndim == 2 else {**of_call, "missing": missing[own]}
-            parts.append(filter_(block[own], **of_part))
+        at_once = max(1, _PIXELS_A_LAUNCH // block[0].size)
+        parts = [filter_(block[first : first + at_once], **of_call) for first in range(0, len(block), at_once)]
     return np.concatenate(parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from PIL import Image
 
-from ..arrays import Grey, check_stack, pixel_type, split
+from ..arrays import Grey, check_image, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
@@ -39,7 +39,7 @@ def show(
         filter_ = Filter.unopened(transfer, of_filter)
     given, channel_axis, missing = as_upright(image, channel_axis, of_pixels.pop("missing", None))
     if channel_axis is None and np.ndim(given) == 3 and len(given):
-        check_stack(np.shape(given))
+        check_image(np.shape(given), np.dtype(np.uint8), None)
         middle = (len(given) - 1) // 2
         given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
     planes, holes = split(given, missing, channel_axis)
@@ -50,9 +50,7 @@ def show(
     own = filter_.options
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
     white = 1 if MODES[own.get("output", "magnitude")].is_values else grey.levels
-    whole = filled(planes, holes, device) if holes.any() else planes
-    if pixel.kind == "f":
-        whole = whole.astype(np.result_type(whole, pixel), copy=False)
+    whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
     report = FilterReport(whole, grey.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
     title, said = f"{planes.shape[2]} x {planes.shape[1]}", about(filter_.transfer, None, channels)
     return Image.fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
