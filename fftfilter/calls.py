@@ -49,8 +49,7 @@ def lowpass(
 
         smooth = fftfilter.lowpass(image, "8px", shape="gaussian", output="keep")
     """
-    made = transfer.lowpass(radius, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, transfer.lowpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
 def highpass(
@@ -64,8 +63,7 @@ def highpass(
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what is finer than the cutoff; arguments and errors are those of :func:`lowpass`."""
-    made = transfer.highpass(radius, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, transfer.highpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
 def bandpass(

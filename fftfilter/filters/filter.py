@@ -259,8 +259,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                is_whole = self._is_by_picture or not isinstance(image, np.ndarray)
-                begun = None if is_whole else start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self._is_by_picture else start(self._ready(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):

@@ -35,10 +35,7 @@ def is_of(library: str, kind: str, given: object) -> bool:
 
 
 def filtered(filter_: Filter, image: Any, channel_axis: int | None, **of_call: Any) -> Any:
-    """Return a filtered image as an array of its library; raises as the filter does.
-
-    ``of_call`` are the other arguments of a call of the filter.
-    """
+    """Return a filtered image as an array of its library; ``of_call`` and errors are those of the filter's call."""
     if is_of("xarray", "DataArray", image):
         upright, channel_axis, missing = as_upright(image, channel_axis, of_call["missing"])
         made = filter_(upright.data, channel_axis=channel_axis, **{**of_call, "missing": missing})

@@ -152,7 +152,7 @@ class FilterReport:
         return Rings(mean(f), least[known], mean(self.gain), most[known], mean(self.power), mean(after))
 
 
-def about(
+def about_filter(
     transfer: Transfer, depth: float | None, channels: Channels | None, nothing: str = "everything passes"
 ) -> str:
     """Return a filter in one line, with the number of parts of a kind that has many."""

@@ -278,7 +278,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
     if preview is None:
         yield from outcomes
         return
-    from ...preview.report import about
+    from ...preview.report import about_filter
     from ...preview.sheet import Sheet
 
     sheet = Sheet(files)
@@ -286,7 +286,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
         if outcome.row:
             sheet.add(outcome.row)
         yield outcome
-    said = about(run.recipe.transfer, run.recipe.depth, run.recipe.channels, "the peaks of each taken out")
+    said = about_filter(run.recipe.transfer, run.recipe.depth, run.recipe.channels, "the peaks of each taken out")
     write_preview(preview, sheet.picture(f"{run.source}   {said}"))
 
 
