@@ -87,12 +87,13 @@ class Stacks:
     def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
         """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
         key, planes = _key(loaded), loaded.frame.picture.planes
-        self._waiting.setdefault(key, []).append(loaded)
+        stack = self._waiting.setdefault(key, [])
+        stack.append(loaded)
         self.nbytes += planes.nbytes
         channels, height, width = planes.shape
         # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
-        is_alone = channels > 1 or width <= MOST_CHANNELS or key in self._alone
-        if is_alone or len(self._waiting[key]) >= min(LARGEST_STACK, pixels // (height * width)):
+        is_alone = channels > 1 or width <= MOST_CHANNELS or (bool(self._alone) and key in self._alone)
+        if is_alone or len(stack) >= min(LARGEST_STACK, pixels // (height * width)):
             return self.pop(key)
         return self.pop() if self.nbytes > WAITING_BYTES else []
 

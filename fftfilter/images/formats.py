@@ -6,7 +6,7 @@ NumPy is not imported here: the command line asks for the extensions before anyt
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,14 +117,19 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
-    extension = PurePath(given).suffix
+    extension = _extension(given)
     if extension.lower() in FORMATS:
         return extension.lower()
     if _gets_own_format(given):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
-    problem = f"cannot write {quoted_if_odd(extension)} files" if extension else "a name without extension"
+    problem = f"cannot write {quoted_if_odd(extension)} files" if len(extension) > 1 else "a name without extension"
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
+
+
+def _extension(name: str) -> str:
+    # Asked several times a file: a path would take ten times as long.
+    return os.path.splitext(name.rstrip("/"))[1]  # noqa: PTH122
 
 
 def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
@@ -159,7 +164,7 @@ def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None
 
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
-    is_known = PurePath(target).suffix.lower() in FORMATS
+    is_known = _extension(target).lower() in FORMATS
     return target == STANDARD_STREAM or (not is_known and is_special(Path(target)))
 
 
