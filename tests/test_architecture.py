@@ -50,15 +50,15 @@ ROOMS = {
     "fused": "errors output transfer device",
     "engine": "errors staged",
     "missing": "output transfer device fused",
-    "transforms": "errors device staged fused engine",
+    "transforms": "errors arrays device staged fused engine",
     "analysis": "errors arrays transfer transforms missing",
     "filters": "errors output arrays transfer device staged fused engine missing analysis",
     "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "transfer filters imagej_filter descreen_filter",
-    "preview": "errors output transfer analysis",
-    "dask": "errors output arrays transfer filters",
+    "preview": "errors output arrays transfer missing analysis filters",
+    "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
         "fftfilter errors system output transfer staged engine files images missing filters imagej_filter "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arrays import as_numpy
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
@@ -97,7 +98,7 @@ def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Nor
 def numbers(a: ArrayLike) -> Array:
     """Return an array of numbers; raises ParameterError for any other."""
     check_unmasked("array", a)
-    data = np.asarray(a)
+    data = as_numpy(a)
     if data.dtype.kind not in "biufc" or data.ndim == 0:
         raise ParameterError(
             f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along an axis"

@@ -170,7 +170,7 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     from ..descreen_filter import DescreenReference
 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
-    filter_ = DescreenReference(frame.transfer)
+    filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
     largest = max(map(abs, filter_.extremes()[0]))
     unit = max(largest, float(deviation(given.planes).max())) / white or 1.0

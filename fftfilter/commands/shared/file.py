@@ -20,7 +20,7 @@ from ...files.urls import is_url
 from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
-from .folder import about, check_preview, write_preview
+from .folder import check_preview, write_preview
 from .options import device_that_is_done_first, refuse
 
 if TYPE_CHECKING:
@@ -186,14 +186,14 @@ def _write_page(
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.page import page
-    from ...preview.report import FilterReport
+    from ...preview.report import FilterReport, about_filter
     from ...work.opened import filled
 
     given, made, recipe = frame.given, frame.picture, opened.recipe
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
-    said = about(opened.transfer, recipe).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    said = about_filter(opened.transfer, recipe.depth, recipe.channels)
     planes, weight = filled(given, frame.holes, device), recipe.weight(height, width)
     report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)

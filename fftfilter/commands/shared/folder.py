@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,12 +29,8 @@ if TYPE_CHECKING:
     from ...folders.jobs import Files, Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
-    from ...transfer import Transfer
-    from ...work.recipe import Recipe
     from ..filters import CommandOptions
 
-# Up to this many parts of a kind are described one by one.
-TOLD = 3
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
@@ -157,16 +152,6 @@ def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None
     images.write(picture, preview, coding=images.Coding(6), spare=spare)
 
 
-def about(transfer: Transfer, recipe: Recipe, nothing: str = "everything passes") -> str:
-    """Return a filter in one line, with the number of parts of a kind that has many."""
-    counts = Counter(part.plural for part in transfer.parts if part.plural)
-    many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
-    others = [str(part) for part in transfer.parts if part.plural not in many]
-    depth = "" if recipe.depth is None else f", depth {recipe.depth:g} dB"
-    filter_ = " * ".join([*others, *many.values()]) or nothing
-    return filter_ + depth + (f", {recipe.channels} alone" if recipe.channels else "")
-
-
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...folders.jobs import Files, Settings, Tree
@@ -278,6 +263,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
     if preview is None:
         yield from outcomes
         return
+    from ...preview.report import about_filter
     from ...preview.sheet import Sheet
 
     sheet = Sheet(files)
@@ -285,7 +271,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
         if outcome.row:
             sheet.add(outcome.row)
         yield outcome
-    said = about(run.recipe.transfer, run.recipe, nothing="the peaks of each taken out")
+    said = about_filter(run.recipe.transfer, run.recipe.depth, run.recipe.channels, "the peaks of each taken out")
     write_preview(preview, sheet.picture(f"{run.source}   {said}"))
 
 
