@@ -63,9 +63,8 @@ class Runner:
                 programs[real, _key(launch)] = sources, defines
             missing = [launch for launch in missing if (real, _key(launch)) not in programs]
         for key, launch in lacking.items():
-            self._kernels[key] = self.launcher.kernel(
-                *programs[real, key], launch.kernel, dict.fromkeys(launch.arguments)
-            )
+            later = dict.fromkeys(launch.arguments)
+            self._kernels[key] = self.launcher.kernel(*programs[real, key], launch.kernel, later)
 
     def run(self, launches: Iterable[Launch], names: Names) -> None:
         """Launch in order; ``names`` maps the names in their arguments to buffers and numbers.
