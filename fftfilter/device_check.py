@@ -1,16 +1,19 @@
 """``fftfilter devices --check``: every engine and form on a device, beside the float64 reference.
 
 A device is trusted after one small filter (``device/selftest.py``), by one form. This tries all of them, on small, odd,
-prime and large sizes, and holds each to the contract (``output/difference.py``). It also measures what each leaves of a
-wave that the filter removes: the noise floor (``output/rounding.py``) has to lie above the largest of these.
+prime and large sizes, and holds each to the contract (``output/difference.py``). The form that the device is given is
+also tried with all pixels and outputs. What each leaves of a wave that the filter removes is measured, too: the noise
+floor (``output/rounding.py``) has to lie above the largest of these.
 """
 
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +25,14 @@ from .errors import FftfilterError
 from .filters.pipelines import Mirrored
 from .fused import Shape, fused, plain_fft, serves_plain
 from .fused.cpu.pipeline import FusedCpuPipeline
-from .fused.gpu.pipeline import FusedGpuPipeline
+from .fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline
 from .fused.gpu.stream import Stream
+from .missing.fill import fill
+from .missing.reference import fill as fill_by_numpy
 from .output.difference import Difference, transform_bound
-from .output.ramp import Stack
+from .output.histogram import ByHistogram
+from .output.modes import Auto
+from .output.ramp import Stack, on_ramps, ramps
 from .output.rounding import deviation
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline, Transform
@@ -47,10 +54,14 @@ if TYPE_CHECKING:
 
 # One pixel, less than a vector of a CPU, odd, primes, powers of two; (height, width).
 SMALL = ((1, 1), (5, 3), (12, 10), (9, 13), (67, 61), (64, 64))
+SOME = ((12, 10), (67, 61), (64, 64))
 LARGE = ((512, 512), (1000, 1500), (1021, 1031))
 # Longer than what a work-group of a GPU holds: of small factors, and a prime.
 LONG = ((3, 20000), (20000, 3), (2, 20011))
 FLOAT = np.dtype(np.float32)
+OUTPUTS: tuple[Any, ...] = ("keep", "signed", "scale auto")
+# The type of pixels and the output, besides the usual ones.
+KINDS = {"16 bits": ("u2", "magnitude"), "floats": ("f4", "magnitude"), **{each: ("u1", each) for each in OUTPUTS}}
 
 
 class Found(NamedTuple):
@@ -75,7 +86,7 @@ class Form(NamedTuple):
     is_used: bool = True
 
     def __str__(self) -> str:
-        return f"{self.name:<32} {self.precision:<9}"
+        return f"{self.name:<40} {self.precision:<9}"
 
 
 class Row(NamedTuple):
@@ -92,7 +103,7 @@ class Row(NamedTuple):
         return f"{self.found.error:<9.1e} {left:<9} {verdict:<7} {width} x {height}: {self.found.said}"
 
 
-HEADER = f"{'form':<32} {'precision':<9} {'error':<9} {'left':<9} {'verdict':<7} worst picture"
+HEADER = f"{'form':<40} {'precision':<9} {'error':<9} {'left':<9} {'verdict':<7} worst picture"
 
 
 def facts(device: Device) -> str:
@@ -114,12 +125,10 @@ def facts(device: Device) -> str:
 def forms(device: Device) -> Iterator[Form]:
     """Yield what is tried on a device: first what it is given, then what it is not."""
     generic = partial(FusedGpuPipeline, generic=True)
-    mirrored = partial(_filtered, edges="mirror")
+    mirrored, cpu_mirrored = partial(_to_pixels, edges="mirror"), partial(FusedCpuPipeline, edges="mirror")
     by_cpu = [
         Form("fused, CPU form", (*SMALL, *LARGE, *LONG), partial(_filtered, FusedCpuPipeline)),
-        Form(
-            "fused, CPU form, mirrored", (*SMALL, *LARGE), partial(mirrored, partial(FusedCpuPipeline, edges="mirror"))
-        ),
+        Form("fused, CPU form, mirrored", (*SMALL, *LARGE), partial(mirrored, cpu_mirrored)),
     ]
     by_gpu = [
         Form("fused, GPU form, generic", (*SMALL, *LARGE), partial(_filtered, generic)),
@@ -129,18 +138,29 @@ def forms(device: Device) -> Iterator[Form]:
         Form("fused, GPU form, a stream", ((12, 10), (512, 512)), partial(_filtered, _Streamed)),
     ]
     own, others = (by_gpu, by_cpu) if device.is_gpu else (by_cpu, by_gpu)
+    makers: dict[str, MakePipeline] = {"CPU form": FusedCpuPipeline}
+    if device.is_gpu:
+        makers = {"GPU form, generic": generic, "GPU form, specialized": FusedGpuPipeline}
+        if any(name in device.platform for name in WAITING_PLATFORMS):
+            makers["GPU form, four launches"] = four = partial(FusedGpuPipeline, one_launch=False)
+            own.append(Form("fused, GPU form, four launches", (*SMALL, *LARGE), partial(_filtered, four)))
     yield from own
+    for (name, make), what in product(makers.items(), KINDS):
+        yield Form(f"fused, {name}, {what}", (*SOME, *LARGE[:1]), partial(_to_pixels, make, kind=what))
     yield Form("fused, plain FFT", (*SMALL, *LARGE, *LONG), _transformed)
     precisions = ("single", "double") if device.fp64 else ("single",)
     for name in algorithms.names():
         make = partial(StagedPipeline, algorithm=algorithms.load(name))
-        sizes = (*SMALL, *LARGE) if name in ("book", "stockham") else ((12, 10), (67, 61), (64, 64))
+        sizes = (*SMALL, *LARGE) if name in ("book", "stockham") else SOME
         for precision in precisions:
             yield Form(f"staged, {name}", sizes, partial(_filtered, make), precision)
     book = partial(StagedPipeline, algorithm=algorithms.load("book"))
     for precision in precisions:
         yield Form("staged, book, mirrored", SMALL, partial(mirrored, partial(_mirrored, book)), precision)
+        for what in KINDS:
+            yield Form(f"staged, book, {what}", SOME, partial(_to_pixels, book, kind=what), precision)
         yield Form("staged, book, plain FFT", SMALL, _transformed_by_the_book, precision)
+        yield Form("missing pixels", (*SMALL, *LARGE), _completed, precision)
     yield from (form._replace(sizes=form.sizes[1:6], is_used=False) for form in others)
 
 
@@ -159,21 +179,44 @@ def check(device: Device, tried: Iterator[Form] | None = None) -> Iterator[Form 
         yield Row(form, size, worst._replace(error=error_of_all, left=left))
 
 
-def _filtered(make: MakePipeline, launcher: Launcher, size: Size, edges: Edges = "wrap") -> Found:
-    """Filter noise to 8 bits and to values as they are, and remove a wave."""
+def _filtered(make: MakePipeline, launcher: Launcher, size: Size) -> Found:
+    """Filter noise, and remove a wave."""
+    return _to_pixels(make, launcher, size)._replace(left=_left_of_a_wave(make, launcher, size))
+
+
+def _to_pixels(make: MakePipeline, launcher: Launcher, size: Size, edges: Edges = "wrap", kind: str = "") -> Found:
+    """Filter noise to pixels of its own type, and to values as they are."""
     # With mirrored edges the slanted notch takes two inverse transforms.
     transfer = highpass() * notch((0.2, 0.1)) if edges == "mirror" else highpass()
-    gain = grid_with(edges, transfer, *size).gain()
-    noise = np.random.default_rng(61).integers(0, 256, (1, *size), dtype=np.uint8)
-    picture = make(launcher, transfer, Stack(1, *size, noise.dtype, noise.dtype, 255)).run(noise)
-    as_levels = Difference.of(picture[0], reference.filter_image(noise[0], gain, edges=edges), 255)
-    far = float(deviation(noise).max()) or 1.0
-    values = make(launcher, transfer, Stack(1, *size, noise.dtype, launcher.real, None)).run(noise)
-    off = values - reference.filtered(noise, gain, edges).real
-    as_values = Difference.of(values, values - off, 1, unit=far)
-    said = as_levels if as_values.is_right else as_values
-    left = 0.0 if edges == "mirror" else _left_of_a_wave(make, launcher, size)
-    return Found(as_levels.is_right and as_values.is_right, str(said), float(np.abs(off).max()) / far, left)
+    pixel, output = KINDS.get(kind, ("u1", "magnitude"))
+    dtype, white = np.dtype(pixel), {"u1": 255, "u2": 65535, "f4": 1}[pixel]
+    transfer = transfer.keeping_mean() if output == "keep" else transfer
+    noise = np.random.default_rng(61).uniform(0, white, (1, *size)).astype(dtype)
+    stack = Stack(1, *size, dtype, dtype, white)
+    own: Ramps = ByHistogram("magnitude", Auto(), dtype, white)
+    if output != "scale auto":
+        own = None if output == "magnitude" else ramps(output, white=white, dtype=dtype, maxval=white)
+    picture = make(launcher, transfer, stack).run(noise, own)
+    values = make(launcher, transfer, replace(stack, out=launcher.real, white=None)).run(noise)
+    wanted = reference.filtered(noise, grid_with(edges, transfer, *size).gain(), edges).real
+    as_values = _of_values(values, wanted, noise)
+    as_pixels = Difference.of(picture, on_ramps(wanted, stack, own, deviation(noise))[0], white)
+    said = as_pixels if as_values.is_right else as_values
+    return Found(as_pixels.is_right and as_values.is_right, str(said), as_values.largest)
+
+
+def _completed(launcher: Launcher, size: Size) -> Found:
+    """Fill missing pixels of noise: a rectangle, and one of four others."""
+    rng, (height, width) = np.random.default_rng(61), size
+    noise, holes = rng.random((1, *size)), rng.random((1, *size)) < 0.25
+    holes[:, height // 4 : height // 2, width // 4 : width // 2] = True
+    found = _of_values(fill(launcher, noise, holes), fill_by_numpy(noise, holes), noise)
+    return Found(found.is_right, str(found), found.largest)
+
+
+def _of_values(made: Array, wanted: Array, image: Array) -> Difference:
+    """Compare values as parts of the image's largest deviation."""
+    return Difference.of(made, wanted, 1, unit=float(deviation(image).max()) or 1.0)
 
 
 def _left_of_a_wave(make: MakePipeline, launcher: Launcher, size: Size) -> float:
@@ -185,21 +228,15 @@ def _left_of_a_wave(make: MakePipeline, launcher: Launcher, size: Size) -> float
     y, x = np.mgrid[:height, :width]
     wave = np.cos(2 * np.pi * (x / width + y / height)).astype(FLOAT)[None]
     values = make(launcher, transfer, Stack(1, *size, FLOAT, launcher.real, None)).run(wave)
-    off = np.abs(values - reference.filtered(wave, gains).real).max()
-    return float(off) / (float(deviation(wave).max()) or 1.0)
+    return _of_values(values, reference.filtered(wave, gains).real, wave).largest
 
 
 def _transformed(launcher: Launcher, size: Size) -> Found:
     """Transform complex and real numbers along both axes and one, and back to real ones."""
     found = []
-    for data, along, half in (
-        ("complex", "both", False),
-        ("complex", "rows", False),
-        ("complex", "columns", False),
-        ("real", "both", True),
-        ("values", "both", True),
-    ):
-        shape = Shape(data, along, 1, *size, half=half)  # type: ignore[arg-type]
+    kinds: list[tuple[Any, Any]] = [("complex", along) for along in ("both", "rows", "columns")]
+    for data, along in (*kinds, ("real", "both"), ("values", "both")):
+        shape = Shape(data, along, 1, *size, half=data != "complex")
         if not serves_plain(launcher.device, shape):
             continue
         given = _numbers(shape.source, is_real=data == "real")
@@ -207,7 +244,7 @@ def _transformed(launcher: Launcher, size: Size) -> Found:
         if data == "values":
             wanted: Array = np.fft.irfft2(given, size) * (size[0] * size[1])
         elif along == "both":
-            wanted = (np.fft.rfft2 if half else np.fft.fft2)(given)
+            wanted = (np.fft.rfft2 if shape.half else np.fft.fft2)(given)
         else:
             wanted = np.fft.fft(given, axis=2 if along == "rows" else 1)
         found.append(_error(made, wanted, max(size), launcher, f"{data}, {along}"))

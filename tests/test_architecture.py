@@ -53,7 +53,7 @@ ROOMS = {
     "transforms": "errors arrays device staged fused engine",
     "analysis": "errors arrays transfer transforms missing",
     "filters": "errors output arrays transfer device staged fused engine missing analysis",
-    "device_check": "fftfilter errors output transfer device staged fused filters",
+    "device_check": "fftfilter errors output transfer device staged fused missing filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "transfer filters imagej_filter descreen_filter",

@@ -12,7 +12,7 @@ import pyopencl as cl
 from ..errors import DeviceError, ParameterError, TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from ..arrays import Array
     from ..output.histogram import Ramps
@@ -214,14 +214,6 @@ class Launcher:
     def wait(self, event: cl.Event) -> None:
         """Wait for an event; raises the error of the command that it belongs to."""
         event.wait()
-
-    @_plain_errors
-    def launch(
-        self, step: str, kernel: Kernel, arguments: Iterable[Any], items: tuple[int, ...], group: tuple[int, ...]
-    ) -> None:
-        """Set all arguments of a kernel and launch it."""
-        kernel.cl_kernel.set_args(*arguments)
-        self.enqueue(step, kernel, items, group)
 
     def keep_host_time(self, step: str, begin: int, end: int) -> None:
         """Add a step that ran on the host to the timings; ``begin`` and ``end`` in nanoseconds."""

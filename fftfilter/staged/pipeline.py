@@ -17,7 +17,7 @@ from ..device.launcher import FoundOnHost
 from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from . import steps
-from .steps import FORWARD, INVERSE, SPIN, Argument, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
+from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
@@ -44,6 +44,7 @@ class Runner:
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
         self._kernels: dict[Key, Kernel] = {}
+        self._bound: dict[Key, dict[str, Any]] = {}  # the values of a kernel's arguments
 
     def build(self, launches: Iterable[Launch]) -> None:
         """Build the kernels that launches lack, in as few programs as their defines allow: each takes 20 ms and more.
@@ -68,7 +69,8 @@ class Runner:
                 programs[real, _key(launch)] = sources, defines
             missing = [launch for launch in missing if (real, _key(launch)) not in programs]
         for key, launch in lacking.items():
-            self._kernels[key] = self.launcher.kernel(*programs[real, key], launch.kernel)
+            later = dict.fromkeys(launch.arguments)
+            self._kernels[key] = self.launcher.kernel(*programs[real, key], launch.kernel, later)
 
     def run(self, launches: Iterable[Launch], names: Names) -> None:
         """Launch in order; ``names`` maps the names in their arguments to buffers and numbers.
@@ -81,8 +83,12 @@ class Runner:
             if launch.host:
                 self._run_on_host(launch, launch.host, names)
                 continue
-            arguments = [self._argument(argument, names) for argument in launch.arguments]
-            self.launcher.launch(launch.step, self._kernels[_key(launch)], arguments, *self._work_size(launch))
+            key, given = _key(launch), self._values(launch, names)
+            kernel, before = self._kernels[key], self._bound.get(key, {})
+            # Most values are those of the last launch: it is faster to compare them than to set them again.
+            kernel.bind(**{name: value for name, value in given.items() if before.get(name) is not value})
+            self._bound[key] = given
+            self.launcher.enqueue(launch.step, kernel, *self._work_size(launch))
             if launch.swap:
                 names[X], names[Y] = names[Y], names[X]
 
@@ -91,22 +97,17 @@ class Runner:
         data = np.empty((rows, n), self.launcher.complex)
         self.launcher.read(data, names[X])
         begin = perf_counter_ns()
-        data = host(data, *(self._argument(argument, names) for argument in launch.arguments))
+        data = host(data, **self._values(launch, names))
         self.launcher.keep_host_time(launch.step, begin, perf_counter_ns())
         self.launcher.write(names[X], np.ascontiguousarray(data, self.launcher.complex))
 
-    def _argument(self, argument: Argument, names: Names) -> Any:
-        if isinstance(argument, str):
-            argument = names[argument]
-        if isinstance(argument, Local):
-            import pyopencl as cl  # which the room device has to import first
+    def _values(self, launch: Launch, names: Names) -> dict[str, Any]:
+        """Return the arguments of a launch, with buffers and numbers in place of names."""
+        import pyopencl as cl  # which the room device has to import first
 
-            return cl.LocalMemory(argument.numbers * self.launcher.complex.itemsize)
-        if isinstance(argument, float):
-            return self.launcher.real.type(argument)
-        if isinstance(argument, int):
-            return np.uint32(argument)
-        return argument
+        values = {name: names[a] if isinstance(a, str) else a for name, a in launch.arguments.items()}
+        number = self.launcher.complex.itemsize
+        return {name: cl.LocalMemory(a.numbers * number) if isinstance(a, Local) else a for name, a in values.items()}
 
     def _work_size(self, launch: Launch) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return global and local size; the first is rounded up to whole work-groups."""

@@ -1,8 +1,8 @@
 """Plans: launches as plain data, in order, with the names of their buffers; and the steps of the book as launches.
 
-A plan is a tuple of launches, of one kernel each, whose arguments are numbers, or names of what is known only when it
-runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``pipeline.py``
-runs them.
+A plan is a tuple of launches, of one kernel each. A launch has the kernel's arguments by their names there: numbers, or
+names of what is known only when it runs, such as the buffers below. Plans are built by pure functions, printed and
+tested without a device; ``pipeline.py`` runs them.
 
 A launch with ``host`` set is a function on the host instead, as OpenCL C has no recursion.
 
@@ -53,21 +53,19 @@ class Local(NamedTuple):
     numbers: int
 
 
-Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
-
-
 class Launch(NamedTuple):
     """One kernel launch.
 
     ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set only if the
-    kernel needs a certain work-group. ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the
-    arguments, and returns the new rows.
+    kernel needs a certain work-group. ``arguments`` are numbers, names and Local, by the kernel's names and in the
+    order of its declaration. ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the arguments, and
+    returns the new rows.
     """
 
     source: str
     kernel: str
     items: tuple[int, ...]
-    arguments: tuple[Argument, ...]
+    arguments: Mapping[str, object]
     swap: bool = False
     group: tuple[int, ...] | None = None
     defines: tuple[str, ...] = ()
@@ -78,9 +76,10 @@ class Launch(NamedTuple):
         """The name of the step, as ``--profile`` prints it: the stem of the kernel's file."""
         return self.source.rpartition("/")[2].removesuffix(".cl")
 
-    def bind(self, values: Mapping[str, Argument]) -> Launch:
-        """Return the launch with some of the names in its arguments replaced."""
-        return self._replace(arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
+    def bind(self, values: Mapping[str, object]) -> Launch:
+        """Return the launch with other values for some of the names that its arguments have as values."""
+        bound = {name: values.get(a, a) if isinstance(a, str) else a for name, a in self.arguments.items()}
+        return self._replace(arguments=bound)
 
 
 class RowPlan(NamedTuple):
@@ -136,28 +135,30 @@ MOST_GROUPS = 64
 
 def load(width: int, height: int, images: int, pixel: str) -> Launch:
     """Turn pixels (``uchar``, ``ushort``, ``float`` or ``double``) without each image's offset into complex numbers."""
-    items, arguments = (width, height, images), (X, IMAGE, OFFSET, width)
+    items, arguments = (width, height, images), {"x": X, "image": IMAGE, "offset": OFFSET, "width": width}
     return Launch("staged/steps/load.cl", "load", items, arguments, defines=(f"LOAD_PIXEL={pixel}",))
 
 
 def spin_factors(n: int) -> Launch:
     """Fill the table with spin factors, W(i, n) = exp(-2 pi i sqrt(-1) / n) for i below n/2, n a power of two."""
-    return Launch("staged/steps/spin_factors.cl", "spin_factors", (n // 2,), (SPIN, n))
+    return Launch("staged/steps/spin_factors.cl", "spin_factors", (n // 2,), {"w": SPIN, "n": n})
 
 
 def bit_reversal(n: int) -> Launch:
     """Permute rows of length n, a power of two, out of place."""
-    return Launch("staged/steps/bit_reversal.cl", "bit_reversal", (n,), (Y, X, n.bit_length() - 1), swap=True)
+    arguments = {"y": Y, "x": X, "log2_n": n.bit_length() - 1}
+    return Launch("staged/steps/bit_reversal.cl", "bit_reversal", (n,), arguments, swap=True)
 
 
 def butterfly(n: int, stage: int) -> Launch:
     """Run stage 1 ... log2 n of rows of length n, in place, on bit-reversed input."""
-    return Launch("staged/steps/butterfly.cl", "butterfly", (n // 2,), (X, SPIN, FLIP, n, stage))
+    arguments = {"x": X, "w": SPIN, "flip": FLIP, "n": n, "stage": stage}
+    return Launch("staged/steps/butterfly.cl", "butterfly", (n // 2,), arguments)
 
 
 def normalize(n: int, rows: int) -> Launch:
     """Divide rows of length n by n, in place."""
-    return Launch("staged/steps/normalize.cl", "normalize_rows", (n, rows), (X, n))
+    return Launch("staged/steps/normalize.cl", "normalize_rows", (n, rows), {"x": X, "n": n})
 
 
 def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Launch:
@@ -167,13 +168,14 @@ def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side
     read and neighbors are written. ``float4`` is the stream paper's, with two numbers at a time; images with an odd
     side take the plain one.
     """
-    source, items, arguments = "staged/steps/transpose.cl", (width, height, images), (Y, X, width, height)
+    source, items = "staged/steps/transpose.cl", (width, height, images)
+    arguments: dict[str, object] = {"y": Y, "x": X, "width": width, "height": height}
     if kind == "float4" and width % 2 == height % 2 == 0:
         return Launch(source, "transpose_float4", (height // 2, width, images), arguments, swap=True)
     if kind in ("plain", "float4"):
         return Launch(source, "transpose_plain", items, arguments, swap=True)
-    tile = Local(side * (side + 1))
-    return Launch(source, "transpose_tiled", items, (*arguments, tile), swap=True, group=(side, side, 1))
+    arguments["tile"] = Local(side * (side + 1))
+    return Launch(source, "transpose_tiled", items, arguments, swap=True, group=(side, side, 1))
 
 
 def mask(
@@ -184,13 +186,16 @@ def mask(
     The spectra lie transposed, ``(width, height)``, as they are after rows, transpose and rows. ``reversed_bits`` is
     for (height, width): log2 of the length if the bins along that axis are in bit-reversed order, else 0.
     """
-    shape: str = "table"
-    numbers: tuple[float, ...] = ()
+    shape, sides = "table", {"height": height, "width": width}
+    arguments: dict[str, object] = {"x": X, "gains": MASK, **sides}
     if radial is not None:
+        shape, arguments = radial.shape, {"x": X, "near": MASK, **sides}
         outer, inner = radial.cutoffs(height, width)
-        of_cutoffs = [number for cutoff in (outer, inner or outer) for number in (*cutoff.steps(), cutoff.falloff)]
-        shape, numbers = radial.shape, (*of_cutoffs, int(inner is not None), int(radial.is_complement))
-    arguments: tuple[Argument, ...] = (X, MASK, height, width, *numbers, *reversed_bits)
+        for name, cutoff in (("outer", outer), ("inner", inner or outer)):
+            step_x, step_y = cutoff.steps()
+            arguments |= {f"{name}_x": step_x, f"{name}_y": step_y, f"{name}_falloff": cutoff.falloff}
+        arguments |= {"has_inner": inner is not None, "is_complement": radial.is_complement}
+    arguments |= {"height_bits": reversed_bits[0], "width_bits": reversed_bits[1]}
     return Launch("staged/steps/mask.cl", "mask", (height, width, images), arguments, defines=(f"SHAPE={shape}",))
 
 
@@ -206,8 +211,8 @@ def mask_table(height: int, width: int, radial: Radial | None, table: Array | No
 
 def magnitude(width: int, height: int, images: int, dc: float) -> Launch:
     """Write the magnitudes, real numbers, to the other buffer, with ``dc``, H(0), times each image's offset."""
-    items, arguments = (width, height, images), (Y, X, OFFSET, dc, width)
-    return Launch("staged/steps/magnitude.cl", "magnitude", items, arguments, swap=True)
+    arguments = {"y": Y, "x": X, "offset": OFFSET, "dc": dc, "width": width}
+    return Launch("staged/steps/magnitude.cl", "magnitude", (width, height, images), arguments, swap=True)
 
 
 def extremes(count: int, images: int, size: int) -> tuple[Launch, ...]:
@@ -216,10 +221,11 @@ def extremes(count: int, images: int, size: int) -> tuple[Launch, ...]:
     ``size`` is the size of a work-group, a power of two.
     """
     source, groups = "staged/steps/extremes.cl", _groups(count, size)
-    items, arguments = (groups * size, images), (Y, X, np.uint64(count), Local(size))
+    of_values = {"parts": Y, "values": X, "count": np.uint64(count), "pairs": Local(size)}
+    of_extremes = {"parts": Y, "groups": groups, "pairs": Local(size)}
     return (
-        Launch(source, "extremes_of_values", items, arguments, group=(size, 1)),
-        Launch(source, "extremes_of_extremes", (size, images), (Y, groups, Local(size)), group=(size, 1)),
+        Launch(source, "extremes_of_values", (groups * size, images), of_values, group=(size, 1)),
+        Launch(source, "extremes_of_extremes", (size, images), of_extremes, group=(size, 1)),
     )
 
 
@@ -235,7 +241,9 @@ def _groups(count: int, size: int) -> int:
 
 def quantize(count: int, images: int, first_pair: int, pixel: str) -> Launch:
     """Map images of count magnitudes in X, as parts of their largest in Y, to pixels by their ramps."""
-    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, RAMPS, UNDECIDED)
+    numbers = {"first": np.uint64(first_pair), "count": np.uint64(count)}
+    of_pictures = {"noise_floor": NOISE_FLOOR, "ramps": RAMPS, "counts": UNDECIDED}
+    arguments = {"image": IMAGE, "values": X, "parts": Y, **numbers, **of_pictures}
     return Launch("staged/steps/quantize.cl", "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))
 
 
@@ -272,22 +280,24 @@ def bluestein(n: int, plan: Callable[[int], RowPlan]) -> RowPlan:
     inner = plan(m)
     chirp = np.uint64(inner.spin_length)
     filter_ = np.uint64(inner.spin_length + n)
+    of_rows = {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "chirp": chirp, "n": n, "m": m}
+    of_filter = {"x": X, "w": SPIN, "flip": FLIP, "filter": filter_, "m": m}
     return RowPlan(
         n,
         inner.spin_length + n + m,
         tables=(
             *inner.tables,
-            Launch(BLUESTEIN, "chirp", (n,), (SPIN, chirp, np.uint64(n))),
-            Launch(BLUESTEIN, "chirp_filter", (m,), (X, SPIN, chirp, n, m)),
+            Launch(BLUESTEIN, "chirp", (n,), {"w": SPIN, "chirp": chirp, "n": np.uint64(n)}),
+            Launch(BLUESTEIN, "chirp_filter", (m,), {"y": X, "w": SPIN, "chirp": chirp, "n": n, "m": m}),
             *inner.run(1, FORWARD, ordered=False),
-            Launch(BLUESTEIN, "keep_filter", (m,), (SPIN, X, filter_, m)),
+            Launch(BLUESTEIN, "keep_filter", (m,), {"w": SPIN, "x": X, "filter": filter_, "m": m}),
         ),
         launches=(
-            Launch(BLUESTEIN, "chirp_in", (m,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+            Launch(BLUESTEIN, "chirp_in", (m,), of_rows, swap=True),
             *inner.run(1, FORWARD, ordered=False),
-            Launch(BLUESTEIN, "convolve", (m,), (X, SPIN, FLIP, filter_, m)),
+            Launch(BLUESTEIN, "convolve", (m,), of_filter),
             *inner.run(1, INVERSE, ordered=False),
-            Launch(BLUESTEIN, "chirp_out", (n,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+            Launch(BLUESTEIN, "chirp_out", (n,), of_rows, swap=True),
         ),
         width=max(m, inner.width),
     )

@@ -143,7 +143,7 @@ def test_stockham_takes_the_radix_that_is_left_last(radix, n, radices):
     stages = algorithms.load("stockham", radix=radix).plan(n).launches
     assert [stage.defines[0] for stage in stages] == [f"STOCKHAM_RADIX={r}" for r in radices]
     assert [stage.items for stage in stages] == [(n // r,) for r in radices]
-    assert [stage.arguments[-1] for stage in stages] == [int(np.prod(radices[:i])) for i in range(len(radices))]
+    assert [stage.arguments["p"] for stage in stages] == [int(np.prod(radices[:i])) for i in range(len(radices))]
     assert all(stage.swap for stage in stages)
 
 
@@ -163,18 +163,16 @@ def test_coalesced_work_groups_have_256_work_items_wherever_a_row_has_them():
 def test_peases_spin_factors_halve_and_geometry_stays():
     first, *stages = algorithms.load("pease").plan(16).launches
     assert first.kernel == "pease_bit_reversal"
-    assert [stage.arguments[-1] for stage in stages] == [8, 4, 2, 1]
-    assert {(stage.kernel, stage.items, stage.arguments[:-1]) for stage in stages} == {
-        ("pease_line", (4,), ("y", "x", "spin", "flip", 16))
-    }
+    assert [stage.arguments["distinct"] for stage in stages] == [8, 4, 2, 1]
+    assert {(stage.kernel, stage.items, stage.arguments["n"]) for stage in stages} == {("pease_line", (4,), 16)}
 
 
 @pytest.mark.parametrize(("n", "items", "sides"), [(64, (2, 8), (8, 8)), (128, (4, 8), (16, 8)), (8, (1, 2), (4, 2))])
 def test_peases_square_is_launched_over_both_sides(n, items, sides):
     plan = algorithms.load("pease", layout="square").plan(n)
-    assert {(stage.kernel, stage.items, stage.arguments[4:6]) for stage in plan.launches[1:]} == {
-        ("pease_square", items, sides)
-    }
+    assert {
+        (stage.kernel, stage.items, stage.arguments["width"], stage.arguments["height"]) for stage in plan.launches[1:]
+    } == {("pease_square", items, *sides)}
     assert plan.run(3, FORWARD)[1].items == (items[0], 3 * items[1])
 
 

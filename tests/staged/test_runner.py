@@ -10,7 +10,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Runner, Workspace
-from fftfilter.staged.steps import IMAGE, OFFSET, Launch, X, Y, load, magnitude, plan_rows
+from fftfilter.staged.steps import IMAGE, OFFSET, Launch, X, Y, load, magnitude, normalize, plan_rows
 
 ROWS = np.array([[3 + 4j, -5], [12j, 0]], np.complex64)
 
@@ -64,7 +64,7 @@ def test_a_stage_on_the_host_has_the_rows_and_its_arguments():
         seen.append((rows.tolist(), factor, power))
         return rows * factor**power
 
-    Runner(launcher).run([Launch("triple", "triple", (2, 2), ("factor", 2), host=triple)], names)
+    Runner(launcher).run([Launch("triple", "triple", (2, 2), {"factor": "factor", "power": 2}, host=triple)], names)
     assert seen == [(ROWS.tolist(), 3, 2)]
     launcher.read(got := np.empty_like(ROWS), names[X])
     assert got.tolist() == (9 * ROWS).tolist()
@@ -102,6 +102,20 @@ def test_two_runners_do_not_share_a_kernels_arguments(launcher):
         runner.run([magnitude(2, 2, 1, 0.0)], names)
     for names, wanted in ((first, [[5, 5], [12, 0]]), (second, [[10, 10], [24, 0]])):
         launcher.read(got := np.empty((2, 2), np.float32), names[X])
+        assert got.tolist() == wanted
+
+
+def test_arguments_that_change_between_launches_are_set_again(launcher):
+    stages = [normalize(2, 2), normalize(2, 1), normalize(4, 1), normalize(2, 2)]
+    names = buffers(launcher)
+    runner = Runner(launcher)
+    for stage in stages:
+        runner.run([stage], names)
+    names[X], names[Y] = names[Y], names[X]
+    launcher.write(names[X], ROWS)
+    runner.run([normalize(2, 2)], names)
+    for name, wanted in ((Y, (ROWS / [[32], [16]]).tolist()), (X, (ROWS / 2).tolist())):
+        launcher.read(got := np.empty_like(ROWS), names[name])
         assert got.tolist() == wanted
 
 

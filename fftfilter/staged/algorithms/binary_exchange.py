@@ -25,8 +25,8 @@ def plan(n: int, *, p: int | None = None) -> RowPlan:
         raise ParameterError(f"p {p!r} is invalid: choose a number of work-items, 1 or more")
     items = min(p or n, n)
     log2_n = n.bit_length() - 1
+    arguments = {"r": Y, "s": X, "w": SPIN, "flip": FLIP, "log2_n": log2_n}
     stages = tuple(
-        Launch(SOURCE, "binary_exchange", (items,), (Y, X, SPIN, FLIP, log2_n, m, items), swap=True)
-        for m in range(log2_n)
+        Launch(SOURCE, "binary_exchange", (items,), {**arguments, "m": m, "p": items}, swap=True) for m in range(log2_n)
     )
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(*stages, bit_reversal(n)), width=n)

@@ -23,6 +23,6 @@ def supports(n: int) -> bool:
 
 def plan(n: int) -> RowPlan:
     """Return the sum as one launch, one work-item a number of the spectrum."""
-    table = Launch(SOURCE, "dft_spin_factors", (n,), (SPIN, n))
-    sum_ = Launch(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True)
+    table = Launch(SOURCE, "dft_spin_factors", (n,), {"w": SPIN, "n": n})
+    sum_ = Launch(SOURCE, "dft", (n,), {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "n": n}, swap=True)
     return RowPlan(n, spin_length=n, tables=(table,), launches=(sum_,), width=n)

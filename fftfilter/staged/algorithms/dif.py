@@ -21,7 +21,8 @@ def plan(n: int) -> RowPlan:
     """Return narrowing butterflies and bit reversal; unordered, DIF forward and DIT inverse without it."""
     log2_n = n.bit_length() - 1
     narrowing = tuple(
-        Launch(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)
+        Launch(SOURCE, "dif_butterfly", (n // 2,), {"x": X, "w": SPIN, "flip": FLIP, "n": n, "stage": stage})
+        for stage in range(log2_n, 0, -1)
     )
     widening = tuple(butterfly(n, stage) for stage in range(1, log2_n + 1))
     launches = *narrowing, bit_reversal(n)

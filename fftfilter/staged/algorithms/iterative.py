@@ -18,7 +18,7 @@ SOURCE = "staged/algorithms/iterative.cl"
 def plan(n: int) -> RowPlan:
     """Return one work-item for all stages, then bit reversal."""
     log2_n = n.bit_length() - 1
-    arguments = (Y, X, SPIN, FLIP, log2_n)
+    arguments = {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "log2_n": log2_n}
     # The kernel swaps its buffers log2_n times: an odd number leaves the result in the other one.
     loops = Launch(SOURCE, "iterative", (1,), arguments, swap=log2_n % 2 == 1, group=(1, 1))
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(loops, bit_reversal(n)), width=n)

@@ -29,19 +29,21 @@ def plan(n: int, *, layout: str = "line") -> RowPlan:
     """
     check_option("layout", layout, ("line", "square"))
     if n == 2:
-        pair = Launch(SOURCE, "pease_pair", (1,), (X,))
+        pair = Launch(SOURCE, "pease_pair", (1,), {"x": X})
         return RowPlan(n, spin_length=0, tables=(), launches=(pair,), width=n)
     log2_n = n.bit_length() - 1
     distinct = [1 << (log2_n - 1 - stage) for stage in range(log2_n)]
+    arguments = {"y": Y, "x": X, "w": SPIN, "flip": FLIP}
     if layout == "square" and n >= 8:
         height = 1 << (log2_n // 2)
         width = n // height
+        square = {**arguments, "width": width, "height": height}
         stages = tuple(
-            Launch(SOURCE, "pease_square", (width // 4, height), (Y, X, SPIN, FLIP, width, height, d), swap=True)
-            for d in distinct
+            Launch(SOURCE, "pease_square", (width // 4, height), {**square, "distinct": d}, swap=True) for d in distinct
         )
     else:
-        stages = tuple(Launch(SOURCE, "pease_line", (n // 4,), (Y, X, SPIN, FLIP, n, d), swap=True) for d in distinct)
-    table = Launch(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n))
-    reversal = Launch(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True)
+        line = {**arguments, "n": n}
+        stages = tuple(Launch(SOURCE, "pease_line", (n // 4,), {**line, "distinct": d}, swap=True) for d in distinct)
+    table = Launch(SOURCE, "pease_spin_factors", (n // 2,), {"w": SPIN, "log2_n": log2_n})
+    reversal = Launch(SOURCE, "pease_bit_reversal", (n // 2,), {"y": Y, "x": X, "log2_n": log2_n}, swap=True)
     return RowPlan(n, spin_length=n // 2, tables=(table,), launches=(reversal, *stages), width=n)

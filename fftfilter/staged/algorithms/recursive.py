@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def plan(n: int) -> RowPlan:
     """Return a function on the host."""
-    launch = Launch("recursive", "recursive", (n,), (FLIP,), host=transform)
+    launch = Launch("recursive", "recursive", (n,), {"flip": FLIP}, host=transform)
     return RowPlan(n, spin_length=0, tables=(), launches=(launch,), width=n)
 
 

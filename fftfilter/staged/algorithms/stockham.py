@@ -27,6 +27,7 @@ def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
     while p < n:
         r = min(radix, n // p)
         defines = (f"STOCKHAM_RADIX={r}", f"STOCKHAM_MULTIPLY=multiply_{arithmetic}")
-        stages.append(Launch(SOURCE, "stockham", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines))
+        arguments = {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "n": n, "p": p}
+        stages.append(Launch(SOURCE, "stockham", (n // r,), arguments, swap=True, defines=defines))
         p *= r
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=tuple(stages), width=n)

@@ -25,7 +25,7 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
     p = 1
     while p < n:
         size = min(r, n // p // 2)
-        arguments = (Y, X, FLIP, p, Local(2 * size))
+        arguments = {"y": Y, "x": X, "flip": FLIP, "p": p, "u": Local(2 * size)}
         stages.append(Launch(SOURCE, "workgroup", (n // 2,), arguments, swap=True, group=(size, 1)))
         p *= 2 * size
     return RowPlan(n, spin_length=0, tables=(), launches=tuple(stages), width=n)

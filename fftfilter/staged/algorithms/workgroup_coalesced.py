@@ -26,7 +26,7 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
     while p < n:
         size = min(r, n // p // 2)
         side = min(ITEMS // size, n // (2 * size))
-        arguments = (Y, X, SPIN, FLIP, n, p, size, Local(2 * size * side))
+        arguments = {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "n": n, "p": p, "r": size, "u": Local(2 * size * side)}
         group = (size * side, 1)
         stages.append(Launch(SOURCE, "workgroup_coalesced", (n // 2,), arguments, swap=True, group=group))
         p *= 2 * size

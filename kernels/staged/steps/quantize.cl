@@ -5,7 +5,7 @@
 // Launch   (count, images) work-items
 // Reads    values[i], and the image's pair of extremes at parts[first + image]; the ramp for parts of the largest
 // Writes   image[i], the pixel on the ramp. An image that never exceeds its noise_floor is rounding noise: all its
-//          values count as 0.
+//          values count as 0. Not ramp_for: it divides the ramp by the largest, in single precision, not the values
 //          counts[image] is how many levels are nearer than undecided to the edge between two pixels
 //
 // needs: ramp.cl
