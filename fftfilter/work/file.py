@@ -74,7 +74,7 @@ class Done:
     frame: Frame | None = None
     """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
-    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made) -> None:
         """Add one more page."""
         size = made.planes.size
         self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
@@ -84,7 +84,6 @@ class Done:
         self.clipped = (self.clipped * self.samples + made.clipped * size) / (self.samples + size)
         self.samples += size
         self.notes += [made.note] if made.note else []
-        self.cautions += [line for line in cautions if line not in self.cautions]
 
 
 def filter_stack(
@@ -165,16 +164,18 @@ def filter_file(
     observe: Observe | None = None,
     submit: Submit | None = None,
     advance: Callable[[], None] | None = None,
+    say: Callable[[list[str]], None] = lambda _: None,
 ) -> Done:
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
     with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
-    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
-    reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
+    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. ``say`` is
+    called once with the cautions: before a picture is filtered, and when all pages are written. Raises what reading,
+    filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if not isinstance(opened.found, images.Pages):
-        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep)
+        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep, say=say)
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
@@ -199,12 +200,12 @@ def filter_file(
                     is_shown = keep and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.frame = frame if is_shown else done.frame
-                    cautions = opened.cautions(frame)
+                    done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if number == 1:
                         opened.tell(picture, target, suffix)
-                    done.note(frame, made, cautions)
+                    done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
@@ -221,6 +222,7 @@ def filter_file(
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    say(done.cautions)
     return done
 
 
@@ -233,13 +235,15 @@ def _filter_picture(
     *,
     compare: bool,
     keep: bool,
+    say: Callable[[list[str]], None],
 ) -> Done:
     frame = opened.frame(target, keep=compare or keep)
-    picture, cautions = frame.picture, opened.cautions(frame)
+    picture = frame.picture
     done = Done(1, picture.planes.shape, str(picture.planes.dtype), frame=frame if keep else None)
-    done.has_table = picture.table is not None
+    done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
+    say(done.cautions)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(frame, made, cautions)
+    done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:

@@ -114,8 +114,6 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
-    else:
-        _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.mode.cautions(recipe.scale))
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
@@ -123,6 +121,11 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         progress.advance()
         if watch:
             watch(progress.total)
+
+    def say(cautions: list[str]) -> None:
+        progress.clear()
+        for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
+            click.echo(f"fftfilter: {line}", err=True)
 
     with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
@@ -135,11 +138,10 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
                 keep=options.preview is not None,
                 observe=observe,
                 advance=advance,
+                say=say,
             )
         finally:
             progress.clear()
-        if has_pages:
-            _say([] if options.quiet else done.cautions + recipe.mode.cautions(recipe.scale))
         _say_notes(opened, done, options)
         if options.verbose:
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
@@ -148,11 +150,6 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     if options.preview and done.frame:
         _write_page(options.preview, opened, done.frame, options.device, files)
     return done
-
-
-def _say(cautions: Sequence[str]) -> None:
-    for line in cautions:
-        click.echo(f"fftfilter: {line}", err=True)
 
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
