@@ -61,7 +61,7 @@ class DescreenFilter(PictureFilter):
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:
             (ramp,) = ramps("keep", white=white, dtype=dtype, maxval=top)
-            planes, clipped, _ = pixels(values, ramp, float(deviation(planes).max()), dtype)
+            planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
         return planes, Found(extremes, [clipped], weak)
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:

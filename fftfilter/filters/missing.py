@@ -18,7 +18,7 @@ from ..missing.reference import waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import on_valid, ramps
+from ..output.ramp import Quantized, on_valid, ramps
 from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
@@ -52,7 +52,7 @@ def filtered(
         own = ramps(output, scale, [unit], **of_output)
     far = float(deviation(whole).max()) * described.transfer.largest
 
-    def pixels(values: Array) -> tuple[Array, float, float, float]:
+    def pixels(values: Array) -> Quantized:
         return on_valid(values, planes, holes, own, deviation=far, **of_output)
 
     of_values = prepared.of_values()
@@ -61,17 +61,18 @@ def filtered(
     values += base
     if is_values:
         values, unit = values * unit, 1.0
-    (made, largest, clipped, undecided), weak = pixels(values), found.weak
-    if undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
-        (made, largest, clipped, _), weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
+    made, weak = pixels(values), found.weak
+    is_undecided = made.undecided * holes.size > max(1.5, (~holes).sum() / 750)
+    if is_undecided and launcher.real == np.float32 and launcher.device.fp64:
+        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
     prepared.engine = of_values.engine
-    return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
+    return made.pixels, Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
 
 
 def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
-    """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
+    """Fill a picture's holes with the values that the filter takes.
 
-    Behind them are these values, and the unit that all are divided by.
+    Return the planes less a value of each, these values, and the unit that all are divided by.
     """
     own, unit = np.where(holes, planes.dtype.type(0), planes), 1.0
     own = own.astype(np.result_type(planes, np.float32), copy=False)

@@ -57,6 +57,11 @@ UNDECIDED = NUDGE / 8
 WHITE = 1 - 2**-16
 
 
+def rounded(levels: Array) -> Array:
+    """Return levels rounded to the nearest whole number, halves up."""
+    return np.floor(levels + 0.5 + NUDGE)
+
+
 def decided_row(height: int, width: int) -> int:
     """Return n where every n-th row tells how much of a picture is undecided: odd, as what repeats is often even."""
     return min(height * width >> 13, 128) | 1

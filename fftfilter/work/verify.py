@@ -123,11 +123,12 @@ def references_of(
         if holes.any():
             own, far = None if mode.is_values else ramp[None], largest_deviation
             of = values.copy()
-            made, *_ = on_valid(of, planes, holes, own, white=white, dtype=dtype, maxval=depth.maxval, deviation=far)
+            as_written: dict[str, Any] = {"white": white, "dtype": dtype, "maxval": depth.maxval}
+            made = on_valid(of, planes, holes, own, deviation=far, **as_written).pixels
             if mode.is_values:
                 np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:
-            made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
+            made = pixels(values.copy(), ramp, largest_deviation, dtype).pixels
         yield Reference(made, values, stretch, unit)
 
 

@@ -70,7 +70,7 @@ def test_floats_are_neither_nudged_nor_rounded_to_white():
 
 def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
     (ramp,) = ramps(output, scale, white=white, dtype=depth.dtype, maxval=depth.maxval)
-    found, clipped, _ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
+    found, clipped, *_ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
     return found.tolist(), clipped
 
 
@@ -111,4 +111,4 @@ def test_a_given_range_is_in_grey_levels_whatever_a_value_of_1_is(unit):
     """Its middle is no white, and what rounding leaves short of its end is."""
     (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
     levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])
-    assert pixels(levels / unit, ramp, 0, np.uint8)[0].tolist() == [0, 127, 252, 255, 255, 255]
+    assert pixels(levels / unit, ramp, 0, np.uint8).pixels.tolist() == [0, 127, 252, 255, 255, 255]
