@@ -29,6 +29,7 @@
 #error "edges.cl: -D EDGES=wrap or mirror is missing"
 #endif
 
+// 1 if EDGES is mirror
 #define wrap_is_mirrored 0
 #define mirror_is_mirrored 1
 #define IS_MIRRORED PASTE(EDGES, _is_mirrored)

@@ -7,6 +7,7 @@
 //
 // One text for all forms: VALUE is a real number, or a vector of them where a file before this one says so.
 
+// One number at a time, unless a file before this one says otherwise
 #ifndef VALUE
 #define VALUE real_t
 #endif

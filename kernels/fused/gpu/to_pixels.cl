@@ -9,6 +9,7 @@
 //
 // needs: fused/gpu/inverse_rows.cl fused/gpu/quantize.cl
 
+// The steps, in their order in `progress`
 #define ROW_STEP 0
 #define COLUMN_STEP 1
 #define INVERSE_STEP 2
@@ -27,6 +28,7 @@
 // A level that is far from any edge
 #define DECIDED 0.5f
 
+// Pixels of a picture, and groups that transform its rows
 #define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 
