@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .filters.call import Observe
     from .transfer import Transfer
 
-# Of a padded picture, at the peak on a CPU: the pixels, the values and the spectrum.
+# For a padded picture, at the peak on a CPU: the pixels, the values and the spectrum
 _BYTES_A_PIXEL = 24
 _BINS = 256
 # What autoscaling saturates in percent, half of it at either end.
@@ -38,9 +38,9 @@ class ImageJFilter(PictureFilter):
     """A filter to use again: ImageJ's, of ``transfer.imagej``, on one device.
 
     The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
-    white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. Of a picture with
-    three channels the brightness, the largest of them, is filtered; hue and saturation stay. Further options are those
-    of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
+    white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. In pictures with
+    three channels, only the brightness, the largest of them, is filtered; hue and saturation stay. Further options are
+    those of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
     """
 
     name = "ImageJ's filter"

@@ -4,8 +4,8 @@
 
 A wave of several channels is one peak. If it stands out enough in one channel, less is enough in the others.
 
-Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). Of two
-neighbors, W(1 - x) / W(x) = (1 + x) / (2 - x): their ratio gives the place of the frequency between them (Grandke,
+Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). The
+ratio of two neighbors, W(1 - x) / W(x) = (1 + x) / (2 - x), gives the place of the frequency between them (Grandke,
 Interpolation algorithms for discrete Fourier transforms of weighted signals, 1983).
 """
 

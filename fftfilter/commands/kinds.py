@@ -352,8 +352,8 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "stripes",
-            "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
-            "is taken as the picture has of them, so that one without any hardly changes.",
+            "Remove parallel stripes of all periods, such as those of a scan. Vertical and horizontal ones are "
+            "removed as far as the picture has them, so that one without any hardly changes.",
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),

@@ -250,7 +250,7 @@ def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tu
     if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
         return 0  # it is in double precision already, or there is none
     weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
-    # Of a small image numpy's minimum would take a hundredth of its time.
+    # NumPy's minimum would take a hundredth of a small image's time.
     if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
         return 0
     (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1

@@ -36,7 +36,7 @@ class Report:
         self._warn = warn
         self._file: IO[str] | None = None
         self.identity = None if self._is_standard_output else identity(place(path))
-        """Of the file that would be overwritten, None if there is none yet."""
+        """That of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
         """Whether lines are missing."""
         name = place(real(place(path))).name

@@ -76,9 +76,10 @@ class Mode(NamedTuple):
     """Whether it is the default."""
 
     def range_up_to(self, largest: float) -> Range:
-        """Return which values are black and white if ``largest`` is the largest magnitude; 0 is rounding noise.
+        """Return which values are black and white if ``largest`` is the largest magnitude.
 
-        Both are parts of the input's white, or whatever ``largest`` is a part of.
+        ``largest`` is 0 if the picture holds only rounding noise. Both are parts of the input's white, or of what
+        ``largest`` is a part of.
         """
         high = largest or 1.0
         return Range(-high if self.is_symmetric else 0.0, high, of_white=True)
@@ -86,8 +87,8 @@ class Mode(NamedTuple):
     def needs_ramps(self, scale: Scale | None) -> bool:
         """Return whether pipelines have to be given ramps (``ramp.py``).
 
-        They do without for values as they are, and for the default output with each picture's own range: of complex
-        values these are the real part and the magnitude.
+        Not for raw values, nor for the default output with its own range: pipelines compute those directly (for complex
+        results the real part, or the magnitude).
         """
         return not (self.is_values or (self.is_default and scale is None))
 

@@ -161,14 +161,10 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
 class Quantized(NamedTuple):
     """One picture's filtered values as pixels."""
 
-    pixels: Array
-    """``(channels, height, width)``"""
-    clipped: float
-    """The part of the samples that is clipped to black or white."""
-    undecided: float
-    """The part of the samples that is undecided; 0 in double precision."""
-    largest: float
-    """The largest magnitude of the values."""
+    pixels: Array  # (channels, height, width)
+    clipped: float  # the part of the samples that is clipped to black or white
+    undecided: float  # the part of the samples that is undecided; 0 in double precision
+    largest: float  # the largest magnitude of the values
 
 
 def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 # More than any picture has. Its square stays far within double precision.
 MOST_NOISE = 1e9
-# Of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
+# Strengths of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
 USUAL_STRENGTH, WEAKEST, STRONGEST = 18.0, 10.0, 300.0
 NOTHING = "no screen is found: the picture stays as it is"
 

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
-    Observe = Callable[[str, NDArray[Any]], None]
+    Observe = Callable[[str, NDArray[Any]], None] | None
+    Say = Callable[[list[str]], None]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
@@ -52,9 +53,9 @@ class Done:
 
     pages: int
     shape: tuple[int, ...]
-    """Of the first page: channels, height, width."""
+    """That of the first page: channels, height, width."""
     dtype: str
-    """Of the first page, as it was read."""
+    """That of the first page, as it was read."""
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
@@ -161,10 +162,10 @@ def filter_file(
     spare: Spare = (),
     compare: bool = False,
     keep: bool = False,
-    observe: Observe | None = None,
+    observe: Observe = None,
     submit: Submit | None = None,
     advance: Callable[[], None] | None = None,
-    say: Callable[[list[str]], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Done:
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
@@ -231,11 +232,11 @@ def _filter_picture(
     target: FileName,
     filter_: Filter,
     spare: Spare,
-    observe: Observe | None,
+    observe: Observe,
     *,
     compare: bool,
     keep: bool,
-    say: Callable[[list[str]], None],
+    say: Say,
 ) -> Done:
     frame = opened.frame(target, keep=compare or keep)
     picture = frame.picture

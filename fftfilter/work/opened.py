@@ -115,7 +115,7 @@ class Opened:
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
-    """Of the file, which outputs must not replace, by :func:`files.sources.identity`."""
+    """That of the file, by :func:`files.sources.identity`: outputs must not replace it."""
     times: Times | None = None
     """For the output, if it gets the input's."""
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Holes = NDArray[np.bool_]
 
 
-# Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
+# Bytes a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all
 _BYTES_OF_PART = 24
 # The defaults of the options that all methods have.
 _OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..filters import CommandOptions
 
 
-# Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
+# For a stack on two cores, decoding and encoding included: enough to say how long it takes
 PIXELS_A_SECOND = 3e7
 # The key of a context's function that is called after each page with the number of all pages.
 ADVANCE = "fftfilter.advance"
@@ -240,7 +240,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
-    # Of many pages, the first one's; what is said anyway is not said again.
+    # The first page's note; what is said anyway is not said again.
     found = f" ({done.notes[0]})" if done.notes and not opened.recipe.how.says_notes else ""
     return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 

@@ -55,8 +55,8 @@ INLINE void wait_for(volatile global const uint *done, const uint tasks)
     FENCE;
 }
 
-// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped. Of EVERY(SIZE) values in
-// a work-item's registers one is looked at, of each work-item another.
+// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped. One of EVERY(SIZE) values
+// in a work-item's registers is looked at, another one in each work-item.
 INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const uint p, const ramp_t ramp,
                            global uint *undecided)
 {
