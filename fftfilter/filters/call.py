@@ -73,7 +73,7 @@ class Call:
     """What the pixels were made of."""
     of_pixels: PixelOptions
     ramps: Ramps
-    """From the filtered values of each picture to the output's pixels, if they are no magnitudes of their own range."""
+    """From the filtered values of each picture to the output's pixels; None stands for the pipeline's own."""
     channel_axis: int | None
     shape: tuple[int, ...]
 
@@ -149,7 +149,7 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
 def _ramps(prepared: Prepared, exponents: NDArray[np.int32], grey: Grey) -> Ramps:
     """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
-    None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
+    None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
     """
     output, scale = prepared.description.output, prepared.description.scale
     if not prepared.description.mode.needs_ramps(scale):

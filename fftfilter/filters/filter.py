@@ -123,7 +123,7 @@ class Filter:
 
         It has the open device of this one, unless the options name another, and filters as one that is made anew.
         """
-        made = copy.copy(self)
+        made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
         if made._options.get("device") == self._options.get("device"):
             made.launcher = made._queue_on(self.launcher.device)
@@ -212,7 +212,7 @@ class Filter:
                 self._check_missing()
             elif not self._is_by_picture:
                 with suppress(MissingError):
-                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
                     return result
             return self._by_picture(image, channel_axis, of_pixels, missing, observe)
 
@@ -245,7 +245,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = None if self._is_by_picture else start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self._is_by_picture else start(self._prepare(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -262,7 +262,7 @@ class Filter:
         the array is gone; up to 256 MiB of it.
         """
         with self._alone():
-            prepared = self._ready()
+            prepared = self._prepare()
             return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
@@ -290,7 +290,7 @@ class Filter:
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         with self._alone():
-            return self._ready().device_bytes(shape)
+            return self._prepare().device_bytes(shape)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
@@ -328,12 +328,7 @@ class Filter:
         """Raise ParameterError for missing pixels if the filter takes none."""
 
     def _by_picture(
-        self,
-        image: Any,
-        channel_axis: int | None,
-        of_pixels: PixelOptions,
-        missing: ArrayLike | None,
-        observe: Observe,
+        self, image: Any, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None, observe: Observe
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
@@ -350,7 +345,7 @@ class Filter:
         from .missing import filtered
 
         if not self.transfer.is_fitted:
-            return filtered(self._ready(), planes, holes, grey, observe)
+            return filtered(self._prepare(), planes, holes, grey, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
 
@@ -365,10 +360,11 @@ class Filter:
 
     def _retuned(self, transfer: Transfer) -> Prepared:
         """Return what filters the next picture by a transfer function of its own."""
-        self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+        self._prepared = self._prepare().retuned(describe(transfer, self._description.options))
         return self._prepared
 
-    def _ready(self) -> Prepared:
+    def _prepare(self) -> Prepared:
+        """Return the description prepared on the device, made once."""
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared

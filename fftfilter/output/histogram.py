@@ -68,7 +68,7 @@ class ByHistogram(NamedTuple):
 
 
 Ramps: TypeAlias = "Array | ByHistogram | None"
-"""The ramp of each picture; None are a stack's own (:func:`ramp.own_ramps`)."""
+"""The ramp of each picture; None stands for the pipeline's own (:func:`ramp.own_ramps`)."""
 
 
 def counted(height: int, width: int) -> tuple[int, int]:

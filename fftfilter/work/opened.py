@@ -312,11 +312,7 @@ def first_of(found: Picture | Pages) -> Picture:
 
 
 def filtered(
-    filter_: Filter,
-    frames: Sequence[Frame],
-    recipe: Recipe,
-    *,
-    observe: Callable[[str, Array], None] | None = None,
+    filter_: Filter, frames: Sequence[Frame], recipe: Recipe, *, observe: Callable[[str, Array], None] | None = None
 ) -> list[Made]:
     """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
 
