@@ -129,7 +129,8 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
 
 def _extension(name: str) -> str:
     # Asked several times a file: a path would take ten times as long.
-    return os.path.splitext(name.rstrip("/"))[1]  # noqa: PTH122
+    stem, dot, last = os.path.basename(name.rstrip("/")).rpartition(".")  # noqa: PTH119
+    return dot + last if stem and last else ""
 
 
 def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
