@@ -1,5 +1,5 @@
 // Ramp: maps filtered values to pixels, for every output, by a straight line that ends in black and white. Only its
-// numbers make it a magnitude or the input's grey levels. The twin of fftfilter/output/ramp.py, which says how to find
+// numbers make it a magnitude or the input's gray levels. The twin of fftfilter/output/ramp.py, which says how to find
 // them.
 //
 //     pixel = stretch value + shift     at least bottom, at most top, truncated for whole numbers;

@@ -227,8 +227,8 @@ wiener_options = filter_option(
     metavar="NOISE",
     multiple=True,
     default=("auto",),
-    short="The noise in grey levels, white being 255, or auto.",
-    help="The standard deviation of the noise in grey levels, white being 255; auto measures it where the spectrum is "
+    short="The noise in gray levels, white being 255, or auto.",
+    help="The standard deviation of the noise in gray levels, white being 255; auto measures it where the spectrum is "
     "lowest.",
 )
 descreen_options = combined(

@@ -32,7 +32,7 @@ LARGEST = 1 << 17
 APART = 0.2
 # Seconds between two pings to a page.
 HEARTBEAT = 30
-# The start of a message that asks for grey levels at points, and the most points.
+# The start of a message that asks for gray levels at points, and the most points.
 VALUES, MOST_POINTS = '{"values"', 2048
 
 
@@ -131,7 +131,7 @@ class Live:
             done.cancel()
 
     def _values(self, text: str) -> str:
-        """Return the grey levels at the points of a message, for the page before filtering and for its last result."""
+        """Return the gray levels at the points of a message, for the page before filtering and for its last result."""
         told: dict[str, Any] = {}
         with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
             given = read(text)

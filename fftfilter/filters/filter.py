@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Grey, pixel_type, split
+from ..arrays import Gray, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
@@ -46,14 +46,14 @@ class Filter:
     ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` is
 
     - "magnitude": from 0, black, to the largest magnitude, white, truncated;
-    - "keep": the input's grey levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
+    - "keep": the input's gray levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
     ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is needed for radii in physical units.
 
     ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
-    but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
+    but for P percent of the samples, by default 0.35, which become black or white; or two gray levels (LO, HI) of the
     input, which become black and white.
 
     ``channels`` of a color picture are "all", or for "keep" and "real" also "luminance" or "chroma", Y or Cb and Cr of
@@ -266,7 +266,7 @@ class Filter:
             return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
-        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
+        """Return the smallest and largest magnitude of each picture of the last call, in the input's gray levels.
 
         While :meth:`stream` runs, those of the result that it has yielded last. The last call may be another thread's:
         threads that ask for extremes need a filter each.
@@ -332,31 +332,31 @@ class Filter:
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        grey = Grey.of(of_pixels, pixel_type(planes.dtype))
+        gray = Gray.of(of_pixels, pixel_type(planes.dtype))
         pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        made, found = zip(*(self._picture(planes[own], holes[own], grey, observe) for own in pictures), strict=True)
+        made, found = zip(*(self._picture(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
         self._found = Found.of_all(found)
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
         return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
 
-    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:
+    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         from .missing import filtered
 
         if not self.transfer.is_fitted:
-            return filtered(self._prepare(), planes, holes, grey, observe)
+            return filtered(self._prepare(), planes, holes, gray, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
 
         own, whole = self._description, fill(self.launcher, planes, holes) if holes.any() else planes
         by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
+        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
         self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
         if has_waves(self.transfer):
             planes = np.where(holes, planes, without_waves(self.transfer, whole))
-        return filtered(self._retuned(transfer), planes, holes, grey, observe)
+        return filtered(self._retuned(transfer), planes, holes, gray, observe)
 
     def _retuned(self, transfer: Transfer) -> Prepared:
         """Return what filters the next picture by a transfer function of its own."""
@@ -373,7 +373,7 @@ class Filter:
 class PictureFilter(Filter):
     """A filter whose subclass makes the pixels of each picture itself: its ``_picture`` has steps around the pipeline.
 
-    The input's grey levels are kept. Options of other outputs are refused, and so are missing pixels.
+    The input's gray levels are kept. Options of other outputs are refused, and so are missing pixels.
     """
 
     name: ClassVar[str]

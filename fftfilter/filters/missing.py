@@ -23,7 +23,7 @@ from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from ..arrays import Array, Grey
+    from ..arrays import Array, Gray
     from ..output.histogram import Ramps
     from .call import Observe
     from .description import PixelOptions
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def filtered(
-    prepared: Prepared, planes: Array, holes: Array, grey: Grey, observe: Observe = None
+    prepared: Prepared, planes: Array, holes: Array, gray: Gray, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
     if not holes.any():
-        return call(prepared, planes, 0, cast("PixelOptions", grey._asdict()), observe)
+        return call(prepared, planes, 0, cast("PixelOptions", gray._asdict()), observe)
     described, launcher = prepared.description, prepared.launcher
     output, scale, is_values = described.output, described.scale, described.mode.is_values
     if described.mode.is_absolute and not described.transfer.is_even:
@@ -43,11 +43,11 @@ def filtered(
     if len(planes) > 1 and described.transfer.is_by_channel:
         refuse_by_channel(described, observe)
     whole, base, unit = _filled(prepared, planes, holes)
-    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else grey.dtype, "maxval": grey.levels}
-    of_output["white"] = grey.white
+    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else gray.dtype, "maxval": gray.levels}
+    of_output["white"] = gray.white
     own: Ramps = None
     if isinstance(scale, Auto):
-        own = ByHistogram(output, scale, grey.dtype, grey.levels)
+        own = ByHistogram(output, scale, gray.dtype, gray.levels)
     elif not is_values:
         own = ramps(output, scale, [unit], **of_output)
     far = float(deviation(whole).max()) * described.transfer.largest

@@ -94,7 +94,7 @@ def ramps(
 ) -> Array:
     """Return the ramp of each picture, an array of :data:`RAMP`.
 
-    ``units`` are, for each picture, what a value of 1 is in grey levels of the input, whose white is ``white``.
+    ``units`` are, for each picture, what a value of 1 is in gray levels of the input, whose white is ``white``.
     ``dtype`` and ``maxval`` are the output's type and white. A ``scale`` of None is every picture's own.
     """
     unit = np.asarray(units, np.float64)

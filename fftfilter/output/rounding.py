@@ -9,7 +9,7 @@ in every engine, and a pixel, so that whole numbers stay exact. A dead pixel amo
 Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it
 exceeds the image's range.
 
-A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
+A magnitude becomes a gray level by truncation, as in the book. A level that rounding leaves just below a whole number
 counts as reached.
 
 A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of what goes through the

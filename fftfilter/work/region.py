@@ -158,7 +158,7 @@ class Region:
     def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
         """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
 
-        ``is_values`` says that they have the grey levels of the picture. Where the weight is 0, samples are copied.
+        ``is_values`` says that they have the gray levels of the picture. Where the weight is 0, samples are copied.
         Missing samples are those of ``made``.
         """
         import numpy as np

@@ -1,4 +1,4 @@
-"""From magnitudes to grey levels on the host: ranges, rounding and the noise floor, with the answers in sight."""
+"""From magnitudes to gray levels on the host: ranges, rounding and the noise floor, with the answers in sight."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_rounding_noise_is_zero(output, middle):
 
 
 @pytest.mark.parametrize("unit", [0.25, 1, 4])
-def test_a_given_range_is_in_grey_levels_whatever_a_value_of_1_is(unit):
+def test_a_given_range_is_in_gray_levels_whatever_a_value_of_1_is(unit):
     """Its middle is no white, and what rounding leaves short of its end is."""
     (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
     levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])

@@ -106,9 +106,9 @@ def test_signed_pages_share_black_and_white(stack, tmp_path):
 
 
 def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
-    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+    with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
-    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+    with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
 
 
