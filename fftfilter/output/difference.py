@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
 
-# With up to 255 levels, one sample of this many may be off by one, and one of any picture.
+# With up to 255 levels, one sample of this many may be off by one, and at least one of each picture.
 ONE_OF = 500
 # With more levels, and for floats, every sample may be off by this many of 65535.
 OF_65535 = 8

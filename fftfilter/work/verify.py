@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
-# Integers that are rounded floats: values of single precision are off by no more than this part of the largest.
+# For integers that are rounded floats: values of single precision are off by no more than this part of the largest.
 EDGE = 1e-5
 # Outputs have a palette only where the indices were filtered.
 WRITTEN = images.Asked(palette="table")

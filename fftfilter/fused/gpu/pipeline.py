@@ -202,7 +202,7 @@ class FusedGpuPipeline(OfPictures):
         """Return the first arguments of a kernel whose work-groups wait for each other, with counters of its own."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         progress = self.launcher.allocate(told.nbytes)
-        self.launcher.write(progress, told)  # 0, as each launch leaves it
+        self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
         buffers: dict[str, Any] = {"image": None, "output": None, "spectrum": self._spectrum, "values": self._values}
         buffers |= {"tables": self._row_tables[0], "largest": self.largest, "progress": progress}
         numbers = {"pictures": self.stack.count, "support": self._make.support, "one_scale": self.stack.one_scale}
