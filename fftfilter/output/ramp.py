@@ -203,7 +203,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     if largest <= on["noise"] * deviation:
         # Rounding noise becomes what 0 does.
         on["stretch"], on["white"] = 0.0, np.inf
-    is_white = level >= on["white"]
+    # NumPy warns of a white that the values' type cannot hold, which none of them reaches.
+    is_white = level >= (on["white"] if on["white"] <= float(np.finfo(level.dtype).max) else np.inf)
     level *= on["stretch"]
     level += on["shift"]
     clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0

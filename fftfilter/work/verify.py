@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..missing.reference import complete, fill
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.luma import filtered_part
-from ..output.modes import MODES, Auto
+from ..output.modes import MODES, Auto, Range
 from ..output.ramp import on_valid, pixels, ramps
 from ..output.rounding import NOISE, deviation
 from ..transfer import reference
@@ -81,7 +82,7 @@ def references_of(
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
-    For a scale that a histogram finds there are three: a value on the edge of a bin may be counted on either side.
+    For a scale that a histogram finds there are several: a value on the edge of a bin may be counted on either side.
     ``holes`` are the missing samples, None if all are valid.
     """
     mode = MODES[output]
@@ -102,10 +103,12 @@ def references_of(
     valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
     largest_deviation = float(deviation(whole).max()) * transfer.largest
     largest = float(np.abs(valid).max()) if valid.size else 0.0
-    for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        found = scale if not isinstance(scale, Auto) else None
-        if isinstance(scale, Auto) and valid.size:
-            found = range_of(valid, output, scale, nudge * BINS / 256)
+    ranges = [None if isinstance(scale, Auto) else scale]
+    if isinstance(scale, Auto) and valid.size:
+        ends = [range_of(valid, output, scale, nudge * BINS / 256) for nudge in NUDGES]
+        pairs = zip(ends, ends, strict=True) if mode.is_symmetric else product(ends, ends)
+        ranges = [low and high and Range(low.low, high.high) for low, high in dict.fromkeys(pairs)]
+    for found in ranges:
         # 0 is black in a magnitude alone; a signed constant below 0 is as far from its middle as one above.
         stretch, unit = 1.0, None if is_usual else 1.0
         if found is not None:

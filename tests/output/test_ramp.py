@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,3 +114,12 @@ def test_a_given_range_is_in_gray_levels_whatever_a_value_of_1_is(unit):
     (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
     levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])
     assert pixels(levels / unit, ramp, 0, np.uint8).pixels.tolist() == [0, 127, 252, 255, 255, 255]
+
+
+def test_a_white_that_no_value_reaches_is_no_warning():
+    values = np.array([[1.0, -2.0]], np.float32)
+    (ramp,) = ramps("magnitude", Range(0, 1e300), white=1, dtype=np.dtype("u1"), maxval=255)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = pixels(values, ramp, 2.0, np.uint8).pixels
+    assert made.tolist() == [[0, 0]]
