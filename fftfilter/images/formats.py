@@ -128,9 +128,9 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
 
 
 def _extension(name: str) -> str:
-    # Asked several times a file: a path would take ten times as long.
-    stem, dot, last = os.path.basename(name.rstrip("/")).rpartition(".")  # noqa: PTH119
-    return dot + last if stem and last else ""
+    # Asked several times a file: a path would take ten times as long. For splitext, "..png" would have none.
+    stem, dot, rest = os.path.basename(name.rstrip("/")).rpartition(".")  # noqa: PTH119
+    return dot + rest if stem else ""
 
 
 def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
