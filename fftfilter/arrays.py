@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .output.ramp import Stack
 
     Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+    Holes = NDArray[np.bool_]
+    Pixels = NDArray[np.uint8]
 
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4
@@ -160,5 +163,6 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
         return np.ascontiguousarray(planes, stack.pixel), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     check_finite(wide)
-    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
+    flat = wide.reshape(stack.pictures, -1)
+    exponents = np.frexp(np.maximum(flat.max(axis=1), -flat.min(axis=1)))[1]
     return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,21 +28,20 @@ from .output.difference import Difference, transform_bound
 from .output.ramp import Stack
 from .output.rounding import deviation
 from .staged import algorithms
-from .staged.pipeline import StagedPipeline
-from .staged.runner import Transform
+from .staged.pipeline import StagedPipeline, Transform
 from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from .arrays import Array
     from .device.choice import Device
     from .device.launcher import MakePipeline
     from .output.histogram import Ramps
     from .transfer import Transfer
     from .transfer.edges import Edges
 
-    Array = np.ndarray[Any, Any]
     Size = tuple[int, int]
     Try = Callable[[Launcher, Size], "Found"]
 

@@ -19,6 +19,7 @@ from .filters import FilterOptions, PictureFilter
 from .filters.call import Found
 from .output.rounding import NOISE, deviation
 from .system import lacking
+from .transfer.reference import filtered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,8 +145,6 @@ class ImageJReference(ImageJFilter):
         return self.values, 0
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:  # noqa: ARG002  there are no steps
-        from .transfer.reference import filtered
-
         return filtered(planes, self.transfer.gain(*planes.shape[1:])).real, 0
 
 

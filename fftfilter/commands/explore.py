@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import signals
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
+from ..files.atomic import remove_leftovers
+from ..files.urls import is_url, without_file_scheme
 from .shared.file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
@@ -84,8 +86,6 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.atomic import remove_leftovers
-    from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
     for name in filter(None, (source, target)):
@@ -221,7 +221,6 @@ class Commands:
 
     def start(self, text: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
-        from ..errors import check_option
         from .filters import parsed
 
         made = parsed(self.context, text, self.source, NOWHERE)

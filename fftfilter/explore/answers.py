@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array, Pixels
     from ..output.modes import Output, Scale
     from .request import Request
     from .session import Session
     from .shown import FilePage
 
-    Array = NDArray[Any]
-    Pixels = NDArray[np.uint8]
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
 # result and for the removed part.

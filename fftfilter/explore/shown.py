@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     from .. import images
     from ..analysis.power import Spectrum
+    from ..arrays import Array, Holes, Pixels
 
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
-    Pixels = NDArray[np.uint8]
 
 # id, kind, channels, width, height, level, then x and y of the sent part: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")

@@ -46,7 +46,7 @@ WANTED = np.dtype(
 PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stack:
     """``count`` images of one size, or the channels of one picture.
 

@@ -14,14 +14,13 @@ from .report import HIGHEST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Floats, Pixels
     from ..transfer.units import Radius
     from .drawing import Color, Corners
-    from .report import FilterReport, Floats
+    from .report import FilterReport
 
     # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
-    Panel = tuple[str, NDArray[np.uint8], float]
+    Panel = tuple[str, Pixels, float]
 
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
@@ -39,7 +38,7 @@ LEFT, BOTTOM, TOP = 44, 40, 26
 APART = 8
 
 
-def page(report: FilterReport, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
+def page(report: FilterReport, result: Array, white: float, title: str, about: str) -> Pixels:
     """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white.
 
     Below a picture that is much larger than its panel, a second row shows its middle pixel by pixel.
@@ -68,7 +67,7 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
     return np.asarray(canvas.image)
 
 
-def _row(report: FilterReport, result: NDArray[Any], white: float, *, is_middle: bool) -> list[Panel]:
+def _row(report: FilterReport, result: Array, white: float, *, is_middle: bool) -> list[Panel]:
     """Return panels of the whole picture, or of its middle pixel by pixel with the frequencies around the cutoffs."""
     part: Any = ...
     span = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from ..transfer.edges import grid_with
 from .steps import within_single
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Floats
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Array = NDArray[Any]
-    Floats = NDArray[np.float64]
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240

@@ -1,7 +1,7 @@
 """Plans: launches as plain data, in order, with the names of their buffers; and the steps of the book as launches.
 
 A plan is a tuple of launches, of one kernel each, whose arguments are numbers, or names of what is known only when it
-runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py``
+runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``pipeline.py``
 runs them.
 
 A launch with ``host`` set is a function on the host instead, as OpenCL C has no recursion.
@@ -27,10 +27,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..arrays import Array
     from ..transfer.radial import Radial
     from .algorithms import Algorithm
 
-    Array = np.ndarray[Any, Any]
 
 X = "x"
 Y = "y"
@@ -71,7 +71,7 @@ class Launch(NamedTuple):
     swap: bool = False
     group: tuple[int, ...] | None = None
     defines: tuple[str, ...] = ()
-    host: Callable[..., np.ndarray[Any, Any]] | None = None
+    host: Callable[..., Array] | None = None
 
     @property
     def step(self) -> str:

@@ -20,7 +20,7 @@ from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
 from ..fused import Shape, fused, plain_fft, serves_plain
-from ..staged.runner import Transform
+from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Precision
     from ..fused import Data, PlainFft
     from ..staged.algorithms import Option
 
-    Array = NDArray[Any]
     Complex = NDArray[np.complexfloating[Any, Any]]
     Real = NDArray[np.floating[Any]]
     Lengths = Sequence[int | None] | None

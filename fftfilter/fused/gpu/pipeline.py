@@ -38,6 +38,7 @@ from .transform import DEFAULT
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from ...arrays import Array
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.ramp import Stack
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from ...transfer.edges import Edges
     from .transform import Limits
 
-    Array = np.ndarray[Any, Any]
 
 # Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4
