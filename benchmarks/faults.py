@@ -52,7 +52,7 @@ def image_of(planes: Planes) -> Image.Image:
 
 
 def levels_of(planes: Planes) -> Planes:
-    """Return grey levels: whole numbers from 0 to 255."""
+    """Return gray levels: whole numbers from 0 to 255."""
     return np.asarray(np.clip(np.rint(planes), 0, 255))
 
 
@@ -84,7 +84,7 @@ class Print:
     blur: float = 0.5
     """Standard deviation of the scanner's blur in pixels."""
     noise: float = 2.0
-    """Standard deviation in grey levels."""
+    """Standard deviation in gray levels."""
     bent: float = 0.0
     """Pixels by which the paper is displaced, smoothly, at most."""
     quality: int | None = None

@@ -132,15 +132,15 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     return float(white)
 
 
-class Grey(NamedTuple):
-    """The grey levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
+class Gray(NamedTuple):
+    """The gray levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
 
     white: float
     dtype: np.dtype[Any]
     levels: int
 
     @classmethod
-    def of(cls, asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Grey:
+    def of(cls, asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Gray:
         """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
         dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
         levels, largest = asked.get("levels"), largest_of(dtype)

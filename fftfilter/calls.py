@@ -170,7 +170,7 @@ def descreen(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return a scanned print without its printer's screens; shape and type of the image, its grey levels and mean.
+    """Return a scanned print without its printer's screens; shape and type of the image, its gray levels and mean.
 
     ``strength`` is how far a screen's waves have to stand out in the spectrum, in dB, by default 18; ``keep_detail`` is
     the part in percent of what is smoothed behind them that stays. An image without a screen comes back as it is.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .analysis.screens import screens_of
-from .arrays import Grey, check_finite
+from .arrays import Gray, check_finite
 from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found, call
@@ -37,7 +37,7 @@ OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 class DescreenFilter(PictureFilter):
     """A filter to use again: ``transfer.descreen`` on one device.
 
-    The screens of each picture are found in its own spectrum. The input's grey levels are kept, rounded and clipped,
+    The screens of each picture are found in its own spectrum. The input's gray levels are kept, rounded and clipped,
     and edges mirrored. A picture without a screen comes back as it is. Options are those of :class:`Filter` except
     ``output``, ``scale``, ``edges`` and ``channels``.
     """
@@ -45,11 +45,11 @@ class DescreenFilter(PictureFilter):
     name = "descreen"
     fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "mirror"}
 
-    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
+    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
         if observe is not None:
             raise ParameterError("descreen has no intermediate results: leave observe out")
         check_finite(planes)
-        white, dtype, top = grey
+        white, dtype, top = gray
         mixed = np.tensordot(OPPONENT, planes, 1) if len(planes) == 3 else planes.astype(np.float64)
         screens, note = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
         self._notes.append(note)
@@ -61,11 +61,11 @@ class DescreenFilter(PictureFilter):
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:
             (ramp,) = ramps("keep", white=white, dtype=dtype, maxval=top)
-            planes, clipped, _ = pixels(values, ramp, float(deviation(planes).max()), dtype)
+            planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
         return planes, Found(extremes, [clipped], weak)
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:
-        """Return the filtered values of planes, in their grey levels, and whether they were filtered once more."""
+        """Return the filtered values of planes, in their gray levels, and whether they were filtered once more."""
         values, found = call(self._retuned(transfer), planes.astype(np.float32), 0, {"white": white})
         return values, found.weak
 

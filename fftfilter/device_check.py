@@ -71,7 +71,7 @@ class Found(NamedTuple):
     said: str
     """How it differs from the reference."""
     error: float = 0.0
-    """Of filtered noise the largest error as a part of its largest deviation; of a transform the error in norm."""
+    """The largest error of filtered noise, as a part of its largest deviation; for a transform, the error in norm."""
     left: float = 0.0
     """What is left of a wave that the filter removes, as a part of its deviation."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Grey, pixel_type
+from .arrays import Gray, pixel_type
 from .errors import ParameterError, TooLargeError
 from .filters import PictureFilter
 from .filters.call import Found
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .filters.call import Observe
     from .transfer import Transfer
 
-# Of a padded picture, at the peak on a CPU: the pixels, the values and the spectrum.
+# For a padded picture, at the peak on a CPU: the pixels, the values and the spectrum
 _BYTES_A_PIXEL = 24
 _BINS = 256
 # What autoscaling saturates in percent, half of it at either end.
@@ -38,10 +38,10 @@ _SATURATED = 1.0
 class ImageJFilter(PictureFilter):
     """A filter to use again: ImageJ's, of ``transfer.imagej``, on one device.
 
-    The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
-    white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. Of a picture with
-    three channels the brightness, the largest of them, is filtered; hue and saturation stay. Further options are those
-    of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
+    The input's gray levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
+    white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. In pictures with
+    three channels, only the brightness, the largest of them, is filtered; hue and saturation stay. Further options are
+    those of :class:`Filter` except ``output``, ``scale``, ``edges`` and ``channels``.
     """
 
     name = "ImageJ's filter"
@@ -56,14 +56,14 @@ class ImageJFilter(PictureFilter):
         self._options = {**self._options, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
 
-    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
+    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
         if len(planes) not in (1, 3):
             raise ParameterError(
                 f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
                 "channel_axis"
             )
         values, weak = self._filtered(planes.max(axis=0), observe)
-        made, clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, grey)
+        made, clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, gray)
         return made, Found(np.array([(values.min(), values.max())], np.float64), [clipped], weak)
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
@@ -93,12 +93,12 @@ class ImageJFilter(PictureFilter):
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
         holes: Any = np.isnan(planes) if planes.dtype.kind == "f" else np.False_
-        values, found = super()._picture(planes, holes, Grey.of({}, pixel_type(planes.dtype)), observe)
+        values, found = super()._picture(planes, holes, Gray.of({}, pixel_type(planes.dtype)), observe)
         return values, found.weak
 
-    def _gray(self, planes: Array, values: Array, grey: Grey) -> tuple[Array, float]:
+    def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, float]:
         """Return pixels, and the part of them that is clipped."""
-        white, out, top = grey
+        white, out, top = gray
         if out.kind == "f":
             return (values if planes.dtype.kind == "f" else values / white)[None], 0.0
         low, high = 0.0, white
@@ -110,8 +110,8 @@ class ImageJFilter(PictureFilter):
         levels: Array = np.floor((values[None].astype(np.float64) - low) * (top / (high - low)) + 0.5)
         return levels.clip(0, top).astype(out), float(np.mean((levels < 0) | (levels > top)))
 
-    def _color(self, planes: Array, values: Array, grey: Grey) -> tuple[Array, float]:
-        white, out, top = grey
+    def _color(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, float]:
+        white, out, top = gray
         values, brightness = values.astype(np.float64), planes.max(axis=0)
         # Black has neither hue nor saturation, and becomes gray.
         hue = np.where(brightness > 0, planes / np.where(brightness > 0, brightness, 1), 1.0)

@@ -9,8 +9,10 @@
 #error "complex.cl: -D REAL=float or -D REAL=double is missing"
 #endif
 
+// Comparisons of names for #if: PASTE(REAL, _is_single) is 1 for float.
 #define float_is_single 1
 #define double_is_single 0
+// Joins two names, each of which may be a macro.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 

@@ -1,7 +1,7 @@
 // Edges: defines what lies beyond the borders of an image. The twin of fftfilter/transfer/edges.py.
 //
 // wrap      the image again: rows and columns are transformed as they lie
-// mirror    its mirror image. Of n pixels x and their mirror image the transform is, but for a factor, the cosine
+// mirror    its mirror image. The transform of n pixels x and their mirror image is, but for a factor, the cosine
 //           transform C[k] = sum_j x[j] cos(pi k (2j + 1) / 2n), to be multiplied by H at k/2n cycles per pixel. It
 //           comes of the transform V of n pixels in another order, the even ones and then the odd ones backward:
 //
@@ -29,6 +29,7 @@
 #error "edges.cl: -D EDGES=wrap or mirror is missing"
 #endif
 
+// 1 if EDGES is mirror
 #define wrap_is_mirrored 0
 #define mirror_is_mirrored 1
 #define IS_MIRRORED PASTE(EDGES, _is_mirrored)

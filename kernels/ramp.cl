@@ -1,5 +1,5 @@
 // Ramp: maps filtered values to pixels, for every output, by a straight line that ends in black and white. Only its
-// numbers make it a magnitude or the input's grey levels. The twin of fftfilter/output/ramp.py, which says how to find
+// numbers make it a magnitude or the input's gray levels. The twin of fftfilter/output/ramp.py, which says how to find
 // them.
 //
 //     pixel = stretch value + shift     at least bottom, at most top, truncated for whole numbers;
@@ -7,6 +7,7 @@
 //
 // One text for all forms: VALUE is a real number, or a vector of them where a file before this one says so.
 
+// One number at a time, unless a file before this one says otherwise
 #ifndef VALUE
 #define VALUE real_t
 #endif

@@ -8,6 +8,7 @@
 // One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. If you call
 // another built-in function here, declare it in fused/cpu/builtins.cl.
 
+// One number at a time, unless a file before this one says otherwise
 #ifndef GAIN
 #define GAIN real_t
 #endif

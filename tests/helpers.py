@@ -98,7 +98,7 @@ def values_by(form, launcher, transfer, images):
     return make(launcher, transfer, Stack(*images.shape, images.dtype, launcher.real, white=None)).run(images)
 
 
-def assert_grey_levels(got, wanted):
+def assert_gray_levels(got, wanted):
     """Hold an 8-bit picture to the contract: at most 1 level off, in at most 1 pixel of 500."""
     assert got.shape == wanted.shape
     found = Difference.of(got, wanted, 255)

@@ -9,7 +9,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
-from tests.helpers import assert_grey_levels, by_reference
+from tests.helpers import assert_gray_levels, by_reference
 
 CALLS = {
     "lowpass": ((5,), H.lowpass(5, shape="gaussian")),
@@ -24,7 +24,7 @@ def test_a_call_filters_by_its_transfer_function(name, rng):
     cutoffs, transfer = CALLS[name]
     image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
     got = getattr(fftfilter, name)(image, *cutoffs, shape="gaussian", engine="book")
-    assert_grey_levels(got, by_reference(image, transfer))
+    assert_gray_levels(got, by_reference(image, transfer))
 
 
 def assert_kept(got, image, transfer):
@@ -37,13 +37,13 @@ REPAIRS = {"notch": (((0.1, -0.2),), H.notch((0.1, -0.2))), "stripes": ((30,), H
 
 
 @pytest.mark.parametrize("name", REPAIRS)
-def test_a_repair_keeps_the_grey_levels_unless_told_otherwise(name, rng):
+def test_a_repair_keeps_the_gray_levels_unless_told_otherwise(name, rng):
     given, transfer = REPAIRS[name]
     image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
     call = getattr(fftfilter, name)
     assert_kept(call(image, *given, engine="book"), image, transfer)
     got = call(image, *given, output="magnitude", engine="book")
-    assert_grey_levels(got, by_reference(image, transfer))
+    assert_gray_levels(got, by_reference(image, transfer))
 
 
 def test_repairs_pass_their_parameters_on(rng):
@@ -82,7 +82,7 @@ def test_calls_take_what_pixels_they_give(rng):
 def test_the_order_of_a_butterworth_is_passed_on(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
     got = fftfilter.highpass(image, 3, shape="butterworth", order=7, engine="book")
-    assert_grey_levels(got, by_reference(image, H.highpass(3, shape="butterworth", order=7)))
+    assert_gray_levels(got, by_reference(image, H.highpass(3, shape="butterworth", order=7)))
 
 
 @pytest.mark.parametrize("high_pass", [False, True])
@@ -98,7 +98,7 @@ def test_the_butterworth_of_scikit_image_is_a_line(rng, high_pass):
 
 def test_without_a_radius_it_is_an_eighth_of_the_shorter_side(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
-    assert_grey_levels(fftfilter.highpass(image), by_reference(image, H.highpass(1)))
+    assert_gray_levels(fftfilter.highpass(image), by_reference(image, H.highpass(1)))
 
 
 def test_invalid_values_are_refused_before_a_device_is_opened():
@@ -115,7 +115,7 @@ def test_a_mask_of_another_size_serves_if_that_is_wanted(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
     with pytest.raises(ParameterError, match=r"give one of its size .* or any_size=True$"):
         fftfilter.apply_mask(image, [[0.5]])
-    assert_grey_levels(fftfilter.apply_mask(image, [[1.0]], any_size=True, output="keep"), image)
+    assert_gray_levels(fftfilter.apply_mask(image, [[1.0]], any_size=True, output="keep"), image)
 
 
 def test_errors_are_of_one_kind():

@@ -22,7 +22,7 @@ from fftfilter.output.ramp import pixels, ramps
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 from tests.fused.helpers import white_of
-from tests.helpers import assert_grey_levels
+from tests.helpers import assert_gray_levels
 from tests.soak.check import as_gpu
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
@@ -121,7 +121,7 @@ def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng
             made.launcher = Launcher(as_gpu())
         got, extremes = made(stack, dtype=np.uint8), made.extremes()
         for picture, found, ends in zip(stack, got, extremes, strict=True):
-            assert_grey_levels(found, made(picture, dtype=np.uint8))
+            assert_gray_levels(found, made(picture, dtype=np.uint8))
             assert made.extremes() == [pytest.approx(ends, rel=1e-5)]
 
 
@@ -129,7 +129,7 @@ def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng
 @pytest.mark.parametrize("transfer", [H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
 def test_keep_keeps_what_passes(engine, transfer, image):
     got = Filter(transfer, engine=engine, output="keep")(image)
-    assert_grey_levels(got, wanted(image, transfer, "keep")[0])
+    assert_gray_levels(got, wanted(image, transfer, "keep")[0])
 
 
 @pytest.mark.parametrize("form", ["fused", "book", "for GPUs"])
@@ -177,8 +177,8 @@ def test_pictures_have_a_scale_each_and_channels_one(engine, image):
     stack = np.stack([image, image // 4])
     with Filter(BAND, engine=engine, output="signed") as signed:
         for got, alone in zip(signed(stack), stack, strict=True):
-            assert_grey_levels(got, wanted(alone, BAND, "signed")[0])
-        assert_grey_levels(signed(stack, channel_axis=0), wanted(stack, BAND, "signed")[0])
+            assert_gray_levels(got, wanted(alone, BAND, "signed")[0])
+        assert_gray_levels(signed(stack, channel_axis=0), wanted(stack, BAND, "signed")[0])
 
 
 @both_engines
@@ -193,8 +193,8 @@ def test_the_part_that_is_clipped_is_known():
     bars = np.where(np.arange(64) % 8 < 2, 255, 0) * np.ones((8, 1), int)
     with Filter(H.highpass("6px"), output="keep") as keep:
         got = keep(bars.astype(np.uint8))
-        right, clipped, _ = wanted(bars, H.highpass("6px"), "keep")
-        assert_grey_levels(got, right)
+        right, clipped, *_ = wanted(bars, H.highpass("6px"), "keep")
+        assert_gray_levels(got, right)
         assert clipped > 0.1
         assert keep.clipped() == [pytest.approx(clipped, abs=1 / 500)]
         assert next(keep.stream([bars.astype(np.uint8)])).tolist() == got.tolist()
@@ -205,12 +205,12 @@ def test_a_weak_result_is_exact():
     smooth = 30000 + 25000 * np.sin(2 * np.pi * (x + y) / 64)
     faint = np.rint(smooth + 40 * np.cos(2 * np.pi * x / 3)).astype(np.uint16)
     got = Filter(H.highpass("6px"), output="signed")(faint, dtype=np.uint8)
-    assert_grey_levels(got, wanted(faint, H.highpass("6px"), "signed")[0])
+    assert_gray_levels(got, wanted(faint, H.highpass("6px"), "signed")[0])
 
 
 @pytest.mark.parametrize("output", ["keep", "real"])
-def test_an_output_in_grey_levels_has_no_scale(output):
-    with pytest.raises(ParameterError, match=f"output {output} keeps the input's grey levels and has no scale"):
+def test_an_output_in_gray_levels_has_no_scale(output):
+    with pytest.raises(ParameterError, match=f"output {output} keeps the input's gray levels and has no scale"):
         Filter(BAND, output=output, scale=(0, 40))
 
 
@@ -235,7 +235,7 @@ def test_auto_of_nothing_is_black(engine):
 def test_python_takes_a_scale(image):
     got = fftfilter.highpass(image, output="signed", scale=(-40, 40))
     values = fftfilter.highpass(image, output="real")
-    assert_grey_levels(got, np.floor((values + 40) / 80 * 255 + 0.5).clip(0, 255).astype(np.uint8))
+    assert_gray_levels(got, np.floor((values + 40) / 80 * 255 + 0.5).clip(0, 255).astype(np.uint8))
 
 
 # Files
@@ -281,11 +281,11 @@ def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
     ("options", "out", "message"),
     [
         (["--output", "real"], "x.png", "x.png: .png holds whole numbers, and output real gives floats; write .tif"),
-        (["--output", "keep", "--scale", "0:9"], "x.png", "output keep keeps the input's grey levels and has no scale"),
+        (["--output", "keep", "--scale", "0:9"], "x.png", "output keep keeps the input's gray levels and has no scale"),
         (
             ["--output", "real", "--scale", "auto"],
             "x.tif",
-            "output real keeps the input's grey levels and has no scale",
+            "output real keeps the input's gray levels and has no scale",
         ),
         (["--scale", "auto:100"], "x.png", "scale 'auto:100' is invalid: give percent of the samples below 100"),
     ],

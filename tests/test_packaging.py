@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.cli import cli
-from tests.helpers import assert_grey_levels, by_reference
+from tests.helpers import assert_gray_levels, by_reference
 
 ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
@@ -77,7 +77,7 @@ def check_filters(python, folder):
     wanted = by_reference(image, H.highpass())
     for name in ("script.pgm", "module.pgm"):
         got = np.frombuffer((folder / name).read_bytes()[-image.size :], np.uint8).reshape(image.shape)
-        assert_grey_levels(got, wanted)
+        assert_gray_levels(got, wanted)
 
 
 @pytest.fixture(scope="module")

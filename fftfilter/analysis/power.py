@@ -37,7 +37,7 @@ class Spectrum:
     white."""
     width: int
     step: float = 0.0
-    """A grey level as a part of white; 0 for floats."""
+    """A gray level as a part of white; 0 for floats."""
     pictures: int = 1
 
     @property

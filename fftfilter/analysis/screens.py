@@ -2,7 +2,7 @@
 
     planes -> peaks -> screens: two waves of one period at a right angle -> notches -> Wiener's gains for what is left
 
-A print shows grey levels by dots on a lattice, one lattice for each ink. Its waves, their multiples and the differences
+A print shows gray levels by dots on a lattice, one lattice for each ink. Its waves, their multiples and the differences
 between the inks' lattices (moire, rosettes) are peaks of the spectrum. Between these, the dots leave noise.
 """
 

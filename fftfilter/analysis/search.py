@@ -4,8 +4,8 @@
 
 A wave of several channels is one peak. If it stands out enough in one channel, less is enough in the others.
 
-Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). Of two
-neighbors, W(1 - x) / W(x) = (1 + x) / (2 - x): their ratio gives the place of the frequency between them (Grandke,
+Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). The
+ratio of two neighbors, W(1 - x) / W(x) = (1 + x) / (2 - x), gives the place of the frequency between them (Grandke,
 Interpolation algorithms for discrete Fourier transforms of weighted signals, 1983).
 """
 
@@ -41,7 +41,7 @@ SMALLEST = 32
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
 # structure of fewer than MANY periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
-# Amplitude in grey levels: fainter waves are invisible, and may come from rounding stronger ones to grey levels.
+# Amplitude in gray levels: fainter waves are invisible, and may come from rounding stronger ones to gray levels.
 FAINTEST = 0.2
 
 
@@ -58,7 +58,7 @@ def find_peaks(
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a grey level is left out. Missing pixels, which are NaN or masked, are filled as for filters. Raises ParameterError
+    a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters. Raises ParameterError
     for an array that is not an image, or has fewer than 32 pixels a side.
 
         for peak in fftfilter.find_peaks(image):

@@ -2,7 +2,7 @@
 
 Stripes of many periods are a ridge of the spectrum: a line through DC whose power, on the mean of its logarithm, stands
 out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
-is the profile across: the steps of its grey levels are the same in all parts of the picture's length, which an edge is
+is the profile across: the steps of its gray levels are the same in all parts of the picture's length, which an edge is
 not, and do not repeat, as lines of text do.
 """
 
@@ -78,7 +78,7 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
 
 
 def _profiles(plane: Floats, angle: float) -> Floats:
-    """Return the mean grey levels along an angle in each part of the length; NaN beside the picture."""
+    """Return the mean gray levels along an angle in each part of the length; NaN beside the picture."""
     (y, x), turn = np.indices(plane.shape), np.radians(angle)
     across, along = np.rint(x * np.sin(turn) + y * np.cos(turn)).astype(np.int64), x * np.cos(turn) - y * np.sin(turn)
     across -= across.min()

@@ -169,10 +169,10 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
         fx, fy = canonical(fx, fy, 0.5 / width)
         if np.hypot(fx * width, fy * height) < PERIODS:
             continue
-        reach = max(of_skirt(power, width, fx, fy), COARSER / min(height, width))
+        support = max(of_skirt(power, width, fx, fy), COARSER / min(height, width))
         # The power of a wave is a fourth of its amplitude's square for each pixel.
         amplitude = 255 * 2 * np.sqrt(whole / (height * width))
-        found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), reach, (channel,)))
+        found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), support, (channel,)))
     return found
 
 

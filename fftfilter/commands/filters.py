@@ -94,7 +94,7 @@ scale_option = result_option(
     metavar="RANGE",
     help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
     "the picture's largest; folder, stack: likewise, with the largest of the whole folder or of all pages of a file; "
-    "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
+    "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two gray "
     "levels of IN, such as 0:40.",
 )
 verify_option = check_option(

@@ -224,8 +224,8 @@ wiener_options = filter_option(
     metavar="NOISE",
     multiple=True,
     default=("auto",),
-    short="The noise in grey levels, white being 255, or auto.",
-    help="The standard deviation of the noise in grey levels, white being 255; auto measures it where the spectrum is "
+    short="The noise in gray levels, white being 255, or auto.",
+    help="The standard deviation of the noise in gray levels, white being 255; auto measures it where the spectrum is "
     "lowest.",
 )
 descreen_options = combined(
@@ -349,8 +349,8 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "stripes",
-            "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
-            "is taken as the picture has of them, so that one without any hardly changes.",
+            "Remove parallel stripes of all periods, such as those of a scan. Vertical and horizontal ones are "
+            "removed as far as the picture has them, so that one without any hardly changes.",
             ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),

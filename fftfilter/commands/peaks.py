@@ -53,12 +53,7 @@ PIXEL_OF_PRINTS = 5e-6
     verbose_option,
 )
 def peaks(
-    *,
-    sources: tuple[str, ...],
-    strength: float | None,
-    pixel_size: str | None,
-    as_json: bool,
-    **given: Any,
+    *, sources: tuple[str, ...], strength: float | None, pixel_size: str | None, as_json: bool, **given: Any
 ) -> int:
     """Find the waves in a picture: screens of prints, moire, hum.
 

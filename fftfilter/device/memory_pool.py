@@ -22,14 +22,14 @@ MOST_BYTES = 1 << 28
 # Glibc gives memory of this size back to the system when it is freed, and every page of new one is cleared at its first
 # use.
 LARGE = 32 << 20
-# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
+# Vector loads need it: a buffer over host memory has only the host's alignment.
 ALIGNMENT = 128
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return an array that begins at an address that vectors can have.
 
-    NumPy asks the system for huge pages where an array is large, which OpenCL cannot.
+    NumPy requests huge pages for large arrays; OpenCL has no way to.
     """
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)

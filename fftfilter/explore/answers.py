@@ -57,9 +57,9 @@ class Answer:
     transfer: Transfer
     """For the picture itself; radii in physical units are resolved by its pixel size."""
     planes: Array
-    """Grey levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
+    """Gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
     unit: float
-    """The file's grey levels to one of :attr:`planes`."""
+    """The file's gray levels to one of :attr:`planes`."""
     level: int
     clipped: float | None
     """The part of the samples that became black or white, None if unknown."""
@@ -87,7 +87,7 @@ class Answer:
         return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
 
     def values(self, points: NDArray[np.int64]) -> dict[str, Any]:
-        """Return the number of the request and the output's grey levels at points ``(count, 2)``, x and y."""
+        """Return the number of the request and the output's gray levels at points ``(count, 2)``, x and y."""
         if self.level > 1 or self.request.removed:
             return {}
         return {"id": self.request.id, "after": at(self.planes, points, self.page.holes, self.unit)}

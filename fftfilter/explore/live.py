@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 # Most bytes of a request.
 LARGEST = 1 << 17
-# Seconds between two updates of the words beside the picture: people read no faster.
+# Seconds between two text updates: people read no faster.
 APART = 0.2
 # Seconds between two pings to a page.
 HEARTBEAT = 30
-# The begin of a message that asks for grey levels at points, and the most points.
+# The start of a message that asks for gray levels at points, and the most points.
 VALUES, MOST_POINTS = '{"values"', 2048
 
 
@@ -123,13 +123,15 @@ class Live:
         newer, done = asyncio.create_task(self._newer.wait()), asyncio.create_task(work)
         try:
             await asyncio.wait({newer, done}, return_when=asyncio.FIRST_COMPLETED)
-            return done.done() and (done.result(), True)[1]
+            if is_done := done.done():
+                done.result()  # raises its error
+            return is_done
         finally:
             newer.cancel()
             done.cancel()
 
     def _values(self, text: str) -> str:
-        """Return the grey levels at the points of a message: of a page, and of its last result."""
+        """Return the gray levels at the points of a message, for the page before filtering and for its last result."""
         told: dict[str, Any] = {}
         with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
             given = read(text)

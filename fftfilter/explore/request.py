@@ -69,7 +69,7 @@ class Request:
     view: tuple[int, int, int, int] | None = None
     """The part of the picture to send: from x, y to x, y, in pixels of the picture."""
     levels: tuple[float, float, float] | None = None
-    """The grey levels to show as black and as white, and gamma; None for the picture's own."""
+    """The gray levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: Commands) -> Request:

@@ -70,7 +70,7 @@ def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
 
 
 def eight_bits(planes: Array, shown: tuple[float, float, float]) -> Pixels:
-    """Return grey levels from black to white as 8 bits; ``shown`` are black, white and gamma."""
+    """Return gray levels from black to white as 8 bits; ``shown`` are black, white and gamma."""
     black, white, gamma = shown
     if planes.dtype == np.uint8 and shown == (0, 255, 1):
         return planes
@@ -88,7 +88,7 @@ def extremes(planes: Array, cut: float = CUT) -> tuple[float, float]:
 
 
 def around_gray(values: Array) -> Pixels:
-    """Return planes of both signs as 8 bits, with 0 as mid-grey; DC is left out."""
+    """Return planes of both signs as 8 bits, with 0 as mid-gray; DC is left out."""
     away = values - values.mean(axis=(1, 2), keepdims=True, dtype=np.float64).astype(np.float32)
     largest = max(float(away.max()), -float(away.min())) or 1.0
     away *= np.float32(127 / largest)
@@ -137,12 +137,12 @@ class FilePage:
 
     @cached_property
     def shown(self) -> tuple[float, float, float]:
-        """The grey levels to show as black and as white, and gamma."""
+        """The gray levels to show as black and as white, and gamma."""
         return (*self._extremes(CUT), 1.0)
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """The grey levels between which histograms count."""
+        """The gray levels between which histograms count."""
         return self._extremes(0)
 
     def _extremes(self, cut: float) -> tuple[float, float]:
@@ -239,7 +239,7 @@ class FilePage:
         return 0 if np.median(across) >= np.median(along[len(along) // 16 :]) else 90
 
     def wave(self, fx: float, fy: float) -> dict[str, float]:
-        """Return the amplitude of a wave in grey levels, the mean of the channels, and its phase at the corner."""
+        """Return the amplitude of a wave in gray levels, the mean of the channels, and its phase at the corner."""
         height, width = self.size
         down, across = (np.exp(-2j * np.pi * f * np.arange(n)) for f, n in ((fy, height), (fx, width)))
         planes = self.planes(1)

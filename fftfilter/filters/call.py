@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..arrays import Grey, check_finite, largest_of, pixel_type, pixels_of, planes_of
+from ..arrays import Gray, check_finite, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     """Facts about the pictures of a call."""
 
     extremes: Array
-    """The smallest and the largest magnitude of each, in the input's grey levels: (pictures, 2)."""
+    """The smallest and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
     clipped: list[float]
     """The part of each one's samples that became black or white."""
     weak: int = 0
@@ -73,7 +73,7 @@ class Call:
     """What the pixels were made of."""
     of_pixels: PixelOptions
     ramps: Ramps
-    """From the filtered values of each picture to the output's pixels, if they are no magnitudes of their own range."""
+    """From the filtered values of each picture to the output's pixels; None stands for the pipeline's own."""
     channel_axis: int | None
     shape: tuple[int, ...]
 
@@ -82,7 +82,7 @@ class Call:
         """Whether the pixels are less exact than what was given."""
         return self.stack.pixel.kind == "f" and not np.can_cast(self.given.dtype, self.stack.pixel)
 
-    def in_grey_levels(self, values: Array, factor: float) -> Array:
+    def in_gray_levels(self, values: Array, factor: float) -> Array:
         """Return values of each picture as those of what was given, times a factor."""
         if self.stack.pixel.kind == "f":
             values = np.ldexp(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
@@ -136,43 +136,43 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel, real = pixel_type(planes.dtype), prepared.launcher.real
-    grey, number = Grey.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
-    out, top = (real, None) if prepared.description.mode.is_values else (grey.dtype, grey.levels)
+    gray, number = Gray.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
+    out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
     count, height, width = planes.shape
     stack = Stack(count, height, width, number, out, top, channel_axis is not None)
     pipeline = prepared.pipeline_for(stack)
     pixels, exponents = pixels_of(planes, stack)
-    own = _ramps(prepared, exponents, grey)
+    own = _ramps(prepared, exponents, gray)
     return Call(prepared, stack, pipeline, pixels, exponents, planes, of_pixels, own, channel_axis, shape)
 
 
-def _ramps(prepared: Prepared, exponents: NDArray[np.int32], grey: Grey) -> Ramps:
+def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramps:
     """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
-    None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
+    None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
     """
     output, scale = prepared.description.output, prepared.description.scale
     if not prepared.description.mode.needs_ramps(scale):
         return None
     if isinstance(scale, Auto):
-        return ByHistogram(output, scale, grey.dtype, grey.levels)
-    key = exponents.tobytes(), grey
+        return ByHistogram(output, scale, gray.dtype, gray.levels)
+    key = exponents.tobytes(), gray
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, white=grey.white, dtype=grey.dtype, maxval=grey.levels)
+        prepared.ramps = key, ramps(output, scale, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
     return prepared.ramps[1]
 
 
 def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
-    """Return the result in the caller's shape, and what was found in the input's grey levels; repair weak pictures."""
+    """Return the result in the caller's shape, and what was found in the input's gray levels; repair weak pictures."""
     extremes, description = done.extremes(), ready.prepared.description
     largest, factor = extremes[:, 1], description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:
-        extremes = ready.in_grey_levels(extremes.astype(np.float64), factor)
+        extremes = ready.in_gray_levels(extremes.astype(np.float64), factor)
     clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
     if description.mode.is_values:
-        result = ready.in_grey_levels(result, factor)
+        result = ready.in_gray_levels(result, factor)
     weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
     axis = ready.channel_axis
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
@@ -210,7 +210,7 @@ def _by_part(
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
     pixel = pixel_type(planes.dtype)
-    grey = Grey.of(of_pixels, pixel)
+    gray = Gray.of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -225,13 +225,13 @@ def _by_part(
     with np.errstate(over="ignore"):
         values = values.astype(prepared.launcher.real)
     count, height, width = planes.shape
-    stack = Stack(count, height, width, pixel, grey.dtype, grey.levels, has_colors)
+    stack = Stack(count, height, width, pixel, gray.dtype, gray.levels, has_colors)
     magnitudes = np.abs(values).reshape(stack.pictures, -1)
     extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
-    rounding = ramps(own.output, None, units, white=grey.white, dtype=grey.dtype, maxval=grey.levels)
+    rounding = ramps(own.output, None, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
     result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
     if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
@@ -250,7 +250,7 @@ def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tu
     if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
         return 0  # it is in double precision already, or there is none
     weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
-    # Of a small image numpy's minimum would take a hundredth of its time.
+    # NumPy's minimum would take a hundredth of a small image's time.
     if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
         return 0
     (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Grey, pixel_type, split
+from ..arrays import Gray, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
@@ -47,14 +47,14 @@ class Filter:
     ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` is
 
     - "magnitude": from 0, black, to the largest magnitude, white, truncated;
-    - "keep": the input's grey levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
+    - "keep": the input's gray levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
     ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is needed for radii in physical units.
 
     ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
-    but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
+    but for P percent of the samples, by default 0.35, which become black or white; or two gray levels (LO, HI) of the
     input, which become black and white.
 
     ``channels`` of a color picture are "all", or for "keep" and "real" also "luminance" or "chroma", Y or Cb and Cr of
@@ -131,7 +131,7 @@ class Filter:
 
         It has the open device of this one, unless the options name another, and filters as one that is made anew.
         """
-        made = copy.copy(self)
+        made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
         if made._options.get("device") == self._options.get("device"):
             made.launcher = made._queue_on(self.launcher.device)
@@ -226,7 +226,7 @@ class Filter:
                 self._check_missing()
             elif not self._is_by_picture:
                 with suppress(MissingError):
-                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
                     return result
             return self._by_picture(image, channel_axis, of_pixels, missing, observe)
 
@@ -259,7 +259,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = None if self._is_by_picture else start(self._ready(), image, channel_axis, of_pixels)
+                begun = None if self._is_by_picture else start(self._prepare(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -276,11 +276,11 @@ class Filter:
         the array is gone; up to 256 MiB of it.
         """
         with self._alone():
-            prepared = self._ready()
+            prepared = self._prepare()
             return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
-        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
+        """Return the smallest and largest magnitude of each picture of the last call, in the input's gray levels.
 
         While :meth:`stream` runs, those of the result that it has yielded last. The last call may be another thread's:
         threads that ask for extremes need a filter each.
@@ -304,7 +304,7 @@ class Filter:
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         with self._alone():
-            return self._ready().device_bytes(shape)
+            return self._prepare().device_bytes(shape)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
@@ -342,29 +342,24 @@ class Filter:
         """Raise ParameterError for missing pixels if the filter takes none."""
 
     def _by_picture(
-        self,
-        image: Any,
-        channel_axis: int | None,
-        of_pixels: PixelOptions,
-        missing: ArrayLike | None,
-        observe: Observe,
+        self, image: Any, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None, observe: Observe
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        grey = Grey.of(of_pixels, pixel_type(planes.dtype))
+        gray = Gray.of(of_pixels, pixel_type(planes.dtype))
         pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        made, found = zip(*(self._picture(planes[own], holes[own], grey, observe) for own in pictures), strict=True)
+        made, found = zip(*(self._picture(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
         self._found = Found.of_all(found)
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
         return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
 
-    def _picture(self, planes: Array, holes: Array, grey: Grey, observe: Observe) -> tuple[Array, Found]:
+    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         from .missing import filtered
 
         if not self.transfer.is_fitted:
-            return filtered(self._ready(), planes, holes, grey, observe)
+            return filtered(self._prepare(), planes, holes, gray, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
         from ..transfer.ridges import NO_STRIPES
@@ -373,22 +368,23 @@ class Filter:
         if holes.any():
             whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
         by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
+        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
         note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
         self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
-        if not transfer.parts and own.mode.keeps_levels and planes.dtype == grey.dtype and grey.white == grey.levels:
+        if not transfer.parts and own.mode.keeps_levels and planes.dtype == gray.dtype and gray.white == gray.levels:
             return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
         if has_waves(self.transfer):
             planes = np.where(holes, planes, without_waves(self.transfer, whole))
-        return filtered(self._retuned(transfer), planes, holes, grey, observe)
+        return filtered(self._retuned(transfer), planes, holes, gray, observe)
 
     def _retuned(self, transfer: Transfer) -> Prepared:
         """Return what filters the next picture by a transfer function of its own."""
-        self._prepared = self._ready().retuned(describe(transfer, self._description.options))
+        self._prepared = self._prepare().retuned(describe(transfer, self._description.options))
         return self._prepared
 
-    def _ready(self) -> Prepared:
+    def _prepare(self) -> Prepared:
+        """Return the description prepared on the device, made once."""
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared
@@ -397,7 +393,7 @@ class Filter:
 class PictureFilter(Filter):
     """A filter whose subclass makes the pixels of each picture itself: its ``_picture`` has steps around the pipeline.
 
-    The input's grey levels are kept. Options of other outputs are refused, and so are missing pixels.
+    The input's gray levels are kept. Options of other outputs are refused, and so are missing pixels.
     """
 
     name: ClassVar[str]

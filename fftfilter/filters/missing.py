@@ -18,12 +18,12 @@ from ..missing.reference import waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import on_valid, ramps
+from ..output.ramp import Quantized, on_valid, ramps
 from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from ..arrays import Array, Grey
+    from ..arrays import Array, Gray
     from ..output.histogram import Ramps
     from .call import Observe
     from .description import PixelOptions
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def filtered(
-    prepared: Prepared, planes: Array, holes: Array, grey: Grey, observe: Observe = None
+    prepared: Prepared, planes: Array, holes: Array, gray: Gray, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
     if not holes.any():
-        return call(prepared, planes, 0, cast("PixelOptions", grey._asdict()), observe)
+        return call(prepared, planes, 0, cast("PixelOptions", gray._asdict()), observe)
     described, launcher = prepared.description, prepared.launcher
     output, scale, is_values = described.output, described.scale, described.mode.is_values
     if described.mode.is_absolute and not described.transfer.is_even:
@@ -43,16 +43,16 @@ def filtered(
     if len(planes) > 1 and described.transfer.is_by_channel:
         refuse_by_channel(described, observe)
     whole, base, unit = _filled(prepared, planes, holes)
-    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else grey.dtype, "maxval": grey.levels}
-    of_output["white"] = grey.white
+    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else gray.dtype, "maxval": gray.levels}
+    of_output["white"] = gray.white
     own: Ramps = None
     if isinstance(scale, Auto):
-        own = ByHistogram(output, scale, grey.dtype, grey.levels)
+        own = ByHistogram(output, scale, gray.dtype, gray.levels)
     elif not is_values:
         own = ramps(output, scale, [unit], **of_output)
     far = float(deviation(whole).max()) * described.transfer.largest
 
-    def pixels(values: Array) -> tuple[Array, float, float, float]:
+    def pixels(values: Array) -> Quantized:
         return on_valid(values, planes, holes, own, deviation=far, **of_output)
 
     of_values = prepared.of_values()
@@ -62,18 +62,18 @@ def filtered(
         values += base
     if is_values:
         values, unit = values * unit, 1.0
-    (made, largest, clipped, undecided), weak = pixels(values), found.weak
-    valid = holes.size - np.count_nonzero(holes)
-    if undecided > max(1.5, valid / 750) and launcher.real == np.float32 and launcher.device.fp64:
-        (made, largest, clipped, _), weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
+    made, weak = pixels(values), found.weak
+    is_undecided = made.undecided * holes.size > max(1.5, (holes.size - np.count_nonzero(holes)) / 750)
+    if is_undecided and launcher.real == np.float32 and launcher.device.fp64:
+        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
     prepared.engine = of_values.engine
-    return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
+    return made.pixels, Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
 
 
 def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
-    """Return a picture's planes, with the values in its holes that the filter takes, less a value of each plane.
+    """Fill a picture's holes with the values that the filter takes.
 
-    Behind them are these values, and the unit that all are divided by.
+    Return the planes less a value of each, these values, and the unit that all are divided by.
     """
     # Each further array of the picture's size takes as long as a third of the filter.
     own, unit = planes.astype(np.result_type(planes, np.float32)), 1.0

@@ -78,7 +78,7 @@ class Outcome:
     pixel_size: PixelSize | None = None
     """The file's, if the filter needs it."""
     row: Row | None = None
-    """Of the contact sheet, if one is made."""
+    """Its row in the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
     """The waves that were removed, if any were looked for."""
     notes: list[str] = field(default_factory=list)

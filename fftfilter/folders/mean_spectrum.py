@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Threads that decode and transform; more would hold more pictures.
 THREADS = 8
-# Of the usual side of all pictures: smaller ones would take the fine frequencies from the others.
+# As a part of the usual side of all pictures: smaller ones would take the fine frequencies from the others.
 SMALL = 0.5
 
 

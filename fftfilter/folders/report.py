@@ -34,7 +34,7 @@ class Report:
         self._warn = warn
         self._file: IO[str] | None = None
         self.identity: Identity | None = None
-        """Of the file that would be overwritten, None if there is none yet."""
+        """That of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
         """Whether lines are missing."""
         if path in (None, STANDARD_STREAM):

@@ -61,7 +61,7 @@ class Survey:
 
     files: int = 0
     bytes: int = 0
-    """Of all files, estimated from the first ones."""
+    """The bytes of all files, estimated from the first ones."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
 

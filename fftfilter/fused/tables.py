@@ -37,10 +37,11 @@ def chirp_filter(own: Complex, length: int) -> Complex:
 
 
 def convolution_lengths(n: int, most: int, primes: tuple[int, ...]) -> list[int]:
-    """Return the products of these primes from 2n - 1, which hold a convolution of n points, to ``most``."""
+    """Return, ascending, the products of these primes from 2n - 1 (the least for a convolution of n) up to ``most``."""
     lengths = [1]
     for p in primes:
-        lengths += (length * p for length in lengths if length * p <= most)  # of its own products, too
+        # `lengths` grows while it is read, so powers are included.
+        lengths += (length * p for length in lengths if length * p <= most)
     return sorted(length for length in lengths if length >= 2 * n - 1)
 
 

@@ -2,7 +2,7 @@
 
     gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
-An output gets what its format can hold. Of text, PNG holds all, TIFF a few keywords, and JPEG, GIF and JPEG 2000 a
+An output gets what its format can hold. PNG holds all text, TIFF a few keywords, and JPEG, GIF and JPEG 2000 a
 comment. Metadata that are damaged, or no longer fit the picture, are left out without an error: the picture matters
 more.
 """

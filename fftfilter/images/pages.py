@@ -65,7 +65,7 @@ class Pages(ABC):
     milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     chosen: range
-    keeps_levels: bool = True  # whether the output has the grey levels of the input: metadata about them still hold
+    keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
     are_floats: bool = False  # whether the output has floats, whatever the input has
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:

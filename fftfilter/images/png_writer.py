@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUICK = 1  # the highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller
 
 _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
-# Of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
+# The first of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
 _NONE, _SUB, _UP = 0, 1, 2
 _ROWS_TRIED = 24
 

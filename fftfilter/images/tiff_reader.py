@@ -1,7 +1,7 @@
 """Read TIFF and BigTIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-Copies of pages in another size (pyramids, thumbnails) and masks are not pages. The first page's description, ImageJ's
-or OME's, is of all pages; it is corrected for those that are kept.
+Thumbnails, pyramid levels and masks are skipped. ImageJ and OME describe all pages in the first one; the description
+is corrected for those that are kept.
 
 Gray, RGB and palettes of all real types are read here, CMYK, JPEG and fax through Pillow. tifffile reads the tags and
 lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give no more bytes than asked
@@ -51,7 +51,7 @@ _REDUCED, _MASK = 1, 4
 _COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the start, and where
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
-# Of the descriptions that ImageJ and OME give of all pages.
+# Fields of ImageJ's and OME's descriptions.
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")
 _OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
@@ -114,16 +114,16 @@ class TiffPages(Pages):
             self._numbers = whole or list(range(len(links)))
             self._offsets = [links[i].offset for i in self._numbers]
             # ImageJ writes the tags of the first page alone where the others are just like it.
-            said = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
-            self._is_imagej_run = len(links) == 1 and said > 1 and first.compression == 1
+            promised = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
+            self._is_imagej_run = len(links) == 1 and promised > 1 and first.compression == 1
         except Exception as error:  # tifffile raises almost anything on damaged tags
             raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
         if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
             raise ReadError(f"{name}: a TIFF without a picture; give another one")
         self.count = len(self._offsets)
         if self._is_imagej_run:
-            self.count = min(said, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
-            self.is_cut = self.count < said
+            self.count = min(promised, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
+            self.is_cut = self.count < promised
         self.chosen = range(self.count)
         if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
             self.left_out = ("reduced copies of pages",)
@@ -212,23 +212,23 @@ class TiffPages(Pages):
             return
         if first.is_imagej:
             self._say_imagej(tags, first)
-        said = first.description
+        text = first.description
         are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
-        kept = kept_description(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
-        if said and not kept:
+        kept = kept_description(text, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
+        if text and not kept:
             tags.pop(_DESCRIPTION, None)
             self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
-        elif kept != said or self.chosen[0]:
+        elif kept != text or self.chosen[0]:
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
 
     def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
         """Put in ImageJ's metadata beside its description, in the byte order of the output."""
         for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
             tags.pop(tag, None)
-        said = first.tags.valueof(_IMAGEJ)
-        if not isinstance(said, dict):
+        metadata = first.tags.valueof(_IMAGEJ)
+        if not isinstance(metadata, dict):
             return
-        own: dict[str, Any] = dict(said)
+        own: dict[str, Any] = dict(metadata)
         if not self.keeps_levels:
             own.pop("Ranges", None)
         labels = own.get("Labels")

@@ -144,7 +144,7 @@ def depth_as(
 ) -> Depth:
     """Return how a file with this extension, a key of FORMATS, stores samples: as the picture, or as near as it can.
 
-    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages. Where grey
+    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages. Where gray
     levels are kept, floats that were integers become such.
     """
     if is_real or suffix == ".pfm":

@@ -57,10 +57,7 @@ def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
 
 
 def filled(
-    planes: Array,
-    holes: Holes,
-    fill: Callable[[Array, Holes], Array],
-    without_waves: Callable[[Array], Array] | None,
+    planes: Array, holes: Holes, fill: Callable[[Array, Holes], Array], without_waves: Callable[[Array], Array] | None
 ) -> tuple[Array, Array]:
     """Return planes less a valid value of each, with their holes filled by ``fill``, and these values.
 

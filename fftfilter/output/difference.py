@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
 
-# Of up to 255 levels, a sample may be off by one; so may one sample of this many, and one of any picture.
+# With up to 255 levels, one sample of this many may be off by one, and at least one of each picture.
 ONE_OF = 500
-# Of more levels, and of floats, every sample may be off by this many of 65535.
+# With more levels, and for floats, every sample may be off by this many of 65535.
 OF_65535 = 8
 # Samples whose filtered values agree to this part of the largest are ties: they lie on one side of the edge between
 # two levels, all of them, and count as one.

@@ -5,8 +5,8 @@ default 0.35 percent. A magnitude's range begins where P/2 percent are darker an
 That of signed values is symmetric: P percent are farther from 0.
 
 The histogram is of magnitudes, in bins from 0 to the largest. Within a bin values count as spread evenly, so that
-a value that rounding puts into the next one changes next to nothing. Of large planes some samples are counted, evenly
-spread.
+a value that rounding puts into the next one changes next to nothing. In large planes only some samples are counted,
+evenly spread.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ByHistogram(NamedTuple):
 
 
 Ramps: TypeAlias = "Array | ByHistogram | None"
-"""The ramp of each picture; None are a stack's own (:func:`ramp.own_ramps`)."""
+"""The ramp of each picture; None stands for the pipeline's own (:func:`ramp.own_ramps`)."""
 
 
 def counted(height: int, width: int) -> tuple[int, int]:

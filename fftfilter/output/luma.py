@@ -2,7 +2,7 @@
 
     Y = 0.299 R + 0.587 G + 0.114 B,  Cb = (B - Y) / 1.772,  Cr = (R - Y) / 1.402
 
-These are JPEG's (BT.601 in full range), of the grey levels as the file has them. Nothing is rounded to YCbCr: a filter
+These are JPEG's (BT.601 in full range), of the gray levels as the file has them. Nothing is rounded to YCbCr: a filter
 F is linear, so that luminance turns each channel c into c + F(Y) - Y, and chroma into Y + F(c - Y).
 """
 

@@ -4,7 +4,7 @@ A mode is a row of ``MODES``; everything that depends on the output asks the row
 
 The range of a scaled output is each picture's own: 0 to its largest value, found on the device. ``folder`` is 0 to the
 largest value of a whole folder, so that a series stays comparable, ``stack`` that of all pages of a file. ``auto`` is
-each picture's own without some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey
+each picture's own without some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in gray
 levels of the input: 0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
@@ -31,10 +31,10 @@ class Range(NamedTuple):
     low: float
     high: float
     of_white: bool = False
-    """Whether they are parts of the input's white rather than grey levels."""
+    """Whether they are parts of the input's white rather than gray levels."""
 
     def in_levels(self, white: float) -> Range:
-        """Return the range in grey levels of an input with this white."""
+        """Return the range in gray levels of an input with this white."""
         return Range(self.low * white, self.high * white) if self.of_white else self
 
 
@@ -61,7 +61,7 @@ class Mode(NamedTuple):
     """For the short help, such as "0 black"."""
     help: str
     is_scaled: bool = False
-    """Whether black and white are chosen, for all channels in common; the others keep the input's grey levels."""
+    """Whether black and white are chosen, for all channels in common; the others keep the input's gray levels."""
     is_absolute: bool = False
     """Whether values lose their sign."""
     is_symmetric: bool = False
@@ -69,16 +69,17 @@ class Mode(NamedTuple):
     keeps_mean: bool = False
     """Whether H(0) is taken as 1."""
     keeps_levels: bool = False
-    """Whether a grey level of the input becomes the same one of the output."""
+    """Whether a gray level of the input becomes the same one of the output."""
     is_values: bool = False
     """Whether the filtered values stay as they are, which takes floats."""
     is_default: bool = False
     """Whether it is the default."""
 
     def range_up_to(self, largest: float) -> Range:
-        """Return which values are black and white if ``largest`` is the largest magnitude; 0 is rounding noise.
+        """Return which values are black and white if ``largest`` is the largest magnitude.
 
-        Both are parts of the input's white, or whatever ``largest`` is a part of.
+        ``largest`` is 0 if the picture holds only rounding noise. Both are parts of the input's white, or of what
+        ``largest`` is a part of.
         """
         high = largest or 1.0
         return Range(-high if self.is_symmetric else 0.0, high, of_white=True)
@@ -86,8 +87,8 @@ class Mode(NamedTuple):
     def needs_ramps(self, scale: Scale | None) -> bool:
         """Return whether pipelines have to be given ramps (``ramp.py``).
 
-        They do without for values as they are, and for the default output with each picture's own range: of complex
-        values these are the real part and the magnitude.
+        Not for raw values, nor for the default output with its own range: pipelines compute those directly (for complex
+        results the real part, or the magnitude).
         """
         return not (self.is_values or (self.is_default and scale is None))
 
@@ -102,7 +103,7 @@ MODES: dict[Output, Mode] = {
     mode.name: mode
     for mode in (
         Mode("magnitude", "0 black", "0 black, the largest white", is_scaled=True, is_absolute=True, is_default=True),
-        Mode("keep", "IN's grey levels", "the grey levels of IN with their mean", keeps_mean=True, keeps_levels=True),
+        Mode("keep", "IN's gray levels", "the gray levels of IN with their mean", keeps_mean=True, keeps_levels=True),
         Mode("signed", "0 in the middle", "0 in the middle, both signs", is_scaled=True, is_symmetric=True),
         Mode("real", "floats", "the filtered values as they are, into .tif, .pfm or .npy", is_values=True),
     )
@@ -114,7 +115,7 @@ def check_scale(output: Output, scale: object) -> None:
     """Raise ParameterError for a scale, such as 0:40, that means nothing to an output; None is no scale."""
     if scale is not None and not MODES[output].is_scaled:
         raise ParameterError(
-            f"output {output} keeps the input's grey levels and has no scale: leave the scale out, or choose "
+            f"output {output} keeps the input's gray levels and has no scale: leave the scale out, or choose "
             f"output {' or '.join(SCALED)}"
         )
 
@@ -126,7 +127,7 @@ def check_channels(output: Output, channels: object) -> None:
     if channels not in (None, ALL) and not (mode.keeps_levels or mode.is_values):
         others = " or ".join(name for name, each in MODES.items() if each.keeps_levels or each.is_values)
         raise ParameterError(
-            f"channels {channels} keeps the rest of the colors, and output {output} has other grey levels: choose "
+            f"channels {channels} keeps the rest of the colors, and output {output} has other gray levels: choose "
             f"output {others}"
         )
 
@@ -147,7 +148,7 @@ def scale_of(given: tuple[float, float] | tuple[str, float] | Scale | str | None
         return Auto() if isinstance(given, str) else given
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ParameterError(
-            f"scale {given!r} is unknown: give 'each', 'auto', ('auto', P), or two grey levels such as (0, 40)"
+            f"scale {given!r} is unknown: give 'each', 'auto', ('auto', P), or two gray levels such as (0, 40)"
         )
     return parse_scale(f"{given[0]}:{given[1]}")
 

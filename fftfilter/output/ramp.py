@@ -1,18 +1,18 @@
-"""Stacks, which pipelines filter, and ramps: from values to pixels, as the numbers of a straight line with its ends.
+"""Stacks, which pipelines filter, and ramps, which turn filtered values into pixels.
 
-Every output is one, with other numbers: a value x, |x| for a magnitude, becomes
+Every output mode is a ramp; only the numbers differ. A value x, |x| for a magnitude, becomes
 
     stretch x + shift     at least bottom, at most top, truncated for whole numbers; top from the value ``white`` on
 
-What stretch and white are parts of the picture's largest |x| for (``of_largest``) is known when all values are, and so
-is whether they are rounding noise, which becomes what 0 does. Kernels (``kernels/ramp.cl``) and the host
-(:func:`pixels`) take the same numbers. The formulas are in ``docs/numbers.md``.
+If ``of_largest`` is set, ``stretch`` and ``white`` are relative to the picture's largest |x|, so they are known only
+once all values are. Then it is also known whether these are rounding noise, which becomes what 0 does. Kernels
+(``kernels/ramp.cl``) and the host (:func:`pixels`) take the same numbers. The formulas are in ``docs/numbers.md``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def ramps(
 ) -> Array:
     """Return the ramp of each picture, an array of :data:`RAMP`.
 
-    ``units`` are, for each picture, what a value of 1 is in grey levels of the input, whose white is ``white``.
+    ``units`` are, for each picture, what a value of 1 is in gray levels of the input, whose white is ``white``.
     ``dtype`` and ``maxval`` are the output's type and white. A ``scale`` of None is every picture's own.
     """
     unit = np.asarray(units, np.float64)
@@ -106,7 +106,7 @@ def ramps(
         return made
     is_float = np.dtype(dtype).kind == "f"
     top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(maxval), NUDGE, 0.5 + NUDGE, WHITE)
-    # Of more levels than 255 each sample may be off by one: none is undecided.
+    # Above 255 levels any sample may be off by one, so none counts as undecided.
     made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
@@ -158,11 +158,23 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
 # The host's part: for the staged pipeline and the reference
 
 
-def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:
-    """Return filtered values ``(count, height, width)`` as a stack's pixels.
+class Quantized(NamedTuple):
+    """One picture's filtered values as pixels."""
 
-    Behind them are what part of each picture is clipped, and how many samples are undecided, as a part of how many may
-    be. ``deviations`` are those of each picture.
+    pixels: Array  # (channels, height, width)
+    clipped: float  # the part of the samples that is clipped to black or white
+    undecided: float  # the part of the samples that is undecided; 0 in double precision
+    largest: float  # the largest magnitude of the values
+
+
+def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:
+    """Return filtered values ``(count, height, width)`` as pixels; ``deviations`` are those of each picture.
+
+    The results are
+
+    - the pixels, of the same shape;
+    - the part of each picture's samples that is clipped, an array (pictures,);
+    - for each picture, the number of its undecided samples divided by the number that may be.
     """
     result, clipped, undecided = np.empty(stack.shape, stack.out), np.zeros(stack.pictures), [0.0] * stack.pictures
     if ramps is None:
@@ -171,17 +183,16 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
         ramps = ramps.of_pictures(values.reshape(stack.pictures, -1, *values.shape[1:]))
     for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
         own = slice(None) if stack.one_scale else slice(i, i + 1)
-        result[own], clipped[i], part = pixels(values[own], ramp, float(far), stack.out)
+        result[own], clipped[i], part, _ = pixels(values[own], ramp, float(far), stack.out)
         undecided[i] = part * stack.size / stack.pictures / most_undecided(stack)
     return result, clipped, undecided
 
 
 @np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
-def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tuple[Array, float, float]:
+def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quantized:
     """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
 
-    Behind them are the parts that are clipped and, in single precision, undecided. ``ramp`` is one of
-    :func:`ramp.ramps`; ``deviation`` is the input's largest, in the values' units.
+    ``ramp`` is one of :func:`ramps`; ``deviation`` is the input's largest, in the values' units.
     """
     on = {name: float(ramp[name]) for name in ramp.dtype.names}
     largest = float(max(values.max(), -values.min()))
@@ -199,7 +210,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tupl
     clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
-    return level.clip(on["bottom"], on["top"], out=level).astype(dtype, copy=False), clipped, undecided
+    level.clip(on["bottom"], on["top"], out=level)
+    return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
 
 
 def on_valid(
@@ -212,12 +224,11 @@ def on_valid(
     dtype: np.dtype[Any],
     maxval: int,
     deviation: float,
-) -> tuple[Array, float, float, float]:
+) -> Quantized:
     """Return one picture's filtered ``values`` as pixels, with those ``given`` in its holes; overwrites ``values``.
 
-    All are ``(channels, height, width)``; samples in holes change no range. Behind the pixels are the largest
-    magnitude, the part that is clipped, and how many samples are undecided. ``ramps`` are those of the one picture,
-    ``white`` is its own; None are values as they are. ``deviation`` is as for :func:`pixels`.
+    All are ``(channels, height, width)``; samples in holes change no range. ``ramps`` are those of the one picture, and
+    None for values as they are; ``white`` is the picture's. ``deviation`` is as for :func:`pixels`.
     """
     is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or maxval == white
     as_given = given if is_same else given * (maxval / white)
@@ -225,21 +236,22 @@ def on_valid(
         most = np.iinfo(dtype).max
         as_given = np.nan_to_num(np.rint(as_given), nan=0, posinf=most, neginf=0).clip(0, most)
     if holes.all():
-        return as_given.astype(dtype), 0.0, 0.0, 0.0
+        return Quantized(as_given.astype(dtype), 0.0, 0.0, 0.0)
     # In the holes a valid value stands for the others.
     one = values.reshape(-1)[np.argmin(holes)]
     np.copyto(values, one, where=holes)
-    made, largest, clipped, undecided = values, float(max(values.max(), -values.min())), 0.0, 0.0
-    if ramps is not None:
+    if ramps is None:
+        made, clipped, undecided, largest = values, 0.0, 0.0, float(max(values.max(), -values.min()))
+    else:
         if not isinstance(ramps, np.ndarray):
             ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
-        made, clipped, undecided = pixels(values, ramps[0], deviation, dtype)
+        made, clipped, undecided, largest = pixels(values, ramps[0], deviation, dtype)
         if clipped:
-            _, is_one, _ = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype)
+            is_one = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype).clipped
             clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
     with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
         np.copyto(made, as_given, where=holes, casting="unsafe")
-    return made, largest, clipped, undecided * holes.size
+    return Quantized(made, clipped, undecided, largest)
 
 
 def _undecided(level: Array, on: dict[str, float]) -> float:

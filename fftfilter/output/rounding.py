@@ -9,7 +9,7 @@ in every engine, and a pixel, so that whole numbers stay exact. A dead pixel amo
 Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it
 exceeds the image's range.
 
-A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
+A magnitude becomes a gray level by truncation, as in the book. A level that rounding leaves just below a whole number
 counts as reached.
 
 A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of what goes through the
@@ -55,6 +55,11 @@ UNDECIDED = NUDGE / 8
 # Values from this part of the largest on are white. Where many are equally large (a plain surface, a checkerboard),
 # rounding makes one of them the largest, by more than the nudge, and the others would miss white.
 WHITE = 1 - 2**-16
+
+
+def rounded(levels: Array) -> Array:
+    """Return levels rounded to the nearest whole number, halves up."""
+    return np.floor(levels + 0.5 + NUDGE)
 
 
 def decided_row(height: int, width: int) -> int:

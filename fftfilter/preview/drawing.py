@@ -22,7 +22,7 @@ BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
 TEXT, SMALL, LARGE = 13, 12, 17
 # Characters of Pillow's font besides ASCII.
-FURTHER = "\u00a9\u00ab\u00b0\u00b1\u00b7\u00bb\u2018\u2019\u201c\u201d"
+NON_ASCII = "\u00a9\u00ab\u00b0\u00b1\u00b7\u00bb\u2018\u2019\u201c\u201d"
 # Lines are drawn enlarged by this factor and then reduced, to be smooth.
 FINE = 3
 
@@ -111,4 +111,4 @@ def fitting(text: str, width: float, size: int = TEXT) -> str:
 def plain(text: str) -> str:
     """Return a text in characters of the font: letters lose their accents, and others become "?"."""
     parts = normalize("NFKD", text.replace("\u00b5", "u").replace("\u03bc", "u"))  # micro, as in um
-    return "".join(each if " " <= each <= "~" or each in FURTHER else "?" for each in parts if not combining(each))
+    return "".join(each if " " <= each <= "~" or each in NON_ASCII else "?" for each in parts if not combining(each))

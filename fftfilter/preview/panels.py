@@ -60,7 +60,7 @@ def _between(planes: Array, black: float, white: float, side: int) -> Pixels:
 
 
 def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
-    """Return the removed part, with 0 as mid-grey, and the value of its white if that of the picture is 255."""
+    """Return the removed part, with 0 as mid-gray, and the value of its white if that of the picture is 255."""
     planes = fitted(lost, side)
     largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or white / 255
     return _between(planes, -largest, largest, max(planes.shape[1:])), 255 * largest / white

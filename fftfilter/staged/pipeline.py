@@ -125,9 +125,9 @@ def _key(launch: Launch) -> Key:
 class Workspace:
     """Buffers for rows of several lengths, the spin factors filled in.
 
-    ``elements`` is the most complex numbers that the data takes while the plans run, ``launches`` what will be run (its
-    kernels are built at once), ``image_bytes`` the size of the image's own buffer, ``tables`` what else the launches
-    read, by name. Raises TooLargeError, naming ``what``, before anything is allocated.
+    ``elements``: peak size of the data, in complex numbers. ``launches``: what will be run; kernels are built at once.
+    ``image_bytes``: size of the image's own buffer. ``tables``: what else the launches read, by name. Raises
+    TooLargeError, naming ``what``, before anything is allocated.
     """
 
     def __init__(

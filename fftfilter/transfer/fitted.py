@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 # More than any picture has. Its square stays far within double precision.
 MOST_NOISE = 1e9
-# Of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
+# Strengths of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
 USUAL_STRENGTH, WEAKEST, STRONGEST = 18.0, 10.0, 300.0
 NOTHING = "no screen is found: the picture stays as it is"
 
@@ -98,7 +98,7 @@ class Descreen(Part):
 def wiener(noise: float | str | None = None) -> Transfer:
     """Return Wiener's filter, whose gains follow from each picture's own power spectrum: less noise, less detail.
 
-    ``noise`` is its standard deviation in grey levels, with white as 255; by default, or as "auto", it is measured
+    ``noise`` is its standard deviation in gray levels, with white as 255; by default, or as "auto", it is measured
     where the spectrum is lowest. It has to be the same at all frequencies, as that of a sensor. Raises ParameterError.
 
         H.wiener(8)
@@ -108,7 +108,7 @@ def wiener(noise: float | str | None = None) -> Transfer:
     levels = number(noise)
     if not 0 < levels <= MOST_NOISE:
         raise ParameterError(
-            f"noise {noise!r} is invalid: give grey levels above 0, up to {MOST_NOISE:,.0f}, white being 255, or auto"
+            f"noise {noise!r} is invalid: give gray levels above 0, up to {MOST_NOISE:,.0f}, white being 255, or auto"
         )
     return Transfer((Wiener(levels),))
 

@@ -34,7 +34,7 @@ class Ridge(NamedTuple):
 
     fx: float
     fy: float
-    """Of length 1, along the line."""
+    """A vector of length 1, along the line."""
     spare: float
     label: str
 

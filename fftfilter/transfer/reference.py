@@ -43,4 +43,4 @@ def filter_image(
     """
     largest_deviation = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
     (ramp,) = ramps("magnitude", white=white, dtype=dtype, maxval=white)
-    return pixels(np.abs(filtered(image, gain, edges)), ramp, largest_deviation, dtype)[0]
+    return pixels(np.abs(filtered(image, gain, edges)), ramp, largest_deviation, dtype).pixels

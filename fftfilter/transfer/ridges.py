@@ -165,8 +165,8 @@ def stripes(
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
     ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. With "auto", a picture's own
-    stripes are found, of all angles, and a picture without any stays as it is. Of vertical and horizontal
-    ones as much is taken as each picture has of them. With a ``width`` or a ``spare``, and at other angles, the gain is
+    stripes are found, of all angles, and a picture without any stays as it is. Vertical and horizontal ones are
+    removed as far as each picture has them. With a ``width`` or a ``spare``, and at other angles, the gain is
     the same for all pictures: ``width`` is where it is 1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``;
     frequencies below ``spare`` stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
 

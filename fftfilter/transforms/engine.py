@@ -1,7 +1,7 @@
 """Plain FFTs along axes, by the fused engine or by an algorithm of the papers, kept between calls.
 
-Lengths, axes, norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers may have any
-size: those that single precision does not hold are scaled before.
+Lengths, axes, norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers outside
+single precision's range are scaled first.
 """
 
 from __future__ import annotations
@@ -45,6 +45,12 @@ if TYPE_CHECKING:
 BESIDE = 16
 # By which power of the number of points a norm divides, forward and back.
 NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0)}
+# Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
+SAFE_EXPONENT = 40
+# Real types that kernels read as they are.
+PIXELS = (np.uint8, np.uint16, np.float32)
+# Prepared transforms that are kept, and the bytes that they may take together on their devices.
+MOST_KEPT, MOST_BYTES = 16, 256 << 20
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
@@ -215,14 +221,6 @@ def _returned(data: Array, out: Array | None, dtype: np.dtype[Any]) -> Array:
     return out
 
 
-# Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
-SAFE_EXPONENT = 40
-# Real types that kernels read as they are.
-PIXELS = (np.uint8, np.uint16, np.float32)
-# Prepared transforms that are kept, and the bytes that they may take together on their devices.
-MOST_KEPT, MOST_BYTES = 16, 256 << 20
-
-
 class Engine:
     """Transforms arrays over their last axes.
 
@@ -316,7 +314,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[Plain
 
 
 def _whole(half: Array, width: int) -> Array:
-    """Return the whole spectrum of half a one; columns that mirror themselves become the mean of both."""
+    """Return the full spectrum of a half spectrum; columns that mirror themselves become the mean of both."""
     whole = np.empty((*half.shape[:-1], width), half.dtype)
     mirrored = np.roll(half[:, ::-1], 1, axis=1).conj()
     whole[..., : half.shape[-1]] = half

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
-    Observe = Callable[[str, Array], None]
+    Observe = Callable[[str, Array], None] | None
+    Say = Callable[[list[str]], None]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
@@ -51,9 +52,9 @@ class Done:
 
     pages: int
     shape: tuple[int, ...]
-    """Of the first page: channels, height, width."""
+    """That of the first page: channels, height, width."""
     dtype: str
-    """Of the first page, as it was read."""
+    """That of the first page, as it was read."""
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
@@ -73,7 +74,7 @@ class Done:
     frame: Frame | None = None
     """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
-    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made) -> None:
         """Add one more page."""
         size = made.planes.size
         self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
@@ -83,7 +84,6 @@ class Done:
         self.clipped = (self.clipped * self.samples + made.clipped * size) / (self.samples + size)
         self.samples += size
         self.notes += [made.note] if made.note else []
-        self.cautions += [line for line in cautions if line not in self.cautions]
 
 
 def filter_stack(
@@ -161,19 +161,21 @@ def filter_file(
     spare: Spare = (),
     compare: bool = False,
     keep: bool = False,
-    observe: Observe | None = None,
+    observe: Observe = None,
     submit: Submit | None = None,
     advance: Callable[[], None] | None = None,
+    say: Say = lambda _: None,
 ) -> Done:
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
     with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
-    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
-    reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
+    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. ``say`` is
+    called once with the cautions: before a picture is filtered, and when all pages are written. Raises what reading,
+    filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if not isinstance(opened.found, images.Pages):
-        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep)
+        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep, say=say)
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
@@ -198,12 +200,12 @@ def filter_file(
                     is_shown = keep and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.frame = frame if is_shown else done.frame
-                    cautions = opened.cautions(frame)
+                    done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if number == 1:
                         opened.tell(picture, target, suffix)
-                    done.note(frame, made, cautions)
+                    done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
@@ -220,6 +222,7 @@ def filter_file(
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    say(done.cautions)
     return done
 
 
@@ -228,17 +231,19 @@ def _filter_picture(
     target: FileName,
     filter_: Filter,
     spare: Spare,
-    observe: Observe | None,
+    observe: Observe,
     *,
     compare: bool,
     keep: bool,
+    say: Say,
 ) -> Done:
     frame = opened.frame(target, keep=compare or keep)
-    picture, cautions = frame.picture, opened.cautions(frame)
+    picture = frame.picture
     done = Done(1, picture.planes.shape, str(picture.planes.dtype), frame=frame if keep else None)
-    done.has_table = picture.table is not None
+    done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
+    say(done.cautions)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(frame, made, cautions)
+    done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:

@@ -113,7 +113,7 @@ class Opened:
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
-    """Of the file, which outputs must not replace, by :func:`files.sources.identity`."""
+    """That of the file, by :func:`files.sources.identity`: outputs must not replace it."""
     times: Times | None = None
     """For the output, if it gets the input's."""
 
@@ -310,11 +310,7 @@ def first_of(found: Picture | Pages) -> Picture:
 
 
 def filtered(
-    filter_: Filter,
-    frames: Sequence[Frame],
-    recipe: Recipe,
-    *,
-    observe: Callable[[str, Array], None] | None = None,
+    filter_: Filter, frames: Sequence[Frame], recipe: Recipe, *, observe: Callable[[str, Array], None] | None = None
 ) -> list[Made]:
     """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .region import Region
 
 
-# Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
+# Bytes a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all
 _BYTES_OF_PART = 24
 # The defaults of the options that all methods have.
 _OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}
@@ -68,7 +68,7 @@ class Plain:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
 
     def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
-        """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
+        """Return a line if pages of a file, such as the first, get gray levels that cannot be compared."""
         if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
@@ -170,7 +170,7 @@ class Recipe:
             checked_depth(self.depth)
         if self.region and not (self.keeps_levels or self.mode.is_values):
             raise ParameterError(
-                "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
+                "region and protect need an output with the gray levels of the input: keep or real, or imagej with "
                 "--no-autoscale"
             )
         if self.missing != USUAL and not self.how.takes_missing:
@@ -257,7 +257,7 @@ class Recipe:
 
     @property
     def keeps_levels(self) -> bool:
-        """Whether outputs have the grey levels of the input: not if ImageJ's filter autoscales."""
+        """Whether outputs have the gray levels of the input: not if ImageJ's filter autoscales."""
         return self.mode.keeps_levels and not self.options.get("autoscale")
 
     @property
@@ -303,7 +303,7 @@ class Recipe:
 
     @cached_property
     def key(self) -> str:
-        """A digest of the version and of all fields. Files of one key differ by a device's last grey level at most."""
+        """A digest of the version and of all fields. Files of one key differ by a device's last gray level at most."""
         import json  # for folders alone
 
         given = {each.name: getattr(self, each.name) for each in fields(self)}

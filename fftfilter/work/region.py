@@ -157,12 +157,12 @@ class Region:
     def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
         """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
 
-        ``is_values`` says that they have the grey levels of the picture. Where the weight is 0, samples are copied.
+        ``is_values`` says that they have the gray levels of the picture. Where the weight is 0, samples are copied.
         Missing samples are those of ``made``.
         """
         import numpy as np
 
-        from ..output.rounding import NUDGE
+        from ..output.rounding import rounded
 
         given, depth, holes = frame.as_read, frame.depth, frame.holes
         weight, own, is_whole = self.weight(*made.shape[1:]), given.planes, made.dtype.kind == "u"
@@ -172,13 +172,13 @@ class Region:
         with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
             if not (is_values or given.is_stored_as(depth)):
                 levels = own * (depth.maxval / given.maxval)
-                own = (np.floor(levels + 0.5 + NUDGE) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
+                own = (rounded(levels) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
             for rows in (np.s_[top : top + step] for top in range(0, height, step)):
                 part, before, after = weight[rows], own[:, rows], result[:, rows]
                 border, stays = (part > 0) & (part < 1), part == 0
                 values = before[:, border].astype(np.float64)
                 values += part[border] * (after[:, border] - values)
-                mixed = np.floor(values + 0.5 + NUDGE) if is_whole else values
+                mixed = rounded(values) if is_whole else values
                 if holes is not None:
                     mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
                     stays = stays & ~holes[:, rows]

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
-# Of integers that are rounded floats: values of single precision are off by no more than this part of the largest.
+# For integers that are rounded floats: values of single precision are off by no more than this part of the largest.
 EDGE = 1e-5
 # Outputs have a palette only where the indices were filtered.
 WRITTEN = images.Asked(palette="table")
@@ -107,7 +107,7 @@ def references_of(
         pairs = zip(ends, ends, strict=True) if mode.is_symmetric else product(ends, ends)
         ranges = [low and high and Range(low.low, high.high) for low, high in dict.fromkeys(pairs)]
     for found in ranges:
-        # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
+        # 0 is black in a magnitude alone; a signed constant below 0 is as far from its middle as one above.
         stretch, unit = 1.0, None if is_usual else 1.0
         if found is not None:
             black_to_white = found.in_levels(white)
@@ -120,15 +120,15 @@ def references_of(
             unit = unit / (white if mode.keeps_levels else 1) or 1.0
             unit = max(unit, TINY)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
-        (ramp,) = ramps(output, found, white=white, dtype=dtype, maxval=depth.maxval)
+        as_written: dict[str, Any] = {"white": white, "dtype": dtype, "maxval": depth.maxval}
+        own = ramps(output, found, **as_written)
         if holes.any():
-            own, far = None if mode.is_values else ramp[None], largest_deviation
-            of = values.copy()
-            made, *_ = on_valid(of, planes, holes, own, white=white, dtype=dtype, maxval=depth.maxval, deviation=far)
+            given, far = None if mode.is_values else own, largest_deviation
+            made = on_valid(values.copy(), planes, holes, given, deviation=far, **as_written).pixels
             if mode.is_values:
                 np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:
-            made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
+            made = pixels(values.copy(), own[0], largest_deviation, dtype).pixels
         yield Reference(made, values, stretch, unit)
 
 

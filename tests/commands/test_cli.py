@@ -23,7 +23,7 @@ from fftfilter.device.choice import all_devices
 from fftfilter.errors import RefusedError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.transfer import reference
-from tests.helpers import SAMPLES, Started, assert_grey_levels, needs_links, needs_posix
+from tests.helpers import SAMPLES, Started, assert_gray_levels, needs_links, needs_posix
 
 CAMERA = str(SAMPLES / "camera.pgm")
 
@@ -55,7 +55,7 @@ def test_highpass_shows_white_edges_on_black(tmp_path, camera):
     done = process("highpass", CAMERA, tmp_path / "edges.pgm")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     edges = pixels(tmp_path / "edges.pgm")
-    assert_grey_levels(edges, high(camera))
+    assert_gray_levels(edges, high(camera))
     assert edges.max() == 255
     assert np.median(edges) < 16
 
@@ -78,7 +78,7 @@ def test_highpass_shows_white_edges_on_black(tmp_path, camera):
 def test_filters_take_their_options(run, tmp_path, camera, command, options, parameters):
     assert run(command, *options, CAMERA, tmp_path / "out.png") == (0, b"", "")
     gain = getattr(transfer, command)(**parameters).gain(512, 512)
-    assert_grey_levels(pixels(tmp_path / "out.png"), reference.filter_image(camera, gain))
+    assert_gray_levels(pixels(tmp_path / "out.png"), reference.filter_image(camera, gain))
 
 
 def test_color_keeps_its_channels_and_alpha_passes_untouched(run, tmp_path, rng):
@@ -87,7 +87,7 @@ def test_color_keeps_its_channels_and_alpha_passes_untouched(run, tmp_path, rng)
     assert run("highpass", tmp_path / "in.png", tmp_path / "out.png")[0] == 0
     out = pixels(tmp_path / "out.png")
     assert (out[..., 3] == image[..., 3]).all()
-    assert_grey_levels(out[..., :3].transpose(2, 0, 1), high(image[..., :3].transpose(2, 0, 1)))
+    assert_gray_levels(out[..., :3].transpose(2, 0, 1), high(image[..., :3].transpose(2, 0, 1)))
 
 
 def test_a_pgm_keeps_its_maxval(run, tmp_path):
@@ -108,13 +108,13 @@ def test_a_sixteen_bit_image_fits_an_eight_bit_format(run, tmp_path, rng):
     image = rng.integers(0, 65536, (16, 24), dtype=np.uint16)
     Image.fromarray(image).save(tmp_path / "in.png")
     assert run("lowpass", tmp_path / "in.png", tmp_path / "out.bmp")[0] == 0
-    assert_grey_levels(pixels(tmp_path / "out.bmp"), reference.filter_image(image, transfer.lowpass().gain(16, 24)))
+    assert_gray_levels(pixels(tmp_path / "out.bmp"), reference.filter_image(image, transfer.lowpass().gain(16, 24)))
 
 
 def test_standard_input_and_output(camera):
     done = process("highpass", "-", "-", stdin=(SAMPLES / "camera.pgm").read_bytes())
     assert (done.returncode, done.stderr) == (0, b"")
-    assert_grey_levels(pixels(io.BytesIO(done.stdout)), high(camera))
+    assert_gray_levels(pixels(io.BytesIO(done.stdout)), high(camera))
     assert done.stdout.startswith(b"P5\n512 512\n255\n")
 
 
@@ -147,7 +147,7 @@ def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
         assert "--in-place" in said
     assert (pixels(copy) == camera).all()
     assert run("highpass", "--in-place", copy, copy)[0] == 0
-    assert_grey_levels(pixels(copy), high(camera))
+    assert_gray_levels(pixels(copy), high(camera))
 
 
 def test_spectrum_is_the_log_magnitude_with_dc_in_the_middle(run, tmp_path, camera):
@@ -207,7 +207,7 @@ def test_verbose_says_what_was_done_and_where(run, tmp_path):
 @pytest.mark.parametrize("option", [["--precision", "double"], ["--work-group-size", "32"], ["--transpose", "plain"]])
 def test_options_of_the_device_give_the_same_picture(run, tmp_path, camera, option):
     assert run("highpass", CAMERA, tmp_path / "out.pgm", *option)[0] == 0
-    assert_grey_levels(pixels(tmp_path / "out.pgm"), high(camera))
+    assert_gray_levels(pixels(tmp_path / "out.pgm"), high(camera))
 
 
 @pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])

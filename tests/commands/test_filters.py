@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.fit import fitted
 from fftfilter.images.picture import MAXVAL_OF
 from fftfilter.transfer import reference
-from tests.helpers import assert_grey_levels
+from tests.helpers import assert_gray_levels
 
 SIZE = (36, 60)
 
@@ -57,10 +57,10 @@ def filtered(run, tmp_path, source, command, *arguments):
 def test_filters_take_their_options(run, tmp_path, source, arguments, transfer):
     got = filtered(run, tmp_path, source, *arguments)
     transfer = fitted(transfer, source[1][None], 255)
-    assert_grey_levels(got, reference.filter_image(source[1], transfer.gain(*SIZE)))
+    assert_gray_levels(got, reference.filter_image(source[1], transfer.gain(*SIZE)))
 
 
-def test_what_repairs_a_picture_keeps_its_grey_levels(run, tmp_path, source):
+def test_what_repairs_a_picture_keeps_its_gray_levels(run, tmp_path, source):
     for command, *arguments in (["notch", "--at", "0.2,0.1"], ["stripes", "--angle", "0"]):
         assert run(command, *arguments, source[0], tmp_path / "out.png") == (0, b"", "")
         got = np.asarray(Image.open(tmp_path / "out.png"))
@@ -78,7 +78,7 @@ def test_a_mask_is_a_file_with_dc_in_the_middle(run, tmp_path, source, extension
     centered = np.fft.ifftshift(gains / MAXVAL_OF[gains.dtype])
     even = (centered + np.roll(centered[::-1, ::-1], (1, 1), (0, 1))) / 2
     got = filtered(run, tmp_path, source, "mask", "--mask", tmp_path / f"mask.{extension}")
-    assert_grey_levels(got, reference.filter_image(source[1], even))
+    assert_gray_levels(got, reference.filter_image(source[1], even))
 
 
 def test_a_mask_of_another_size_is_a_function_of_frequency_and_multiplies(run, tmp_path, source):

@@ -13,7 +13,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
-from tests.helpers import assert_grey_levels
+from tests.helpers import assert_gray_levels
 
 SIZE = (36, 60)
 
@@ -43,7 +43,7 @@ def test_the_files_own_pixel_size(run, tmp_path, scan, image, options):
     code, _, said = run("lowpass", "-v", "--radius", "1mm", *options, scan, tmp_path / "out.png")
     assert code == 0
     assert "radius 1mm, pixel size 0.1 mm from the file's 254 dpi;" in said
-    assert_grey_levels(pixels(tmp_path / "out.png"), wanted(image, "10px"))
+    assert_gray_levels(pixels(tmp_path / "out.png"), wanted(image, "10px"))
 
 
 def test_a_given_pixel_size_goes_before_the_files(run, tmp_path, scan, image):
@@ -51,14 +51,14 @@ def test_a_given_pixel_size_goes_before_the_files(run, tmp_path, scan, image):
     code, _, said = run("lowpass", "-v", *given, scan, tmp_path / "out.png")
     assert code == 0
     assert "radius 25.4lpi, pixel size 0.2 mm;" in said
-    assert_grey_levels(pixels(tmp_path / "out.png"), wanted(image, "5px"))
+    assert_gray_levels(pixels(tmp_path / "out.png"), wanted(image, "5px"))
 
 
 def test_every_filter_takes_physical_units(run, tmp_path, scan, image):
     arguments = ["bandpass", "--large", "2mm", "--small", "2lp/mm", "--notch", "0.2,0.1,0.5mm", "--stripes", "33"]
     assert run(*arguments, scan, tmp_path / "out.png") == (0, b"", "")
     transfer = H.bandpass("20px", "5px") * H.notch((0.2, 0.1), width="5px") * H.stripes(33)
-    assert_grey_levels(pixels(tmp_path / "out.png"), reference.filter_image(image, transfer.gain(*SIZE)))
+    assert_gray_levels(pixels(tmp_path / "out.png"), reference.filter_image(image, transfer.gain(*SIZE)))
 
 
 def test_without_a_pixel_size_both_ways_out_are_named(run, tmp_path, image):
@@ -87,7 +87,7 @@ def test_each_file_of_a_folder_has_its_own_pixel_size(run, tmp_path, image):
     assert "1.png: done, pixel size 0.5 mm from the file's 50.8 dpi\n" in said
     assert "plain.png: says no pixel size" in said
     for i, radius in enumerate(("10px", "2px", "10px", "2px")):
-        assert_grey_levels(pixels(out / f"{i}.png"), wanted(image, radius))
+        assert_gray_levels(pixels(out / f"{i}.png"), wanted(image, radius))
     lines = sorted((json.loads(line) for line in report.read_text().splitlines()), key=lambda line: line["input"])
     assert [line["filter"].get("pixel_size") or 0 for line in lines] == pytest.approx(
         [1e-4, 5e-4, 1e-4, 5e-4, 0], rel=1e-4
@@ -102,9 +102,9 @@ def test_pages_have_the_pixel_size_of_imagejs_description(run, tmp_path, image):
     assert code == 0
     assert "2 pages, 60 x 36: lowpass, ideal, radius 1um, pixel size 0.1 um from the file's ImageJ description" in said
     for given, got in zip(pages, tifffile.imread(tmp_path / "out.tif"), strict=True):
-        assert_grey_levels(got, wanted(given, "10px"))
+        assert_gray_levels(got, wanted(given, "10px"))
     fftfilter.filter_stack(tmp_path / "cells.tif", tmp_path / "again.tif", H.lowpass("1um"), pixel_size="200nm")
-    assert_grey_levels(tifffile.imread(tmp_path / "again.tif")[1], wanted(pages[1], "5px"))
+    assert_gray_levels(tifffile.imread(tmp_path / "again.tif")[1], wanted(pages[1], "5px"))
 
 
 def test_some_pages_of_ome_keep_the_pixel_size(run, tmp_path, image):

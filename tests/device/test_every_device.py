@@ -16,14 +16,14 @@ import numpy as np
 from fftfilter import Filter, transfer as H
 from fftfilter.device.choice import all_devices
 from fftfilter.device.choice import SIMULATOR
-from tests.helpers import assert_grey_levels, by_reference
+from tests.helpers import assert_gray_levels, by_reference
 
 image = np.random.default_rng(20261121).integers(0, 256, (8, 64), dtype=np.uint8)
 for index, device in enumerate(all_devices()):
     if SIMULATOR in device.platform.name:
         continue
     print(index, device.platform.name, device.name, flush=True)
-    assert_grey_levels(Filter(H.highpass(), device=index)(image), by_reference(image, H.highpass()))
+    assert_gray_levels(Filter(H.highpass(), device=index)(image), by_reference(image, H.highpass()))
 """
 
 

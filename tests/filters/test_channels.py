@@ -14,7 +14,7 @@ from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
-from tests.helpers import assert_grey_levels
+from tests.helpers import assert_gray_levels
 from tests.output.test_luma import by_matrix
 
 SIZE = (12, 10)
@@ -43,7 +43,7 @@ def test_it_is_the_picture_with_one_part_filtered(picture, channels, engine):
     values = fftfilter.lowpass(picture, 3, shape="gaussian", output="real", **options)
     np.testing.assert_allclose(values, wanted(picture, channels), atol=2e-3)
     kept = fftfilter.lowpass(picture, 3, shape="gaussian", output="keep", **options)
-    assert_grey_levels(kept, np.floor(wanted(picture, channels) + 0.5).clip(0, 255).astype(np.uint8))
+    assert_gray_levels(kept, np.floor(wanted(picture, channels) + 0.5).clip(0, 255).astype(np.uint8))
 
 
 @each_part
@@ -160,8 +160,8 @@ def test_streams_copies_and_other_options_do_the_same(picture):
     ("options", "message"),
     [
         ({"channels": "luma", "output": "keep"}, "channels 'luma' is invalid: choose all, luminance, chroma"),
-        ({"channels": "luminance"}, "output magnitude has other grey levels: choose output keep or real"),
-        ({"channels": "chroma", "output": "signed"}, "output signed has other grey levels: choose output keep or real"),
+        ({"channels": "luminance"}, "output magnitude has other gray levels: choose output keep or real"),
+        ({"channels": "chroma", "output": "signed"}, "output signed has other gray levels: choose output keep or real"),
     ],
 )
 def test_what_has_no_meaning_is_refused(options, message):

@@ -33,7 +33,7 @@ from fftfilter.filters import Filter, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
-from tests.helpers import SAMPLES, assert_grey_levels, assert_transform, by_reference
+from tests.helpers import SAMPLES, assert_gray_levels, assert_transform, by_reference
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
 
@@ -50,7 +50,7 @@ def image(rng):
 def test_samples_with_one_scale_for_all_channels(name):
     planes = np.atleast_3d(np.asarray(Image.open(SAMPLES / name))).transpose(2, 0, 1)
     with Filter(H.highpass()) as highpass:
-        assert_grey_levels(highpass(planes, channel_axis=0), by_reference(planes, H.highpass()))
+        assert_gray_levels(highpass(planes, channel_axis=0), by_reference(planes, H.highpass()))
         assert highpass.engine == "fused"
 
 
@@ -70,7 +70,7 @@ def test_any_radii_and_any_image_give_the_reference(engine, size, band, seed):
 
 @both_engines
 @pytest.mark.parametrize("one_scale", [False, True])
-def test_real_output_is_the_filtered_values_in_grey_levels(engine, one_scale, image):
+def test_real_output_is_the_filtered_values_in_gray_levels(engine, one_scale, image):
     stack, band = np.stack([image, image // 4]), H.bandstop(2, 3)
     wanted = reference.filtered(stack, band.gain(8, 64)).real
     with Filter(band, output="real", engine=engine) as bandstop:
@@ -279,7 +279,7 @@ def test_all_channels_are_filtered_and_alpha_is_put_back_by_hand(rng):
         assert (highpass(rgba, channel_axis=-1)[..., 3] != rgba[..., 3]).any()
         out = rgba.copy()
         out[..., :3] = highpass(rgba[..., :3], channel_axis=-1)
-    assert_grey_levels(out[..., :3], by_reference(rgba[..., :3].transpose(2, 0, 1), H.highpass()).transpose(1, 2, 0))
+    assert_gray_levels(out[..., :3], by_reference(rgba[..., :3].transpose(2, 0, 1), H.highpass()).transpose(1, 2, 0))
 
 
 def test_numpy_ma_may_just_be_loaded_by_another_thread(image, monkeypatch):
@@ -578,7 +578,7 @@ def test_what_is_too_weak_for_single_precision_is_so_with_the_other_sign(engine)
 @pytest.mark.parametrize("engine", ["fused", "book"])
 @pytest.mark.parametrize("edges", ["wrap", "mirror"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_extremes_are_in_the_grey_levels_of_the_input(engine, edges, dtype, rng):
+def test_extremes_are_in_the_gray_levels_of_the_input(engine, edges, dtype, rng):
     """Whatever the gains, the output and the size of floats are; of channels the largest of all."""
     image = (rng.random((3, 12, 10)) * np.array([[[1]], [[9]], [[4]]]) * 27).astype(dtype)
     image[:, 5, 5] = 0  # what is farthest from 0 is negative

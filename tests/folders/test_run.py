@@ -141,7 +141,7 @@ def test_a_given_scale_means_the_same_for_a_file_and_a_folder(run, tmp_path, sca
         assert (tmp_path / "out" / name).read_bytes() == single
 
 
-def test_a_given_scale_is_in_grey_levels_of_the_input(run, tmp_path):
+def test_a_given_scale_is_in_gray_levels_of_the_input(run, tmp_path):
     """Everything passes a low-pass of a large radius, so levels 0, 20, 40, 255 are the values themselves."""
     (tmp_path / "in.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 40, 255]))
     assert run("lowpass", "--radius", "9", "--scale", "0:40", tmp_path / "in.pgm", tmp_path / "out.pgm")[0] == 0

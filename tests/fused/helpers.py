@@ -9,7 +9,7 @@ from fftfilter.output.ramp import Stack, on_ramps, ramps
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
-from tests.helpers import assert_grey_levels
+from tests.helpers import assert_gray_levels
 
 
 def noise(shape, dtype="uint8"):
@@ -46,7 +46,7 @@ def assert_as_the_reference(got, pixels, transfer, *, one_scale=False, edges="wr
     assert got.dtype == wanted.dtype
     if got.dtype == np.uint8:
         for image, right in zip(got, wanted, strict=True):
-            assert_grey_levels(image, right)
+            assert_gray_levels(image, right)
         return
     # Noise has no weak detail: less is right here than the contract allows.
     found = Difference.of(got, wanted, white)
@@ -60,7 +60,7 @@ def assert_real(got, pixels, transfer, edges="wrap"):
 
 
 def assert_kept(pipeline, pixels, transfer):
-    """Hold bytes that keep the input's grey levels to the reference, and how many are clipped, in each of two runs."""
+    """Hold bytes that keep the input's gray levels to the reference, and how many are clipped, in each of two runs."""
     stack = stack_of(pixels)
     kept = ramps("keep", units=np.ones(len(pixels)), white=255, dtype=np.uint8, maxval=255)
     values = reference.filtered(pixels, transfer.keeping_mean().gain(*pixels.shape[1:])).real
@@ -68,7 +68,7 @@ def assert_kept(pipeline, pixels, transfer):
     assert clipped.max() > 0.02
     for _ in range(2):
         for got, right in zip(pipeline.run(pixels, kept), wanted, strict=True):
-            assert_grey_levels(got, right)
+            assert_gray_levels(got, right)
         np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1.5 / pixels[0].size)
 
 

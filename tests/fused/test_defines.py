@@ -174,3 +174,13 @@ def test_the_function_that_the_table_names_sets_the_name(form):
             found = inspect.getattr_static(found, part)
         function = found.func if isinstance(found, cached_property) else found
         assert re.search(rf"\b{name}=", inspect.getsource(inspect.unwrap(function))), f"{setter} does not set {name}"
+
+
+@pytest.mark.parametrize("file", sorted(folder().rglob("*.cl")), ids=lambda file: file.relative_to(folder()).as_posix())
+def test_a_comment_above_each_define_or_its_group_says_what_it_is_for(file):
+    is_explained = False
+    for line in file.read_text().replace("\\\n", "").splitlines():
+        if line.lstrip().startswith("#define"):
+            assert is_explained or "  // " in line, line
+        elif not re.match(r"\s*(#|typedef)", line):
+            is_explained = line.lstrip().startswith("//")

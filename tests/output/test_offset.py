@@ -12,7 +12,7 @@ from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
 from fftfilter.output.rounding import deviation, offset, spread
 from fftfilter.transfer import reference
-from tests.helpers import FORMS, assert_grey_levels, by_reference, values_by
+from tests.helpers import FORMS, assert_gray_levels, by_reference, values_by
 from tests.soak.check import as_gpu
 
 SIZE = 60, 100
@@ -50,7 +50,7 @@ def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
     ],
     ids=str,
 )
-def test_one_grey_level_on_a_bright_background_is_as_exact_as_any(launcher, form, transfer, size, rng):
+def test_one_gray_level_on_a_bright_background_is_as_exact_as_any(launcher, form, transfer, size, rng):
     image = 60000 + rng.integers(0, 2, (1, *size), dtype=np.uint16)
     image = image.astype(np.float32) if form in {FORMS[2], "generic"} else image
     gain = transfer.gain(*size)
@@ -120,7 +120,7 @@ def test_any_picture_of_16_bits_is_within_8_levels_of_its_own(engine, size, deta
         got = Filter(transfer, engine=engine)(image)
         assert np.abs(got.astype(int) - by_reference(image, transfer, np.uint16, 65535)).max() <= 8
     got = Filter(H.highpass(3), engine=engine)(image, dtype=np.uint8)
-    assert_grey_levels(got, by_reference(image, H.highpass(3), np.uint8, 255))
+    assert_gray_levels(got, by_reference(image, H.highpass(3), np.uint8, 255))
 
 
 def test_streams_and_channels_do_so_too(rng):

@@ -1,4 +1,4 @@
-"""From magnitudes to grey levels on the host: ranges, rounding and the noise floor, with the answers in sight."""
+"""From magnitudes to gray levels on the host: ranges, rounding and the noise floor, with the answers in sight."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_floats_are_neither_nudged_nor_rounded_to_white():
 
 def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
     (ramp,) = ramps(output, scale, white=white, dtype=depth.dtype, maxval=depth.maxval)
-    found, clipped, _ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
+    found, clipped, *_ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
     return found.tolist(), clipped
 
 
@@ -109,11 +109,11 @@ def test_rounding_noise_is_zero(output, middle):
 
 
 @pytest.mark.parametrize("unit", [0.25, 1, 4])
-def test_a_given_range_is_in_grey_levels_whatever_a_value_of_1_is(unit):
+def test_a_given_range_is_in_gray_levels_whatever_a_value_of_1_is(unit):
     """Its middle is no white, and what rounding leaves short of its end is."""
     (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
     levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])
-    assert pixels(levels / unit, ramp, 0, np.uint8)[0].tolist() == [0, 127, 252, 255, 255, 255]
+    assert pixels(levels / unit, ramp, 0, np.uint8).pixels.tolist() == [0, 127, 252, 255, 255, 255]
 
 
 def test_a_white_that_no_value_reaches_is_no_warning():
@@ -121,5 +121,5 @@ def test_a_white_that_no_value_reaches_is_no_warning():
     (ramp,) = ramps("magnitude", Range(0, 1e300), white=1, dtype=np.dtype("u1"), maxval=255)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made, _, _ = pixels(values, ramp, 2.0, np.uint8)
+        made = pixels(values, ramp, 2.0, np.uint8).pixels
     assert made.tolist() == [[[0, 0]]]

@@ -9,7 +9,7 @@ from fftfilter.output.modes import Auto, Range, parse_scale, scale_of
 
 
 @pytest.mark.parametrize(("text", "low", "high"), [("0:40", 0, 40), ("-10:300.5", -10, 300.5), (" 1e1 : 2e1", 10, 20)])
-def test_a_range_is_two_numbers_in_grey_levels_of_the_input(text, low, high):
+def test_a_range_is_two_numbers_in_gray_levels_of_the_input(text, low, high):
     assert parse_scale(text) == Range(low, high, of_white=False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fftfilter.preview.drawing import FURTHER, font, plain
+from fftfilter.preview.drawing import NON_ASCII, font, plain
 
 
 def test_letters_lose_their_accents_and_what_the_font_has_not_becomes_a_question_mark():
@@ -14,4 +14,4 @@ def test_the_font_has_what_is_left():
     def drawn(text):
         return bytes(font(24).getmask(text))
 
-    assert [each for each in FURTHER if plain(each) != each or drawn(each) == drawn("\uffff")] == []
+    assert [each for each in NON_ASCII if plain(each) != each or drawn(each) == drawn("\uffff")] == []

@@ -43,7 +43,7 @@ def test_what_is_removed_is_tinted_in_the_spectrum(rng):
     assert not is_tinted[np.hypot(x, y) > 26].any()
 
 
-def test_what_is_removed_lies_around_mid_grey():
+def test_what_is_removed_lies_around_mid_gray():
     report = FilterReport(np.rint(128 + 50 * wave((64, 64), 0.25, 0))[None].astype(np.uint8), 255, H.lowpass("0.2cyc"))
     pixels, level = panels.removed(report.removed, report.white, 64)
     assert level == pytest.approx(50, abs=1)

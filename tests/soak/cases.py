@@ -37,7 +37,7 @@ CONTENTS = (
     "wave",
 )
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
-# Larger floats have no scale in their grey levels here.
+# Larger floats have no scale in their gray levels here.
 FAR = 1e25
 FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
 # What is done beside a second call, and how often.

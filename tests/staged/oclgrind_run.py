@@ -27,7 +27,7 @@ from fftfilter.staged.pipeline import Runner, StagedPipeline
 from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
-from tests.helpers import assert_grey_levels, assert_transform, by_reference
+from tests.helpers import assert_gray_levels, assert_transform, by_reference
 
 DAMAGES = {
     "no barriers": (r"barrier\([^)]*\);", ""),
@@ -82,7 +82,7 @@ def check_filter(image, transfer, *, one_scale=False, **options):
     pictures = [image] if one_scale or image.ndim == 2 else image
     wanted = np.array([by_reference(each, transfer, image.dtype, white) for each in pictures])
     # Of 16-bit and float pixels, what they are as one of 255 levels.
-    assert_grey_levels(got * (255.0 / white), wanted.reshape(image.shape) * (255.0 / white))
+    assert_gray_levels(got * (255.0 / white), wanted.reshape(image.shape) * (255.0 / white))
 
 
 def check_pictures():

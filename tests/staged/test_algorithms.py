@@ -20,7 +20,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
-from tests.helpers import assert_grey_levels, assert_transform, by_reference
+from tests.helpers import assert_gray_levels, assert_transform, by_reference
 
 VARIANTS = [
     pytest.param(name, options, id=" ".join([name, *(f"{k}={v}" for k, v in options.items())]))
@@ -70,7 +70,7 @@ def test_every_variant_filters_images(name, options, rng):
     for size in ((2, 16), (16, 64), (8, 9)):
         image = rng.integers(0, 256, size, dtype=np.uint8)
         with fftfilter.Filter(H.highpass(2), engine=name, engine_options=options) as high:
-            assert_grey_levels(high(image), by_reference(image, H.highpass(2)))
+            assert_gray_levels(high(image), by_reference(image, H.highpass(2)))
             assert high.engine == name
 
 

@@ -10,7 +10,7 @@ from fftfilter import transfer as H
 from fftfilter.filters import Filter
 from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer import reference
-from tests.helpers import assert_grey_levels, by_reference
+from tests.helpers import assert_gray_levels, by_reference
 
 # By code path: one pixel, single rows and columns; both sides direct; one side Bluestein's, the other direct; both
 # Bluestein's; square and not; more rows than a tile and a work-group; primes.
@@ -26,7 +26,7 @@ FLOW = [
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_book_at_every_kind_of_size(size, rng):
     image = rng.integers(0, 256, size, dtype=np.uint8)
-    assert_grey_levels(fftfilter.highpass(image, engine="book"), by_reference(image, H.highpass()))
+    assert_gray_levels(fftfilter.highpass(image, engine="book"), by_reference(image, H.highpass()))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -65,7 +65,7 @@ def test_intermediate_results_are_what_their_names_say(rng):
     }
     for name, array in wanted.items():
         np.testing.assert_allclose(seen[name], array, atol=1e-6 * np.abs(array).max(), err_msg=name)
-    assert_grey_levels(seen["output"], by_reference(image, H.highpass(2)))
+    assert_gray_levels(seen["output"], by_reference(image, H.highpass(2)))
 
 
 def test_dif_leaves_its_spectrum_bit_reversed(rng):
@@ -101,7 +101,7 @@ def test_all_transposes_give_the_same_picture(rng):
     for size in ((33, 70), (34, 70)):
         image = rng.integers(0, 256, size, dtype=np.uint8)
         tiled, *others = (fftfilter.highpass(image, transpose=kind) for kind in TRANSPOSES)
-        assert_grey_levels(tiled, by_reference(image, H.highpass()))
+        assert_gray_levels(tiled, by_reference(image, H.highpass()))
         assert all((other == tiled).all() for other in others)
 
 

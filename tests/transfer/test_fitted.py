@@ -38,7 +38,7 @@ def test_without_a_picture_everything_passes():
 
 @pytest.mark.parametrize("noise", [0, -1, 1e300, "much", float("nan"), float("inf"), [1, 2]])
 def test_noise_that_is_none_is_refused(noise):
-    with pytest.raises(ParameterError, match="is invalid: give grey levels above 0"):
+    with pytest.raises(ParameterError, match="is invalid: give gray levels above 0"):
         H.wiener(noise)
 
 

@@ -10,7 +10,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
-from tests.helpers import assert_grey_levels, by_reference
+from tests.helpers import assert_gray_levels, by_reference
 
 
 def mirrored(gains):
@@ -32,7 +32,7 @@ def image(rng):
 @pytest.mark.parametrize("size", [(8, 64), (67, 5)], ids=str)
 def test_any_mask_by_both_engines(engine, size, rng):
     image, mask = rng.integers(0, 256, size, dtype=np.uint8), H.mask(some_gains(rng, *size))
-    assert_grey_levels(Filter(mask, engine=engine)(image), by_reference(image, mask))
+    assert_gray_levels(Filter(mask, engine=engine)(image), by_reference(image, mask))
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
@@ -40,15 +40,15 @@ def test_a_mask_is_applied_to_each_image_of_a_stack_and_each_channel(engine, rng
     stack = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
     with Filter(H.mask(some_gains(rng, 8, 64)), engine=engine) as by_mask:
         for image, got in zip(stack, by_mask(stack), strict=True):
-            assert_grey_levels(got, by_reference(image, by_mask.transfer))
-        assert_grey_levels(by_mask(stack, channel_axis=0), by_reference(stack, by_mask.transfer))
+            assert_gray_levels(got, by_reference(image, by_mask.transfer))
+        assert_gray_levels(by_mask(stack, channel_axis=0), by_reference(stack, by_mask.transfer))
 
 
 def test_a_mask_that_is_even_up_to_the_hosts_rounding_stays_fused(image, rng):
     mask = H.mask(some_gains(rng, 8, 64) * (1 + 1e-7 * rng.uniform(-1, 1, (8, 64))))
     assert mask.is_even
     with Filter(mask) as by_mask:
-        assert_grey_levels(by_mask(image), by_reference(image, mask))
+        assert_gray_levels(by_mask(image), by_reference(image, mask))
         assert by_mask.engine == "fused"
 
 
@@ -60,7 +60,7 @@ def test_the_magnitude_of_a_complex_result_and_its_real_part(precision, image):
     mask, wanted = H.mask(gains), reference.filtered(image, gains)
     assert not mask.is_even
     with Filter(mask, precision=precision) as analytic:
-        assert_grey_levels(analytic(image), by_reference(image, mask))
+        assert_gray_levels(analytic(image), by_reference(image, mask))
         assert analytic.engine == "book"
         assert analytic.extremes() == [(0, pytest.approx(np.abs(wanted).max(), rel=1e-6))]
     real = fftfilter.apply_mask(image, gains, precision=precision, output="real")
@@ -76,7 +76,7 @@ def test_a_picture_does_not_depend_on_the_masks_scale_nor_does_its_noise(engine,
         mask = H.mask(gains * scale)
         assert mask.largest == max(1, scale * gains.max())
         with Filter(mask, engine=engine) as by_mask:
-            assert_grey_levels(by_mask(image), by_reference(image, mask))
+            assert_gray_levels(by_mask(image), by_reference(image, mask))
             assert by_mask.extremes()[0][1] == pytest.approx(scale * np.abs(reference.filtered(image, gains)).max())
             assert not by_mask(np.full_like(image, 200)).any()
 

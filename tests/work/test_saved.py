@@ -109,7 +109,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "output": "keep", "region": {"file": "x\0"}}, "is no name: give that of a mask"),
         ({"transfer": [], "output": "keep", "region": {"digest": "x"}}, "region.file: null is not a text"),
         ({"transfer": [], "output": "keep", "feather": 3}, "give region or protect"),
-        ({"transfer": [], "region": "1,2,3,4"}, "need an output with the grey levels"),
+        ({"transfer": [], "region": "1,2,3,4"}, "need an output with the gray levels"),
         ({"transfer": [], "method": "x"}, "method 'x' is invalid: choose plain, imagej, descreen"),
         ({"transfer": [], "method": ["plain"]}, "method: a list is not a text"),
         ({"transfer": [], "method": "imagej", "edges": "wrap"}, 'a recipe has no key "edges"'),

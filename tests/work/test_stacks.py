@@ -106,9 +106,9 @@ def test_signed_pages_share_black_and_white(stack, tmp_path):
 
 
 def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
-    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+    with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
-    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+    with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
 
 
@@ -213,6 +213,17 @@ def test_pages_are_compared_with_the_reference(stack, tmp_path, monkeypatch):
         with pytest.raises(VerifyError, match=r"out.tif, page 1: off by at most 3"):
             filter_file(open_(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
     assert (tmp_path / "out.tif").read_bytes() == before
+
+
+@pytest.mark.parametrize(("pages", "is_written"), [(1, False), (4, True)])
+def test_cautions_are_said_once_before_a_picture_is_filtered_and_after_pages(tmp_path, pages, is_written):
+    tifffile.imwrite(tmp_path / "in.tif", STACK[:pages], photometric="minisblack")
+    recipe, target, said = Recipe(BLUR, options={"channels": "chroma"}, output="keep"), tmp_path / "out.tif", []
+    with recipe.open(BLUR) as filter_:
+        opened = open_(tmp_path / "in.tif", recipe)
+        done = filter_file(opened, target, filter_, say=lambda lines: said.append(([*lines], target.exists())))
+    assert said == [(["gray: there is no chroma to filter, and pixels stay as they are"], is_written)]
+    assert done.cautions == said[0][0]
 
 
 def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):

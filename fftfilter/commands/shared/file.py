@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..filters import CommandOptions
 
 
-# Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
+# For a stack on two cores, decoding and encoding included: enough to say how long it takes
 PIXELS_A_SECOND = 3e7
 # The key of a context's function that is called after each page with the number of all pages.
 ADVANCE = "fftfilter.advance"
@@ -106,8 +106,6 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
-    else:
-        _say([] if options.quiet else opened.cautions(opened.frame(target)) + recipe.mode.cautions(recipe.scale))
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
@@ -115,6 +113,11 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         progress.advance()
         if watch:
             watch(progress.total)
+
+    def say(cautions: list[str]) -> None:
+        progress.clear()
+        for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
+            click.echo(f"fftfilter: {line}", err=True)
 
     with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
@@ -127,11 +130,10 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
                 keep=options.preview is not None,
                 observe=observe,
                 advance=advance,
+                say=say,
             )
         finally:
             progress.clear()
-        if has_pages:
-            _say([] if options.quiet else done.cautions + recipe.mode.cautions(recipe.scale))
         _say_notes(opened, done, options)
         if options.verbose:
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
@@ -140,11 +142,6 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
     if options.preview and done.frame:
         _write_page(options.preview, opened, done.frame, options.device, files)
     return done
-
-
-def _say(cautions: Sequence[str]) -> None:
-    for line in cautions:
-        click.echo(f"fftfilter: {line}", err=True)
 
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
@@ -228,7 +225,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
-    # Of many pages, the first one's; what is said anyway is not said again.
+    # The first page's note; what is said anyway is not said again.
     found = f" ({done.notes[0]})" if done.notes and not opened.recipe.says_notes else ""
     return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 

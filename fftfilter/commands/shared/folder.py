@@ -312,7 +312,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 if outcome.device:
                     devices.add(outcome.device)
                 verified = outcome.difference and not options.quiet and outcome.status != FAILED
-                # Of all that were under way, the first says that no space is left.
+                # Only the first of those under way says that no space is left.
                 failed = outcome.status == FAILED and not (outcome.found_no_space and told_of_no_space)
                 told_of_no_space |= outcome.found_no_space
                 said = failed or (options.verbose and outcome.status != MEASURED)

@@ -13,7 +13,7 @@ const STEPS = [
     short: "Picture",
     of: ["image"],
     shows: "image",
-    text: "The picture is a table of gray levels, one number a pixel. Of a color picture there are three tables, which go the same way.",
+    text: "The picture is a table of gray levels, one number a pixel. A color picture has three tables, which go the same way.",
   },
   {
     name: "Continue it past its edges",

@@ -29,7 +29,7 @@ export function spectrumOf(store, { units, facts }) {
   const width = () => store.got.spectrum?.value?.width ?? 1;
   const map = () => {
     const { x, y, scale } = new Placement(view.get(), stage.size, 1, 1);
-    // Of an even number of pixels that of frequency 0 lies right of the middle and below it.
+    // If the number of pixels is even, that of frequency 0 lies right of the middle and below it.
     const half = width() % 2 ? 0 : 0.5 / width();
     const zero = { x: x + (NYQUIST + half) * scale, y: y + (NYQUIST + half) * scale };
     return {

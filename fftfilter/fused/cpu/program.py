@@ -160,7 +160,7 @@ FILTER = "fused/cpu/filter.cl"
 GENERIC_FILTER = ("fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl", FILTER)
 # The radices that are written out in the generic program; other primes go through its loop.
 RADICES = {1, 2, 3, 4, 5, 7, 8}
-# Of each device and all other defines, those of the first size.
+# The defines of the first size, for each device and all other defines
 _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
 
 

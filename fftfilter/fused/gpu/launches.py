@@ -84,7 +84,7 @@ class Launches:
     values: Buffer
     largest: Buffer
     row_tables: list[cl.Buffer]
-    """Of the plan of rows, on the device."""
+    """The tables of the plan of rows, on the device."""
     column_tables: list[cl.Buffer]
 
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -5,15 +5,14 @@
     inverse rows   transpose, butterflies back, extremes                     4 c in, 1 more for a high-pass, 4 out
     quantize       values to pixels                                          4 in, 1 out
 
-A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the columns of the half spectrum only the
-part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
+A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Only the part c of the half spectrum's columns
+that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
 minus a low-pass, so that this holds for it, too: the inverse rows read the pixels again and subtract.
 
 The four passes through memory are needed: rows and columns need each other's results, and the scale of the output is
-known only when every value is. A side that no work-group holds, or holds badly, takes two to six launches instead of
-one. Where work-groups can wait for each other, small images whose rows and columns have the
-same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
-(``to_pixels.cl``): a launch costs as much as a step of theirs.
+known only when every value is. A side too long for one work-group takes two to six launches. Where work-groups can wait
+for each other, small square images run in one launch (``filter.cl``), others in three, the last of which makes pixels
+of spectra (``to_pixels.cl``): there a launch costs as much as a step.
 
 Compiling programs for a size takes longer than filtering most folders. So a generic program serves any size
 (``generic.py``), and a size that comes a second time gets specialized ones, which are faster.
@@ -149,7 +148,7 @@ class FusedGpuPipeline(OfPictures):
         self.device.check_memory(str(stack), self.buffer_bytes)
         self._spectrum, self._work, self._values = (launcher.allocate(size) if size else None for size in scratch)
         self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
-        """Of each image of the last run: its largest magnitude, a float; how many pixels are clipped, and undecided."""
+        """Largest magnitude (a float), clipped and undecided pixels of each image of the last run."""
         self._row_tables = [launcher.wrap(table, constant=True) for table in row_tables]
         self._column_tables = [launcher.wrap(table, constant=True) for table in column_tables]
         self._mask_data = launcher.wrap(mask_data, constant=True)
@@ -174,7 +173,7 @@ class FusedGpuPipeline(OfPictures):
         given |= {"row_tables": self._row_tables, "column_tables": self._column_tables}
         make = Launches(**given) if self._is_specialized else GenericLaunches(**given, limits=self._limits)
         self._make = make
-        # What waits has no times of steps.
+        # Waiting launches cannot be timed step by step, so profiling turns them off.
         can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
@@ -184,10 +183,11 @@ class FusedGpuPipeline(OfPictures):
             self._to_spectra = [*make.rows(), *make.columns()]
             arguments = {**self._waiting_arguments(), "ramps": self._ramps_buffer, "range": widest(self.stack)}
             self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
-        else:  # a filter that needs two inverses takes the last two steps twice
+        else:
             self._to_values = make.rows()
-            for other in (True, False)[not self._needs_two_inverses :]:
-                self._to_values += [*make.columns(other=other), *make.inverse_rows(other=other)]
+            if self._needs_two_inverses:  # the other pixels' part first
+                self._to_values += [*make.columns(other=True), *make.inverse_rows(other=True)]
+            self._to_values += [*make.columns(other=False), *make.inverse_rows(other=False)]
             self._launches = [*self._to_values]
             if stack.white is not None:
                 self._launches += [quantize(self.launcher, stack, self._values, self.largest, self._ramps_buffer)]
@@ -202,7 +202,7 @@ class FusedGpuPipeline(OfPictures):
         """Return the first arguments of a kernel whose work-groups wait for each other, with counters of its own."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         progress = self.launcher.allocate(told.nbytes)
-        self.launcher.write(progress, told)
+        self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
         buffers: dict[str, Any] = {"image": None, "output": None, "spectrum": self._spectrum, "values": self._values}
         buffers |= {"tables": self._row_tables[0], "largest": self.largest, "progress": progress}
         numbers = {"pictures": self.stack.count, "support": self._make.support, "one_scale": self.stack.one_scale}

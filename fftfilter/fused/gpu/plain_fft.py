@@ -49,7 +49,7 @@ class Step:
     """Transforms of ``count`` lines, a launch.
 
     ``between`` is the length of the long transform whose outer step it is, else 0; ``beside`` are the long
-    transforms that lie side by side. Of each line the first ``kept`` numbers are stored.
+    transforms that lie side by side. The first ``kept`` numbers of each line are stored.
     """
 
     plan: TransformPlan
@@ -207,7 +207,7 @@ class GpuTransform:
         self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
         self._bound: tuple[Any, ...] = ()
         self._launches: list[Launch] = []
-        # Of each launch, which of its arguments is the source, the target, or the scale.
+        # Which argument of each launch is the source, the target, or the scale
         self._names: list[dict[str, str]] = []
         paired = images.plan(shape.height, shape.width, limits) if is_paired(shape, limits) else None
         lines = [] if paired else steps(shape, limits)

@@ -233,7 +233,7 @@ class Mask(NamedTuple):
     """The part of a transfer function that is computed: some columns, and the arguments of their kernels."""
 
     tiles: int
-    """Of columns that are stored and transformed."""
+    """The number of tiles of columns that are stored and transformed."""
     complement: bool
     """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
     dc: float

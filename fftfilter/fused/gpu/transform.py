@@ -168,7 +168,7 @@ def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: in
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
-    # Of equal cost the one with less for each work-item: small images leave the device half empty.
+    # At equal cost, the one with less for each work-item: small images leave the device half empty.
     radices, items, per_item, length = min(_candidates(n, columns, limits), key=lambda c: (_cost(*c[:2]), c[2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
     stride = _local_stride(length, (*pads, *pads_reversed))

@@ -93,6 +93,7 @@ INLINE void end_convolution(global const vector_t *x, number_t *a, const uint j,
             other; \
         } \
     }
+// 0 in place of a number past the end of the data
 #define NO_NUMBER a[q] = (number_t){0, 0}
 
 // `numbers` become the convolution, up to its inner stages, of the data whose number k the expression says.

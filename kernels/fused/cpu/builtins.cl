@@ -7,6 +7,7 @@
 
 #ifdef OWN_BUILTINS
 
+// How built-in functions are declared; the result of a PURE one depends on its arguments alone.
 #define BUILTIN __attribute__((overloadable))
 #define PURE __attribute__((overloadable, const))
 
@@ -22,9 +23,11 @@ PASTE(float, VECTOR) PURE min(PASTE(float, VECTOR), PASTE(float, VECTOR));
 uint BUILTIN atomic_inc(volatile global uint *);
 void BUILTIN mem_fence(uint);
 #ifndef CLK_GLOBAL_MEM_FENCE
+// The number that the header gives it
 #define CLK_GLOBAL_MEM_FENCE 2
 #endif
 
+// Declares convert_, from a vector of one type to one of another.
 #define CONVERT(to, from, n) PASTE(to, n) PURE PASTE(convert_, PASTE(to, n))(PASTE(from, n));
 CONVERT(float, uchar, VECTOR)
 CONVERT(float, ushort, VECTOR)

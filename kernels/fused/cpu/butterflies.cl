@@ -11,7 +11,9 @@
 #error "fused/cpu/butterflies.cl: -D RADIX_BITS=bits or -D LOOP_PRIME=p is missing"
 #endif
 
+// Whether a plan has this radix, so that its butterfly is compiled
 #define HAS(radix) ((RADIX_BITS >> (radix)) & 1)
+// The most numbers of any butterfly
 #define WIDEST (LOOP_PRIME > 19 ? LOOP_PRIME : 19)
 
 INLINE void butterfly_2(number_t *a)

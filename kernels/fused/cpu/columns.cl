@@ -90,6 +90,7 @@ NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t
             inverse_stages(z, axis, twiddles, part, 1);
         }
     vector_t most = 0;
+// BY_RADIX takes statements, so the result goes into `most`.
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
     BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, twiddles + first.twiddles, twiddles + first.roots);
     return most;

@@ -21,8 +21,10 @@
 
 // -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
 
+// Steps of each picture
 #define STEPS 6
 
+// Calls a task, or its twin with a convolution if the axis is longer than its points.
 #if BLUESTEIN
 #define TASK(axis, task, ...) \
     if (axis.length == axis.points) \
@@ -33,6 +35,7 @@
 #define TASK(axis, task, ...) task(__VA_ARGS__)
 #endif
 
+// Spin-wait hint for x86
 #if defined __clang__ && defined __x86_64__
 #define REST __builtin_ia32_pause()
 #else

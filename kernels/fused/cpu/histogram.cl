@@ -6,6 +6,7 @@
 //
 // needs: fused/cpu/pixels.cl ramp.cl
 
+// The most tasks that count, and the copies of the bins that each has
 #define COUNTERS 4
 #define COPIES 2
 

@@ -40,6 +40,7 @@ typedef struct {
 // The gain of a low-pass, of the terms of one cutoff. The shape is a constant wherever this is called.
 INLINE vector_t low(const uint shape, const float across, const vector_t down, const int k, const float falloff)
 {
+// For EACH_SMOOTH_SHAPE: a case of the switch that calls the function of a shape
 #define CASE_OF_SHAPE(number, function) \
     case number: return function(across + down, falloff);
     switch (shape) {
@@ -87,6 +88,7 @@ INLINE void gains_of_table(global vector_t *to, global const params_t *params, g
 NOINLINE void gains_of_rows(global vector_t *to, global const params_t *params, const mask_tables_t tables,
                             const uint i, const uint first, const uint count)
 {
+// For EACH_SMOOTH_SHAPE: a case of the switch in which the number of the shape is a constant
 #define CASE_OF_ROWS(number, unused) \
     case number: gains_of_shape(number, to, params, tables.across, tables.down[i], first, count); break;
     switch (params->shape) {

@@ -11,6 +11,7 @@
 #error "fused/cpu/numbers.cl: -D VECTOR=4, 8 or 16 is missing"
 #endif
 
+// Always inlined, so that arguments that are constants are known to the compiler
 #define INLINE static inline __attribute__((always_inline))
 // For what is large: PoCL compiles the body of a kernel three times, but a function that it calls once. Such a
 // function must say that it has wide vectors, or clang halves the registers on CPUs that it thinks prefer the half.
@@ -33,6 +34,7 @@
 
 typedef PASTE(float, VECTOR) vector_t;
 typedef PASTE(int, VECTOR) integers_t;
+// Gains of shapes.cl and values of ramp.cl are vectors here.
 #define GAIN vector_t
 #define VALUE vector_t
 

@@ -11,10 +11,7 @@
 #error "fused/cpu/pixels.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
-#define uchar_is_float 0
-#define ushort_is_float 0
-#define float_is_float 1
-
+// A vector of pixels as floats
 #define to_floats PASTE(convert_float, VECTOR)
 
 typedef PASTE(LOAD_PIXEL, VECTOR) pixels_t;

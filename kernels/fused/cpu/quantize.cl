@@ -18,6 +18,7 @@ typedef PASTE(uchar, VECTOR) __attribute__((aligned(1))) pixels_of_1_t;
 typedef PASTE(ushort, VECTOR) __attribute__((aligned(2))) pixels_of_2_t;
 typedef vector_t __attribute__((aligned(4))) pixels_of_4_t;
 
+// Levels truncated to a type of whole numbers
 #define WHOLE(type, values) PASTE(PASTE(convert_, type), VECTOR)(PASTE(convert_int, VECTOR)(values))
 
 // Writes VECTOR pixels of `bytes`, which is a constant wherever this is called

@@ -56,6 +56,7 @@ constant real_t sines_15[] = {0.0f, 0.406736643f, 0.743144825f, 0.951056516f, 0.
     0.587785252f, 0.207911691f, -0.207911691f, -0.587785252f, -0.866025404f, -0.994521895f, -0.951056516f,
     -0.743144825f, -0.406736643f};
 
+// COS_8 is cos(2 pi / 8), which is the sine, too; COS_3_32 is cos(2 pi 3 / 32).
 #define COS_8 0.707106781f
 #define COS_16 0.923879533f
 #define SIN_16 0.382683432f
@@ -287,6 +288,7 @@ INLINE void prime(complex_t *v, const uint p, constant const real_t *cosines, co
     v[0] = total;
 }
 
+// The butterfly of an odd radix with tables of cosines and sines
 #define PRIME(p)                                                                                                    \
     INLINE void butterfly_##p(complex_t *v)                                                                         \
     {                                                                                                               \
@@ -343,6 +345,7 @@ COMPOSITE(15, 3, 5)
 INLINE void butterfly(complex_t *v, const uint radix)
 {
     switch (radix) {
+// A case of the switch
 #define CASE(r) case r: if (HAS(r)) butterfly_##r(v); break;
     CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9)
     CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16) CASE(32)

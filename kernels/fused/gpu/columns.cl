@@ -20,7 +20,7 @@ INLINE void columns(global complex_t *spectrum, global const complex_t *tables, 
     spectrum += picture * (2 * (size_t)PLANE);
     const size_t to = of_pixels(other, pictures);
 
-    // Behind the last column there is room, but nothing.
+    // Columns past the last are allocated but unused.
     const uint kx = group * BATCH + own_transform(ACROSS);
     global complex_t *own = spectrum + (place(kx, 0) + OWN_PLANE(kx));
     global complex_t *mirrored = spectrum + (place(kx, 0) + MIRRORED_PLANE(kx));

@@ -14,6 +14,7 @@
 #error "fused/gpu/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
 
+// 1 if SHAPE is ideal, or table; other names have no macro, and count as 0.
 #define ideal_is_ideal 1
 #define table_is_table 1
 #define IS_IDEAL PASTE(SHAPE, _is_ideal)
@@ -43,6 +44,7 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *bounds, con
     return bounds[kx];
 }
 
+// The gains of the low-passes of both cutoffs
 #define LOW_OUTER ((real_t)(ky < column.x))
 #define LOW_INNER ((real_t)(ky < column.y))
 
@@ -55,6 +57,7 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *unused, con
     return (real_t)kx * kx * cutoffs.scale_x2;
 }
 
+// The square of the frequency's distance from 0, and the gains of the low-passes of both cutoffs
 #define DISTANCE2 ((real_t)ky * ky * cutoffs.scale_y2 + column)
 #define LOW_OUTER SHAPE(DISTANCE2 * cutoffs.per_outer2, cutoffs.outer_falloff)
 #define LOW_INNER (cutoffs.per_inner2 > 0 ? SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.inner_falloff) : 0)

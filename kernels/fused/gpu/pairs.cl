@@ -3,7 +3,9 @@
 //
 // needs: fused/gpu/transform.cl fused/gpu/spectrum.cl
 
+// Whether both numbers of a pair are in one butterfly
 #define PAIRED (FIRST_RADIX % 2 == 0 && HEIGHT % 2 == 0 && !BLUESTEIN)
+// The most pairs of a work-item
 #define OWN_PAIRS ((PAIRS + ITEMS - 1) / ITEMS)
 
 #if PAIRED

@@ -12,6 +12,7 @@
 // Values that a work-item fetches before it makes pixels of any: it waits for memory once.
 #define FETCHED (16 / PIXELS_PER_ITEM)
 
+// The values that become pixels at once, these pixels, and the conversion to their type
 #if PIXELS_PER_ITEM == 1
 #define VALUE real_t
 typedef STORE_PIXEL pixels_t;

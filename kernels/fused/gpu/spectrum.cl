@@ -21,6 +21,7 @@
 #error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT, TILE or TWO_INVERSES is missing"
 #endif
 
+// Pairs of rows, columns of half a spectrum, and numbers of a plane
 #define PAIRS ((HEIGHT + 1) / 2)
 #define COLUMNS (WIDTH / 2 + 1)
 #define PLANE ((uint)((COLUMNS + TILE - 1) / TILE * TILE) * PAIRS)

@@ -9,6 +9,7 @@
 //
 // needs: fused/gpu/inverse_rows.cl fused/gpu/quantize.cl
 
+// The steps, in their order in `progress`
 #define ROW_STEP 0
 #define COLUMN_STEP 1
 #define INVERSE_STEP 2
@@ -27,6 +28,7 @@
 // A level that is far from any edge
 #define DECIDED 0.5f
 
+// Pixels of a picture, and groups that transform its rows
 #define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 
@@ -53,8 +55,8 @@ INLINE void wait_for(volatile global const uint *done, const uint tasks)
     FENCE;
 }
 
-// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped. Of EVERY(SIZE) values in
-// a work-item's registers one is looked at, of each work-item another.
+// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped. One of EVERY(SIZE) values
+// in a work-item's registers is looked at, another one in each work-item.
 INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const uint p, const ramp_t ramp,
                            global uint *undecided)
 {

@@ -39,6 +39,7 @@
 #error "fused/gpu/transform.cl: -D TWIDDLES_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
+// Work-items of a work-group
 #define GROUP (ITEMS * BATCH)
 // Numbers of local memory that a kernel keeps for exchanges.
 #define LOCAL_SIZE (BATCH / BATCH_ROUNDS * LOCAL_STRIDE)
@@ -90,6 +91,7 @@ INLINE uint padded(const uint at, const uint span, const uint pad)
     return at + at / span * pad;
 }
 
+// What of a number goes through local memory at once: all of it, or in two rounds a part each
 #if COMPLEX_ROUNDS == 1
 #define PART_OF(number, part) (number)
 #define SET_PART(number, part, value) (number) = (value)
@@ -190,6 +192,7 @@ INLINE void stages(complex_t *v, local exchanged_t *x, global const complex_t *t
     }
 }
 
+// The arguments `spun` and `w` without twiddle factors before the first stage
 #define PLAIN false, (complex_t)(1, 0)
 
 INLINE void swap_parts(complex_t *v)

@@ -18,6 +18,7 @@
 #error "staged/steps/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
 
+// 1 if SHAPE is ideal, or table; other names have no macro, and count as 0.
 #define ideal_is_ideal 1
 #define table_is_table 1
 #define IS_IDEAL PASTE(SHAPE, _is_ideal)

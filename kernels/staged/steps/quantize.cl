@@ -1,4 +1,4 @@
-// Quantize: magnitudes to grey levels by a ramp, the book's normalizeF2PGM on the device:
+// Quantize: magnitudes to gray levels by a ramp, the book's normalizeF2PGM on the device:
 //
 //     levels (value - smallest) / (largest - smallest), truncated; magnitudes have a smallest of 0
 //

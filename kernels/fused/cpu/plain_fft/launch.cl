@@ -16,6 +16,7 @@
 #error "fused/cpu/plain_fft/launch.cl: -D TRANSFORM=complex, real or values is missing"
 #endif
 
+// The two steps of each TRANSFORM
 #define complex_first complex_columns
 #define complex_second complex_rows
 #define real_first real_columns
@@ -23,6 +24,7 @@
 #define values_first values_rows
 #define values_second values_columns
 
+// Spin-wait hint for x86
 #if defined __clang__ && defined __x86_64__
 #define REST __builtin_ia32_pause()
 #else

@@ -33,6 +33,8 @@ typedef struct {
 // A vector as it lies in an array, at any address.
 typedef vector_t __attribute__((aligned(4))) unaligned_t;
 
+// For PICK: which elements of two vectors are real (EVEN) or imaginary parts (ODD) of numbers side by side, and which
+// put them side by side again, in two vectors.
 #if VECTOR == 4
 #define EVEN 0, 2, 4, 6
 #define ODD 1, 3, 5, 7

@@ -13,6 +13,7 @@
 #endif
 
 typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) pixels_t;
+// A vector of pixels as floats
 #define to_floats PASTE(convert_float, VECTOR)
 
 INLINE number_t pixels(global const LOAD_PIXEL *at)

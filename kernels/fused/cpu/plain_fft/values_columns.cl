@@ -54,6 +54,7 @@ NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global 
 #endif
     if (axis->stage_count > 1)
         inverse(z, axis, twiddles, 1);
+// BY_RADIX takes statements, so the result goes into `most`.
 #define MOST_OF_VALUES(...) most = last_values_stage(__VA_ARGS__)
     BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span,
              twiddles + first.twiddles, twiddles + first.roots);

@@ -17,6 +17,7 @@ typedef struct {
 
 INLINE real_t low(const uint shape, const real_t distance2, const real_t falloff)
 {
+// For EACH_SMOOTH_SHAPE: a case of the switch that calls the function of a shape
 #define CASE_OF_SHAPE(number, function) \
     case number: return function(distance2, falloff);
     switch (shape) {

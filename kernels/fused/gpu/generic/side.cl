@@ -34,10 +34,12 @@ typedef struct {
     ROOM complex_t *from, *to;
 } rooms_t;
 
+// 1 if ROOM is global: one buffer is shared by all work-groups.
 #define local_is_shared 0
 #define global_is_shared 1
 #define IS_SHARED PASTE(ROOM, _is_shared)
 
+// Fence of local and global memory
 #define EVERYWHERE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 // A number stays free behind 16: what neighbors write `radix` apart is in different banks.
@@ -71,6 +73,7 @@ INLINE uint own_item(constant side_t *side)
     return get_local_id(0) % (get_local_size(0) >> side->log2_batch);
 }
 
+// Work-items of each transform
 #define ITEMS_OF(side) (get_local_size(0) >> (side)->log2_batch)
 
 // For each number i of an own transform, below end: neighbors take neighboring numbers, or the same ones of neighboring
@@ -79,12 +82,14 @@ INLINE uint own_item(constant side_t *side)
 #define FOR_ACROSS(side, i, end)                                                                                    \
     for (uint i = get_local_id(0) >> (side)->log2_batch; i < (end); i += ITEMS_OF(side))
 
+// Loads the numbers of a butterfly from a room.
 #define LOAD(r)                                                                                                     \
     complex_t v[r];                                                                                                 \
     UNROLL                                                                                                          \
     for (uint q = 0; q < r; q++)                                                                                    \
         v[q] = from[PADDED(t + q * count)];
 
+// Stores them in the other room.
 #define STORE(r)                                                                                                    \
     UNROLL                                                                                                          \
     for (uint q = 0; q < r; q++)                                                                                    \
@@ -100,6 +105,7 @@ INLINE uint own_item(constant side_t *side)
         STORE(r)                                                                                                    \
         break;                                                                                                      \
     }
+// The same for a radix whose butterfly `spun` multiplies by the twiddle factors itself
 #define SPUN_CASE(r, spun)                                                                                         \
     case r: {                                                                                                       \
         LOAD(r)                                                                                                     \

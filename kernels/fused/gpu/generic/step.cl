@@ -15,6 +15,7 @@
 #error "fused/gpu/generic/step.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
+// The steps, as generic.py numbers them
 #define ROWS 0
 #define COLUMNS 1
 #define INVERSE_ROWS 2
@@ -183,7 +184,7 @@ kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *ima
         global complex_t *spectrum = spectra + picture * (2 * plane_of(sizes));
         // What the other pixels come of is behind the spectra of all pictures: left there, and found there.
         const size_t behind = other ? 2 * plane_of(sizes) * sizes->pictures : 0;
-        // Behind the last row and the last column there is room, but nothing.
+        // Rows and columns past the last are allocated but unused.
         const uint row = group * batch + along, p = min(row, pairs - 1), kx = min(row, columns - 1);
         const uint column = group * batch + across, start = along * side->stride, start_across = across * side->stride;
         global complex_t *in_plane = spectrum + place_in_plane(column, 0, sizes->tile, pairs);

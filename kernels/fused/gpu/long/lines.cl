@@ -5,6 +5,7 @@
 //
 // needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
+// Numbers of the buffer of a picture's lines
 #define LINES_LENGTH (LONG_BLUESTEIN ? (size_t)PAIRS * LONG_LENGTH : 2 * (size_t)PLANE)
 
 INLINE size_t line_place(const uint k, const uint p)

@@ -22,7 +22,9 @@
 #error "long/steps.cl: -D LONG_POINTS or LONG_LENGTH is missing"
 #endif
 
+// Short transforms that a long one consists of
 #define TRANSFORMS (LONG_LENGTH / LENGTH)
+// Whether the long transform is a convolution, and where its two tables begin
 #define LONG_BLUESTEIN (LONG_POINTS != LONG_LENGTH)
 #define LONG_CHIRP LONG_LENGTH
 #define LONG_FILTER (LONG_LENGTH + LONG_POINTS)

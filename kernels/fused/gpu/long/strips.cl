@@ -6,6 +6,7 @@
 //
 // needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
+// Whether strips take the spectrum's places, and the numbers of the buffer of a picture's strips
 #define PAIRED (LONG_POINTS == LONG_LENGTH && HEIGHT % 2 == 0)
 #define STRIPS_LENGTH (PAIRED ? 2 * (size_t)PLANE : (size_t)((COLUMNS + TILE - 1) / TILE * TILE) * LONG_LENGTH)
 

@@ -31,6 +31,7 @@
 #define FROM_ORDER (FROM_STRIDE == 1 && (TO_STRIDE == 1 || FIRST_RADIX != LENGTH) ? ALONG : ACROSS)
 #define TO_ORDER (TO_STRIDE == 1 && (FROM_STRIDE == 1 || FIRST_RADIX != LENGTH) ? ALONG : ACROSS)
 
+// What is read, as a complex number
 #if IS_REAL
 #define LOADED(value) (complex_t)(value, 0)
 #else

@@ -12,6 +12,7 @@
 #error "fused/gpu/plain_fft/to_spectrum.cl: -D HALF=0 or 1 is missing"
 #endif
 
+// Columns of the target
 #define STORED (HALF ? COLUMNS : WIDTH)
 
 kernel void gpu_plain_fft_to_spectrum(global complex_t *target, global const complex_t *spectrum,
