@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from PIL.Image import fromarray
 
-from ..arrays import Grey, check_image, pixel_type, split
+from ..arrays import Gray, check_image, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
@@ -69,14 +69,14 @@ def show(
         given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
     planes, holes = split(given, missing, channel_axis)
     pixel = pixel_type(planes.dtype)
-    grey = Grey.of(of_pixels, pixel)
+    gray = Gray.of(of_pixels, pixel)
     of_pixels["missing"] = holes if holes.any() else None
     made = filter_(planes, channel_axis=0, **of_pixels)
     own = filter_.options
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
-    white = 1 if MODES[own.get("output", "magnitude")].is_values else grey.levels
+    white = 1 if MODES[own.get("output", "magnitude")].is_values else gray.levels
     whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
-    report = FilterReport(whole, grey.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
+    report = FilterReport(whole, gray.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
     title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(filter_.transfer, None, channels)
     return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 
