@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.bench.measure import Benchmark, Setting
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
-from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
+from fftfilter.folders.jobs import DONE, Job, Outcome, Settings, Tree
 from fftfilter.folders.pool import pack
 from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
@@ -31,10 +30,11 @@ from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from distributed import Client
 
+    from fftfilter.bench.measure import Setting
     from fftfilter.bench.tables import Cell
     from fftfilter.folders.pool import Workers
 
@@ -81,7 +81,7 @@ _FILES_A_CHUNK = 64
 )
 def command(
     setting: Setting, *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int
-) -> Benchmark:
+) -> Generator[str]:
     """Measure the cost of a Dask cluster: tasks and images a second, bytes of messages, memory.
 
     Its workers have to see this machine's folder for temporary files (TMPDIR).
@@ -102,14 +102,14 @@ def cluster(
     sides: Sequence[int] = (512, 2048),
     tasks: int = 10_000,
     pixels: int = 100_000_000,
-) -> Benchmark:
+) -> Generator[str]:
     """Return rates and costs of a cluster, which is given by its scheduler's address or started here.
 
     It gets so many empty ``tasks``, and for each format and side files with so many ``pixels`` in all. Its workers have
     to see this machine's folder for temporary files.
     """
     check_address(address)
-    table = Table(
+    table = setting.made = Table(
         f"A cluster: {address}",
         {"what": "what", "value": "value", "unit": "unit"},
         Lines(("what",), None, ("value",), "", ""),
@@ -120,39 +120,36 @@ def cluster(
     def put(what: str, unit: str, value: Cell) -> None:
         table.put((what,), value=value, unit=unit)
 
-    def steps() -> Iterator[str]:
-        with ExitStack() as stack:
-            made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            client = stack.enter_context(connect(address, [None]))
-            found = client.scheduler.address
-            table.about["workers"] = str(len(client.nthreads()))
-            chunks = [_a_chunk(number) for number in range(max(1, tasks // 10))]
-            for what, task, given in (
-                ("trivial tasks", _nothing, list(range(tasks))),
-                (f"chunks of {_FILES_A_CHUNK} files, nothing done", _answers, chunks),
-            ):
-                yield what
-                rate, spent = _rate(client, task, given, setting.runs)
-                put(what, "a second", rate)
-                for who, milliseconds in spent.items():
-                    put(f"{what}: processor time of the {who}", "ms each", milliseconds)
-            put("a file: sent to a worker", "bytes", len(chunks[0]) // _FILES_A_CHUNK)
-            put("a file: sent back", "bytes", len(pickle.dumps(_answers(chunks[0]))) // _FILES_A_CHUNK)
-            for extension in formats:
-                for side in sides:
-                    name = f"{extension} of {side} x {side}"
-                    yield name
-                    folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
-                    rates, spent_here = _rates(folder, found, setting)
-                    for what, images in rates.items():
-                        put(f"{name}, {what}", "images/s", images)
-                    put(f"{name}, the cluster: processor time of the client", "ms each", spent_here)
-                    for what, where in (("in", folder), ("out", _output(folder, "the cluster"))):
-                        put(f"{name}, {what}", "kB an image", (where / f"0.{extension}").stat().st_size / 1e3)
-            for who, memory in _everywhere(client, _peak_memory).items():
-                put(f"most memory of the {who}", "MB", memory)
-
-    return Benchmark(table, steps())
+    with ExitStack() as stack:
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        client = stack.enter_context(connect(address, [None]))
+        found = client.scheduler.address
+        table.about["workers"] = str(len(client.nthreads()))
+        chunks = [_a_chunk(number) for number in range(max(1, tasks // 10))]
+        for what, task, given in (
+            ("trivial tasks", _nothing, list(range(tasks))),
+            (f"chunks of {_FILES_A_CHUNK} files, nothing done", _answers, chunks),
+        ):
+            yield what
+            rate, spent = _rate(client, task, given, setting.runs)
+            put(what, "a second", rate)
+            for who, milliseconds in spent.items():
+                put(f"{what}: processor time of the {who}", "ms each", milliseconds)
+        put("a file: sent to a worker", "bytes", len(chunks[0]) // _FILES_A_CHUNK)
+        put("a file: sent back", "bytes", len(pickle.dumps(_answers(chunks[0]))) // _FILES_A_CHUNK)
+        for extension in formats:
+            for side in sides:
+                name = f"{extension} of {side} x {side}"
+                yield name
+                folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
+                rates, spent_here = _rates(folder, found, setting)
+                for what, images in rates.items():
+                    put(f"{name}, {what}", "images/s", images)
+                put(f"{name}, the cluster: processor time of the client", "ms each", spent_here)
+                for what, where in (("in", folder), ("out", _output(folder, "the cluster"))):
+                    put(f"{name}, {what}", "kB an image", (where / f"0.{extension}").stat().st_size / 1e3)
+        for who, memory in _everywhere(client, _peak_memory).items():
+            put(f"most memory of the {who}", "MB", memory)
 
 
 def _everywhere(client: Client, measure: Callable[[], float]) -> dict[str, float]:
@@ -223,7 +220,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     spent = []
     for turn in range(setting.runs + 1):
         for what, start in started.items():
-            run = FolderRun(folder, _output(folder, what), Settings(Recipe(highpass())))
+            run = FolderRun(Tree(folder), _output(folder, what), Settings(Recipe(highpass())))
             run.survey()
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0

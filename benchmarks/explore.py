@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.measure import SPREAD, Benchmark, images
+from fftfilter.bench.measure import SPREAD, images
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 
@@ -26,7 +26,7 @@ from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Generator, Sequence
 
     from playwright.async_api import Page
 
@@ -84,7 +84,7 @@ WATCH = """
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Benchmark:
+def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Generator[str]:
     """Count the results that a real browser shows while a handle is dragged, and time how long they take.
 
     Needs Chromium, and the package playwright.
@@ -96,12 +96,12 @@ def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Benchmark:
     return explore(setting, shapes=shapes)
 
 
-def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Benchmark:
+def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Generator[str]:
     """Return the results a second, and the milliseconds from the pointer's move to a result.
 
     Each run drags for ``seconds``.
     """
-    table = Table(
+    table = setting.made = Table(
         "Results in the browser while a cutoff is dragged",
         {
             "size": "size",
@@ -121,26 +121,22 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
             SPREAD,
         ],
     )
-
-    def steps() -> Iterator[str]:
-        browser = chromium()
-        for shape in shapes or SHAPES:
-            size = f"{shape[1]} x {shape[0]}"
-            yield size
-            drags = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
-            if min(map(len, drags)) < 2:
-                raise RefusedError(f"{size}: a drag of {seconds} s is too short for two results")
-            watched = [each for drag in drags for each in drag]
-            row: dict[str, Cell] = {
-                f"{name}{tail}": float(np.percentile([each[name] - each["from"] for each in watched], part))
-                for name in ("drawn", "painted")
-                for tail, part in (("", 50), ("_95", 95))
-            }
-            level = int(np.median([each["level"] for each in watched]))
-            rates = [(len(drag) - 1) / (drag[-1]["drawn"] - drag[0]["drawn"]) * 1000 for drag in drags]
-            table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.of(rates), **row)
-
-    return Benchmark(table, steps())
+    browser = chromium()
+    for shape in shapes or SHAPES:
+        size = f"{shape[1]} x {shape[0]}"
+        yield size
+        drags = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
+        if min(map(len, drags)) < 2:
+            raise RefusedError(f"{size}: a drag of {seconds} s is too short for two results")
+        watched = [each for drag in drags for each in drag]
+        row: dict[str, Cell] = {
+            f"{name}{tail}": float(np.percentile([each[name] - each["from"] for each in watched], part))
+            for name in ("drawn", "painted")
+            for tail, part in (("", 50), ("_95", 95))
+        }
+        level = int(np.median([each["level"] for each in watched]))
+        rates = [(len(drag) - 1) / (drag[-1]["drawn"] - drag[0]["drawn"]) * 1000 for drag in drags]
+        table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.of(rates), **row)
 
 
 def chromium() -> str:

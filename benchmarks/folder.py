@@ -19,7 +19,7 @@ import click
 import numpy as np
 
 from fftfilter import images
-from fftfilter.bench.measure import SPREAD, Benchmark, ratio
+from fftfilter.bench.measure import SPREAD, ratio
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 from fftfilter.images import Picture
@@ -34,7 +34,7 @@ from .environment import CLONE, users_environment
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from fftfilter.bench.measure import Setting
 
@@ -85,7 +85,7 @@ def command(
     formats: tuple[str, ...],
     others: tuple[str, ...],
     png_level: int,
-) -> Benchmark:
+) -> Generator[str]:
     """Time the filter of a folder beside other programs and coding alone, whole commands in turn.
 
     Those that are installed take part: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The
@@ -114,9 +114,9 @@ class Files(NamedTuple):
 
 def folder(
     setting: Setting, *, files: Sequence[Files], level: int = 1, programs: Sequence[str] | None = None
-) -> Benchmark:
+) -> Generator[str]:
     """Return the images per second of each program, by default of all that are installed, this one among them."""
-    table = Table(
+    table = setting.made = Table(
         "The same high-pass of a folder by fftfilter and its peers, from start to end of the command",
         {"files": "files", "who": "who", "rate": "images/s", "ratio": f"{OURS}: times as fast"},
         Lines(("who",), "side", ("rate",), "side", "images/s"),
@@ -128,23 +128,19 @@ def folder(
         ],
     )
     programs = installed() if programs is None else programs
-
-    def steps() -> Iterator[str]:
-        for each in files:
-            with TemporaryDirectory(prefix="fftfilter-bench-") as name:
-                yield f"{each}: prepare"
-                prepared = Prepared(setting, each, Path(name), level)
-                rates: dict[str, list[float]] = {program: [] for program in programs}
-                for i in range(setting.runs):
-                    for program in programs:
-                        yield f"{each}: run {i + 1} of {setting.runs}, {shown(program)}"
-                        rates[program].append(prepared.filter_by(program, check=i == 0))
-                stats = {program: Stats.of(found) for program, found in rates.items()}
-                for program, rate in stats.items():
-                    times = ratio(stats[OURS].median, rate.median)
-                    table.put((str(each), shown(program)), side=each.side, rate=rate, ratio=times)
-
-    return Benchmark(table, steps())
+    for each in files:
+        with TemporaryDirectory(prefix="fftfilter-bench-") as name:
+            yield f"{each}: prepare"
+            prepared = Prepared(setting, each, Path(name), level)
+            rates: dict[str, list[float]] = {program: [] for program in programs}
+            for i in range(setting.runs):
+                for program in programs:
+                    yield f"{each}: run {i + 1} of {setting.runs}, {shown(program)}"
+                    rates[program].append(prepared.filter_by(program, check=i == 0))
+            stats = {program: Stats.of(found) for program, found in rates.items()}
+            for program, rate in stats.items():
+                times = ratio(stats[OURS].median, rate.median)
+                table.put((str(each), shown(program)), side=each.side, rate=rate, ratio=times)
 
 
 def shown(program: str) -> str:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
-from fftfilter.bench.measure import MS, SPREAD, Benchmark, in_turn, ratio
+from fftfilter.bench.measure import MS, SPREAD, in_turn, ratio
 from fftfilter.bench.peers import shown_size
 from fftfilter.bench.tables import Lines, Table
 
@@ -15,7 +15,7 @@ from .command import benchmark_command, main, size_option
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from fftfilter.bench.measure import Setting
     from fftfilter.filters import Filter
@@ -54,7 +54,7 @@ WAYS = {
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
     """Time every output, scale and edge beside the magnitude with its own range, and slanted filters beside wrap.
 
     Calls from an array to an array in the host's memory, wall time.
@@ -66,32 +66,28 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchma
     return outputs(setting, shapes=shapes)
 
 
-def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Benchmark:
+def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Generator[str]:
     """Return the time of a call in each way, for images ``(height, width)``."""
-    table = Table(
+    table = setting.made = Table(
         "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
         {"size": "size", "way": "way", "ms": "call", "ratio": "ratio"},
         Lines(("way",), "pixels", ("ms",), "pixels", "ms"),
         setting.about(),
         [SPREAD, "Slanted is a high-pass times a notch, stripes run at 33 degrees: neither is even along each axis."],
     )
-
-    def steps() -> Iterator[str]:
-        for height, width in shapes or [(side, side) for side in SIDES]:
-            size = shown_size((1, height, width))
-            yield size
-            image = photograph(0, max(height, width))[:height, :width].copy()
-            filters = {name: setting.filter(way.transfer, **way.options) for name, way in WAYS.items()}
-            works = {name: partial(_seconds, made, image) for name, made in filters.items()}
-            in_turn(works, 2)  # to warm up
-            stats = in_turn(works, calls * setting.runs)
-            for made in filters.values():
-                made.close()
-            for name, each in stats.items():
-                beside = stats[WAYS[name].beside].median
-                table.put((size, name), pixels=height * width, ms=each.times(MS), ratio=ratio(each.median, beside))
-
-    return Benchmark(table, steps())
+    for height, width in shapes or [(side, side) for side in SIDES]:
+        size = shown_size((1, height, width))
+        yield size
+        image = photograph(0, max(height, width))[:height, :width].copy()
+        filters = {name: setting.filter(way.transfer, **way.options) for name, way in WAYS.items()}
+        works = {name: partial(_seconds, made, image) for name, made in filters.items()}
+        in_turn(works, 2)  # to warm up
+        stats = in_turn(works, calls * setting.runs)
+        for made in filters.values():
+            made.close()
+        for name, each in stats.items():
+            beside = stats[WAYS[name].beside].median
+            table.put((size, name), pixels=height * width, ms=each.times(MS), ratio=ratio(each.median, beside))
 
 
 def _seconds(filter_: Filter, image: Any) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from PIL import Image
 
-from fftfilter.bench.measure import MS, SPREAD, Benchmark
+from fftfilter.bench.measure import MS, SPREAD
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.images import Coding, Picture
 from fftfilter.images.writing import encode
@@ -19,7 +19,7 @@ from .command import benchmark_command, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ LEVELS = range(10)
     show_default=True,
     help="Side of the square pictures.",
 )
-def command(setting: Setting, *, side: int) -> Benchmark:
+def command(setting: Setting, *, side: int) -> Generator[str]:
     """Measure time and size of high-passed photographs for each --png-level, and Pillow's beside them.
 
     \b
@@ -50,32 +50,28 @@ def command(setting: Setting, *, side: int) -> Benchmark:
     return png_levels(setting, side=side)
 
 
-def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Benchmark:
-    """Return milliseconds and size of high-passed pictures ``(side, side)`` by level, and Pillow's beside them."""
-    table = Table(
+def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Generator[str]:
+    """Measure milliseconds and size of high-passed pictures ``(side, side)`` by level, and Pillow's beside them."""
+    table = setting.made = Table(
         f"PNG by level: high-passed photographs of {side} x {side}, on one core",
         {"level": "level", "ms": "ms", "kb": "kB", "pillow_ms": "Pillow, ms", "pillow_kb": "Pillow, kB"},
         Lines((), "level", ("ms", "pillow_ms"), "level", "ms"),
         setting.about(),
         [SPREAD],
     )
-
-    def steps() -> Iterator[str]:
-        with setting.filter(highpass()) as filter_:
-            filtered = [filter_(photograph(i, side)) for i in range(pictures)]
-        for level in LEVELS:
-            yield f"level {level}"
-            ms, kb = _measured(_ours, level, filtered, setting.runs)
-            pillow_ms, pillow_kb = _measured(_pillow, level, filtered, setting.runs)
-            table.put((level,), ms=ms, kb=kb, pillow_ms=pillow_ms, pillow_kb=pillow_kb)
-
-    return Benchmark(table, steps())
+    with setting.filter(highpass()) as filter_:
+        filtered = [filter_(photograph(i, side)) for i in range(pictures)]
+    for level in LEVELS:
+        yield f"level {level}"
+        ms, kb = _measured(_ours, level, filtered, setting.runs)
+        pillow_ms, pillow_kb = _measured(_pillow, level, filtered, setting.runs)
+        table.put((level,), ms=ms, kb=kb, pillow_ms=pillow_ms, pillow_kb=pillow_kb)
 
 
 def _measured(
     encoded_bytes: Callable[[Gray, int], int], level: int, pictures: Sequence[Gray], runs: int
 ) -> tuple[Stats, float]:
-    """Return the milliseconds and the mean size in kB of a picture."""
+    """Measure the milliseconds and the mean size in kB of a picture."""
     size = sum(encoded_bytes(pixels, level) for pixels in pictures) / len(pictures) / 1e3
     seconds = []
     for _ in range(runs):

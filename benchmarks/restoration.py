@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Planes = NDArray[np.float64]
     Repair = Callable[[Planes], Planes]
 
-OURS, BLUR = "fftfilter", "best blur"
+OURS, AUTO, BLUR = "fftfilter", "--auto", "best blur"
 UPRIGHT = 90.0
 # Crops of the sheet: the case, and the left and top corner; a side in pixels, and how much it is enlarged.
 CROPS = (
@@ -122,9 +122,12 @@ def of_prints(case: Case) -> dict[str, Repair]:
 def of_stripes(case: Case) -> dict[str, Repair]:
     """Return the methods for stripes; those for upright ones take slanted ones from the turned picture."""
 
-    def ours(planes: Planes) -> Planes:
-        with Filter(H.stripes(case.angle), output="keep", edges="mirror") as made:
-            return np.asarray(made(planes.astype(np.uint8), channel_axis=0), np.float64)
+    def at(angle: float | Literal["auto"]) -> Repair:
+        def repair(planes: Planes) -> Planes:
+            with Filter(H.stripes(angle), output="keep", edges="mirror") as made:
+                return np.asarray(made(planes.astype(np.uint8), channel_axis=0), np.float64)
+
+        return repair
 
     def turned(method: others.Method) -> others.Method:
         if case.angle == UPRIGHT:
@@ -141,7 +144,8 @@ def of_stripes(case: Case) -> dict[str, Repair]:
 
         return repair
 
-    return {OURS: ours, **{name: by_planes(turned(method)) for name, method in others.of_stripes().items()}}
+    repairs = {name: by_planes(turned(method)) for name, method in others.of_stripes().items()}
+    return {OURS: at(case.angle), AUTO: at("auto"), **repairs}
 
 
 def of_waves(case: Case) -> dict[str, Repair]:
@@ -176,8 +180,12 @@ def table(group: Group, *, markdown: bool) -> str:
         rows.append([case.name, f"{before[i]:.1f}", *(f"{each[i].psnr:.1f} {each[i].ssim:.3f}" for each in results)])
     means = (f"{np.mean([one.psnr for one in each]):.1f} {np.mean([one.ssim for one in each]):.3f}" for each in results)
     rows.append(["mean", f"{np.mean(before):.1f}", *means])
-    gains = [np.subtract([one.psnr for one in results[0]], [one.psnr for one in each]) for each in results[1:]]
-    rows.append(["ahead: mean, least", "", "", *(f"{each.mean():+.1f} {each.min():+.1f}" for each in gains)])
+    ours = [one.psnr for one in results[0]]
+    gains = [
+        np.subtract(ours, [one.psnr for one in each]) if name != AUTO else None for name, each in group.results.items()
+    ]
+    ahead = (f"{each.mean():+.1f} {each.min():+.1f}" if each is not None else "" for each in gains[1:])
+    rows.append(["ahead: mean, least", "", "", *ahead])
     cleans = [[one.clean for one in each if one.clean is not None] for each in results]
     rows.append(["pictures without it", "", *(f"{np.mean(each):.1f}" if each else "" for each in cleans)])
     rows.append(["seconds", "", *(f"{np.mean([one.seconds for one in each]):.2f}" for each in results)])
@@ -211,9 +219,10 @@ def unharmed() -> str:
     rows = []
     for name, planes in layouts():
         case = Case(name, planes, planes)
-        made = [of_prints(case)[OURS](planes), of_waves(case)[OURS](planes), of_stripes(case)[OURS](planes)]
-        rows.append([name, *(f"{psnr(levels_of(each), planes):.1f}" for each in made)])
-    return text_table(["no fault", "descreen", "notch --auto", "stripes"], rows, right=".rrr")
+        of_both = of_stripes(case)
+        repairs = [of_prints(case)[OURS], of_waves(case)[OURS], of_both[OURS], of_both[AUTO]]
+        rows.append([name, *(f"{psnr(levels_of(repair(planes)), planes):.1f}" for repair in repairs)])
+    return text_table(["no fault", "descreen", "notch --auto", "stripes", "stripes --auto"], rows, right=".rrrr")
 
 
 @click.command()

@@ -20,7 +20,7 @@ import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.measure import MS, SPREAD, Benchmark, check_peer, ratio
+from fftfilter.bench.measure import MS, SPREAD, check_peer, ratio
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
@@ -30,7 +30,7 @@ from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from fftfilter.bench.measure import Setting
 
@@ -82,7 +82,7 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
     metavar="FILE",
     help="Picture to filter, mirrored until it fills each size.  [default: a drawn one]",
 )
-def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) -> Benchmark:
+def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) -> Generator[str]:
     """Time the command from start to end, beside a NumPy and Pillow script that does the same.
 
     Measures the help, the high-pass of a PGM, its first use with empty caches, and the peak memory; also a program that
@@ -121,13 +121,13 @@ def start(
     shapes: Sequence[Shape] = (),
     image: Path | None = None,
     script: str = SCRIPT_CODE,
-) -> Benchmark:
-    """Return milliseconds of the help, of high-passes and of the first use, and the peak memory in MB.
+) -> Generator[str]:
+    """Measure milliseconds of the help, of high-passes and of the first use, and the peak memory in MB.
 
     ``shapes`` are (height, width). ``image`` is mirrored until it fills each size; without one a drawn picture is
     filtered. ``script`` is Python code that high-passes one file into another.
     """
-    table = Table(
+    table = setting.made = Table(
         "The command from start to end, PGM to PGM",
         {
             "what": "what",
@@ -141,8 +141,7 @@ def start(
         setting.about(),
         [SPREAD, "Whole processes in turn. The script is NumPy and Pillow in float64; a first use finds empty caches."],
     )
-
-    def steps() -> Iterator[str]:
+    try:
         with TemporaryDirectory(prefix="fftfilter-bench-") as name:
             folder = Path(name)
             processes = [Process(option, OURS, _program(option)) for option in ("--help", "--version")]
@@ -164,8 +163,8 @@ def start(
                 largest = replace(max(ours, key=lambda each: each.pixels), what=PEAK)
                 yield f"{largest.key[1]}: peak memory"
                 table.put(largest.key, pixels=largest.pixels, memory=_peak(largest.command) / 1e6)
-
-    return Benchmark(table, steps(), lambda: _compare(table))
+    finally:
+        _compare(table)
 
 
 def _checked(setting: Setting, folder: Path, shape: Shape, image: Path | None, script: str) -> list[Process]:

@@ -8,7 +8,7 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fftfilter.bench.measure import MS, SPREAD, Benchmark, check, images, in_turn, ratio
+from fftfilter.bench.measure import MS, SPREAD, check, images, in_turn, ratio
 from fftfilter.bench.peers import shown_size
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
@@ -20,7 +20,7 @@ from fftfilter.transfer.reference import filter_image
 from .command import benchmark_command, main, size_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     import numpy as np
 
@@ -51,7 +51,7 @@ SHAPES: tuple[Shape, ...] = ((32, 512, 512), (1, 2048, 2048), (1, 4096, 4096), (
 
 @benchmark_command
 @size_option("512x512 (32 at once), 2048x2048, 4096x4096, 8192x8192")
-def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
     """Time a stream of images beside copying in, filtering and copying out alone.
 
     On a GPU the three overlap. Wall time.
@@ -65,33 +65,29 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchma
 
 def stream(
     setting: Setting, *, shapes: Sequence[Shape] = (), parts: bool | None = None, seconds: float = SECONDS
-) -> Benchmark:
+) -> Generator[str]:
     """Return the time of a stack ``(count, height, width)`` in a stream, and that of its parts alone.
 
     ``parts`` measures copies and filter alone, by default on a GPU. A measurement takes ``seconds``.
     """
     parts = setting.device.is_gpu if parts is None else parts
     bounds = BOUNDS if parts else ("calls",)
-    table = Table(
+    table = setting.made = Table(
         "Milliseconds of a stack in a stream, 8-bit pictures to 8-bit pictures, and of its parts alone",
         {"size": "size", **(PARTS if parts else {}), **STREAMS, "ratio": "ratio"},
         Lines((), "pixels", (*PARTS, *STREAMS), "pixels", "ms"),
         setting.about(),
         [SPREAD, GPU_NOTE if parts else CPU_NOTE],
     )
-
-    def steps() -> Iterator[str]:
-        for shape in shapes or SHAPES:
-            yield shown_size(shape)
-            with setting.filter(highpass()) as filter_:
-                locked = _checked(filter_, shape)
-                works = (_parts(setting, locked) if parts else {}) | _streams(filter_, locked)
-                stats = _measured(works, setting.runs, seconds)
-            slowest = max(stats[name].median for name in bounds)
-            cells = {name: each.times(MS) for name, each in stats.items()}
-            table.put((shown_size(shape),), pixels=locked.size, ratio=ratio(stats["locked"].median, slowest), **cells)
-
-    return Benchmark(table, steps())
+    for shape in shapes or SHAPES:
+        yield shown_size(shape)
+        with setting.filter(highpass()) as filter_:
+            locked = _checked(filter_, shape)
+            works = (_parts(setting, locked) if parts else {}) | _streams(filter_, locked)
+            stats = _measured(works, setting.runs, seconds)
+        slowest = max(stats[name].median for name in bounds)
+        cells = {name: each.times(MS) for name, each in stats.items()}
+        table.put((shown_size(shape),), pixels=locked.size, ratio=ratio(stats["locked"].median, slowest), **cells)
 
 
 def _measured(works: dict[str, Work], runs: int, seconds: float) -> dict[str, Stats]:

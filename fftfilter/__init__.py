@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .commands.apply import load_filter as load_filter
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
+    from .preview.page import show as show
     from .transforms import fft as fft
     from .transforms import fft2 as fft2
     from .transforms import ifft as ifft

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .output.ramp import Stack
 
     Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+    Holes = NDArray[np.bool_]
+    Pixels = NDArray[np.uint8]
 
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4
@@ -31,17 +34,37 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
     True becomes 255, and False 0. Raises ParameterError for an array that is not an image, or looks like a color
     picture without its ``channel_axis``, and for an axis that does not exist.
     """
-    array: Array = np.asarray(image)
-    axes = (2, 3) if channel_axis is None else (3,)
-    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"an array of shape {array.shape} and type {array.dtype} is not an image: give real numbers of shape "
-            "(height, width), a stack (count, height, width), or channels with channel_axis"
-        )
-    if channel_axis is None:
-        check_stack(array.shape)
+    array = as_numpy(image)
+    check_image(array.shape, array.dtype, channel_axis)
     planes = _stacked(array, channel_axis)
     return planes * np.uint8(255) if array.dtype.kind == "b" else planes, array.shape
+
+
+def as_numpy(given: Any) -> Array:
+    """Return NumPy's array of any library's; raises ParameterError for one in the memory of a GPU, and for none."""
+    try:
+        if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
+            return np.from_dlpack(given)
+        return np.asarray(given)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        name, reason = type(given).__name__, (str(error).splitlines() or [""])[0].rstrip(".")
+        raise ParameterError(f"{name} cannot become a NumPy array: {reason}: give what numpy.asarray takes") from error
+
+
+def check_image(shape: tuple[int, ...], dtype: np.dtype[Any], channel_axis: int | None) -> None:
+    """Raise ParameterError for the shape and type of an array that is not an image, as :func:`planes_of`."""
+    if len(shape) not in ((2, 3) if channel_axis is None else (3,)) or 0 in shape or dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {shape} and type {dtype} is not an image: give real numbers of shape "
+            "(height, width), a stack (count, height, width), or channels with channel_axis"
+        )
+    if channel_axis is None and len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
+        raise ParameterError(
+            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
+            f"is a stack of images {shape[2]} wide, filter them one by one"
+        )
+    if channel_axis is not None and channel_axis not in range(-3, 3):
+        raise ParameterError(f"channel_axis {channel_axis!r} is none of an array of shape {shape}: give -1 or 0 to 2")
 
 
 def split(image: Any, missing: ArrayLike | None, channel_axis: int | None) -> tuple[Array, NDArray[np.bool_]]:
@@ -56,7 +79,7 @@ def split(image: Any, missing: ArrayLike | None, channel_axis: int | None) -> tu
         holes |= _stacked(np.ma.getmaskarray(image), channel_axis)
     if missing is None:
         return planes, holes
-    given = np.asarray(missing)
+    given = as_numpy(missing)
     if given.dtype.kind != "b" or given.shape not in (shape, planes.shape[1:]):
         raise ParameterError(
             f"missing is an array of shape {given.shape} and type {given.dtype}: give bools, True where a pixel is "
@@ -66,24 +89,10 @@ def split(image: Any, missing: ArrayLike | None, channel_axis: int | None) -> tu
 
 
 def _stacked(array: Array, channel_axis: int | None) -> Array:
-    """Return an array as ``(count, height, width)``; raises ParameterError for an axis that does not exist."""
+    """Return an array as ``(count, height, width)``."""
     if channel_axis is not None:
-        try:
-            array = np.moveaxis(array, channel_axis, 0)
-        except np.exceptions.AxisError as error:
-            raise ParameterError(
-                f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or 0 to 2"
-            ) from error
+        array = np.moveaxis(array, channel_axis, 0)
     return array.reshape(-1, *array.shape[-2:])
-
-
-def check_stack(shape: tuple[int, ...]) -> None:
-    """Raise ParameterError for the shape of a picture with channels behind, which would count as a stack."""
-    if len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
-        raise ParameterError(
-            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
-            f"is a stack of images {shape[2]} wide, filter them one by one"
-        )
 
 
 @cache
@@ -160,5 +169,6 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
         return np.ascontiguousarray(planes, stack.pixel), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     check_finite(wide)
-    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
+    flat = wide.reshape(stack.pictures, -1)
+    exponents = np.frexp(np.maximum(flat.max(axis=1), -flat.min(axis=1)))[1]
     return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -1,8 +1,8 @@
 """Filters as single calls: one function a filter.
 
 Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a picture with channels, such as
-``(height, width, 3)``, needs its ``channel_axis``, here -1. For more than one image of a size, a :class:`Filter` saves
-the preparations.
+``(height, width, 3)``, needs its ``channel_axis``, here -1. An array of xarray, Dask, PyTorch or JAX becomes one of
+that library. For more than one image of a size, a :class:`Filter` saves the preparations.
 
 Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
 those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both,
@@ -49,8 +49,7 @@ def lowpass(
 
         smooth = fftfilter.lowpass(image, "8px", shape="gaussian", output="keep")
     """
-    made = transfer.lowpass(radius, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, transfer.lowpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
 def highpass(
@@ -64,8 +63,7 @@ def highpass(
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what is finer than the cutoff; arguments and errors are those of :func:`lowpass`."""
-    made = transfer.highpass(radius, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, transfer.highpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
 def bandpass(
@@ -161,9 +159,7 @@ def imagej(
     except ``output``, ``scale``, ``edges`` and ``channels``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
-    of_filter, of_pixels = split_options(options)
-    filter_ = ImageJFilter(made, autoscale=autoscale, saturate=saturate, **of_filter)
-    return filter_(image, channel_axis=channel_axis, **of_pixels)
+    return _filtered(image, made, channel_axis, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
 
 
 def descreen(
@@ -182,9 +178,7 @@ def descreen(
 
         clean = fftfilter.descreen(scan, channel_axis=-1)
     """
-    of_filter, of_pixels = split_options(options)
-    made = transfer.descreen(strength, keep_detail)
-    return DescreenFilter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return _filtered(image, transfer.descreen(strength, keep_detail), channel_axis, options, DescreenFilter)
 
 
 def apply_mask(
@@ -208,6 +202,13 @@ def apply_mask(
     return _filtered(image, transfer.mask(mask, any_size=any_size), channel_axis, options)
 
 
-def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:
+def _filtered(
+    image: ArrayLike,
+    made: Transfer,
+    channel_axis: int | None,
+    options: Options,
+    kind: type[Filter] = Filter,
+    **own: bool,
+) -> NDArray[Any]:
     of_filter, of_pixels = split_options(options)
-    return Filter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)
+    return kind.unopened(made, {**of_filter, **own})(image, channel_axis=channel_axis, **of_pixels)

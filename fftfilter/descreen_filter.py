@@ -73,9 +73,6 @@ class DescreenFilter(PictureFilter):
 class DescreenReference(DescreenFilter):
     """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with."""
 
-    def __init__(self, transfer: Transfer) -> None:
-        self._describe(transfer, {})
-
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:  # noqa: ARG002
         gains = [grid_with("mirror", each, *planes.shape[1:]).gain() for each in transfer.of_channels(len(planes))]
         return filtered(planes, np.stack(gains), "mirror").real, 0

@@ -35,21 +35,20 @@ from .output.modes import Auto
 from .output.ramp import Stack, on_ramps, ramps
 from .output.rounding import deviation
 from .staged import algorithms
-from .staged.pipeline import StagedPipeline
-from .staged.runner import Transform
+from .staged.pipeline import StagedPipeline, Transform
 from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from .arrays import Array
     from .device.choice import Device
     from .device.launcher import MakePipeline
     from .output.histogram import Ramps
     from .transfer import Transfer
     from .transfer.edges import Edges
 
-    Array = np.ndarray[Any, Any]
     Size = tuple[int, int]
     Try = Callable[[Launcher, Size], "Found"]
 

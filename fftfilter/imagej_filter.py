@@ -9,16 +9,17 @@ with pictures that ImageJ has made.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import Grey, pixel_type
 from .errors import ParameterError, TooLargeError
-from .filters import FilterOptions, PictureFilter
+from .filters import PictureFilter
 from .filters.call import Found
 from .output.rounding import NOISE, deviation
 from .system import lacking
+from .transfer.reference import filtered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,12 +49,6 @@ class ImageJFilter(PictureFilter):
     width: float
     """How far apart the values are that became black and white in the last gray picture of whole numbers."""
     _nudge = 0.0
-
-    def __init__(
-        self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Unpack[FilterOptions]
-    ) -> None:
-        self._describe(transfer, {"autoscale": autoscale, "saturate": saturate, **options})
-        _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
@@ -144,8 +139,6 @@ class ImageJReference(ImageJFilter):
         return self.values, 0
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:  # noqa: ARG002  there are no steps
-        from .transfer.reference import filtered
-
         return filtered(planes, self.transfer.gain(*planes.shape[1:])).real, 0
 
 

@@ -15,6 +15,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from fftfilter.filters import libraries
 from tests.helpers import Alone
 
 da = pytest.importorskip("dask.array")
@@ -99,7 +100,7 @@ def test_a_filter_is_sent_to_processes(stack):
 
 
 def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
-    monkeypatch.setattr(fd, "_PIXELS_A_LAUNCH", 2 * stack[0].size)
+    monkeypatch.setattr(libraries, "_PIXELS_A_LAUNCH", 2 * stack[0].size)
     got = fd.highpass(da.from_array(stack, chunks=-1)).compute(scheduler="synchronous")
     np.testing.assert_array_equal(got, plainly(stack, "highpass"))
 
@@ -107,7 +108,9 @@ def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
 class Recorder:
     """A filter that says how many pixels it got at once."""
 
-    def __init__(self, *_, **__):
+    options = {}  # noqa: RUF012  as a filter has them
+
+    def __init__(self):
         self.pixels = []
 
     def __call__(self, images, **_):
@@ -115,23 +118,29 @@ class Recorder:
         return images
 
 
-def test_up_to_four_megapixels_go_to_the_device_at_once(monkeypatch):
+OF_CALL = {"channel_axis": None, "missing": None}
+
+
+def test_up_to_four_megapixels_go_to_the_device_at_once():
     recorder = Recorder()
-    monkeypatch.setattr(fd, "Filter", lambda *_, **__: recorder)
     chunk = np.broadcast_to(np.uint8(7), (5, 1 << 10, 1 << 11))
-    assert fd._filter_block(chunk, H.highpass(), {}, "four megapixels").shape == chunk.shape
+    assert libraries._filter_block(chunk, None, recorder, "four megapixels", OF_CALL).shape == chunk.shape
     assert recorder.pixels == [1 << 22, 1 << 22, 1 << 21]
-    fd._open.clear()
+    libraries._open.clear()
 
 
-def test_one_chunk_at_a_time_is_filtered(monkeypatch):
+def test_one_chunk_at_a_time_is_filtered():
     place = Alone()
-    monkeypatch.setattr(fd, "Filter", lambda *_, **__: lambda images, **_: place.stay() or images)
+
+    def stay(images, **_):
+        place.stay()
+        return images
+
     chunk = np.zeros((1, 4, 8), np.uint8)
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: fd._filter_block(chunk, H.highpass(), {}, "one at a time"), range(2)))
+        list(pool.map(lambda _: libraries._filter_block(chunk, None, stay, "one at a time", OF_CALL), range(2)))
     assert not place.met
-    fd._open.clear()
+    libraries._open.clear()
 
 
 def test_nothing_is_opened_before_something_is_computed():
@@ -145,8 +154,10 @@ def test_nothing_is_opened_before_something_is_computed():
 
 
 def test_what_is_no_stack_or_no_option_is_refused_at_once(stack):
-    for given in (stack, da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
-        with pytest.raises(ParameterError, match="not a stack of images"):
+    with pytest.raises(ParameterError, match="not a Dask array"):
+        fd.highpass(stack)
+    for given in (da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
+        with pytest.raises(ParameterError, match="is not an image"):
             fd.highpass(given)
     with pytest.raises(ParameterError, match="give channel_axis=-1"):
         fd.highpass(da.zeros((64, 8, 3)))

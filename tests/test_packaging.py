@@ -155,7 +155,11 @@ def test_the_wheel_says_what_it_is(wheel):
     assert files.read(f"{info}/entry_points.txt").decode().splitlines() == [
         "[console_scripts]",
         "fftfilter = fftfilter.__main__:main",
+        "",
+        "[napari.manifest]",
+        "fftfilter = fftfilter:napari.yaml",
     ]
+    assert "fftfilter/napari.yaml" in files.namelist()
     # Who says "typed" has to mark it, or no type checker believes it.
     assert ("Typing :: Typed" in metadata.get_all("Classifier")) == ("fftfilter/py.typed" in files.namelist())
 

@@ -7,6 +7,7 @@
     fit.py           a transfer function for one picture, if its gains follow from that; the picture without waves
     wiener.py        the gains of Wiener's filter
     guard.py         tells a fault from content that repeats; waves at right angles: dots of a screen, or a pattern
+    striped.py       whether a picture has stripes, and along which angles
     screens.py       a printer's screens, and the gains that take them out
 
 The room filters nothing: ``transfer`` removes the peaks that are found here.

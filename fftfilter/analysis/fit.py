@@ -6,7 +6,8 @@ surroundings are compared at each frequency across the stripes, and only what st
 
     taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
 
-The power is that of the mirrored picture, whose borders leave no cross in the spectrum.
+The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes that are
+found in the picture, it is that under a Hann window.
 
 With mirrored edges, a strong wave breaks at the borders: it goes on as its mirror image, which a notch at its frequency
 lets through. So waves are subtracted first, each with the amplitude and phase that it has under a Hann window.
@@ -20,24 +21,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import check_finite
-from ..transfer.fitted import Descreen, Wiener
+from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.peaks import Notch
 from ..transfer.ridges import FittedStripes, Stripes
-from .power import window
+from .power import spectrum, window
 from .screens import screens_of
+from .striped import along_ridges, angles_of_stripes
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import Rings, cosines, curve, powers_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Floats
     from ..transfer import Transfer
     from ..transfer.part import Part
 
-    Floats = NDArray[np.float64]
 
 # Half cycles along the stripes whose power is compared with that of the ridge.
 BESIDE = slice(3, 9)
@@ -47,6 +46,8 @@ ON_RIDGE, WIDE = 7, 21
 TIMES = 2.0
 # Stripes of longer periods stay, in pixels, with a soft edge of this steepness.
 SPARED, STEEP = 30.0, 4
+# The part of their length that slanted stripes are taken to have: their angle is known to a bin only.
+OF_SLANTED = 0.4
 # Rows that are transformed at a time, to save memory.
 STRIP = 256
 
@@ -68,7 +69,11 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         if isinstance(part, Notch):  # whose wave is subtracted from the picture
             parts.append(replace(part, is_wave=False))
         elif isinstance(part, Stripes) and part.is_fitted:
-            parts += _stripes(part, planes, white, by_channel)
+            for angle in angles_of_stripes(planes, white) if part.angle == AUTO else [float(part.angle)]:
+                if part.width is None:
+                    parts += (_slanted if angle % 90 else _stripes)(angle, planes, white, by_channel)
+                else:
+                    parts.append(replace(part, angle=angle))
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
@@ -118,16 +123,29 @@ def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_chan
         yield curve(rings, np.mean([*powers], axis=0), part.noise, white)
 
 
-def _stripes(part: Stripes, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
+def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
     """Yield stripes with the gains of a picture: for each channel, or for all."""
-    upright = planes if part.angle % 180 else planes.swapaxes(1, 2)
+    upright = planes if angle % 180 else planes.swapaxes(1, 2)
     low = np.stack([_low_rows(plane) for plane in upright])
     for i, lines in enumerate(low if by_channel else [low]):
         power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
         taken = _taken(power)
         amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
         channels = (i,) if by_channel else None
-        yield FittedStripes(part.angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
+        yield FittedStripes(angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
+
+
+def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
+    """Yield slanted stripes likewise."""
+    height, width = planes.shape[1:]
+    n, turn = min(height, width), np.array([[np.radians(angle)]])
+    length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
+    powers = spectrum(planes, white).power
+    for i, power in enumerate(powers if by_channel else [powers.mean(axis=0)]):
+        ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
+        taken = _taken(np.stack([ridge] * BESIDE.start + beside))
+        amplitude = 255 / n * float(np.sqrt(3 * np.square(taken) @ ridge))
+        yield FittedStripes(angle, length, tuple(taken.tolist()), amplitude, (i,) if by_channel else None)
 
 
 def _low_rows(plane: Array) -> Floats:

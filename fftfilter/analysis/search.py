@@ -163,7 +163,7 @@ def _spot(x: Array) -> NDArray[np.float64]:
 class AutoNotches(NamedTuple):
     """Searches each picture by itself for peaks to remove."""
 
-    strength: float
+    strength: float = USUAL_STRENGTH
     """The least strength of a peak, in dB."""
     shape: ShapeName = "gaussian"
     by_channel: bool = True
@@ -172,11 +172,14 @@ class AutoNotches(NamedTuple):
     """Whether waves that look like content are removed, too."""
     keep: tuple[tuple[float, float], ...] = ()
     """Waves that stay, with their harmonics."""
+    longest: float | None = None
+    largest: float | None = None
+    """The period in pixels, and the amplitude with white as 255, above which waves stay."""
 
     @property
     def nothing(self) -> str:
         """The message for a picture without peaks."""
-        return f"{nothing_of(self.strength)}: nothing is removed"
+        return f"{nothing_of(self.strength)}: no wave is removed"
 
     def left(self, count: int) -> str:
         """Return the message for waves that look like content."""
@@ -191,6 +194,8 @@ class AutoNotches(NamedTuple):
             peak
             for peak in peaks_of(spectrum, self.strength)
             if all(bins_apart(np.array(wave), peak, spectrum) >= APART for wave in self.keep)
+            and peak.period_px <= (self.longest or math.inf)
+            and peak.amplitude <= (self.largest or math.inf)
         ]
         kept = found if self.insists else without_content(found, spectrum)
         return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)

@@ -8,7 +8,7 @@ The power is that of the mirrored picture, whose borders leave no cross: the squ
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array, Floats
     from ..transfer import Transfer
 
-    Array = NDArray[Any]
-    Floats = NDArray[np.float64]
     Power = NDArray[np.float32]
 
 # Rings in an octave: narrower ones follow the noise of a spectrum, wider ones lose its shape.

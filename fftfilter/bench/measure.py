@@ -26,11 +26,9 @@ from ..output.difference import Difference, transform_bound
 from .tables import Stats, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Pixels
     from ..device.choice import Device
     from ..transfer import Transfer
     from .tables import Cell, Lines
@@ -51,21 +49,8 @@ SECONDS = 0.03
 REST = 0.25
 
 
-@dataclass
-class Benchmark:
-    """A table, the measurements that fill it, and a function that completes it.
-
-    Iterating over ``steps`` measures; each item names the next measurement. If the iteration ends early, the table
-    holds the measurements made so far. ``finish`` adds cells that are computed from other rows, and published figures.
-    """
-
-    table: Table
-    steps: Iterator[str]
-    finish: Callable[[], object] = lambda: None
-
-
 class Setting:
-    """The device, the precision, and the number of runs of each measurement.
+    """The device, the precision, and the number of runs of each measurement; and the table, once it is made.
 
     ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. Raises DeviceError without a usable
     device.
@@ -76,6 +61,7 @@ class Setting:
         self.asked = device
         self.precision = precision
         self.runs = runs
+        self.made: Table | None = None
 
     def launcher(self, work_group_size: int | None = None) -> Launcher:
         """Return a launcher that records the time of each step."""
@@ -91,7 +77,8 @@ class Setting:
 
     def table(self, title: str, columns: dict[str, str], lines: Lines, *notes: str) -> Table:
         """Return an empty table that says where it was measured, and how to read its figures."""
-        return Table(title, columns, lines, self.about(), [SPREAD, *notes])
+        self.made = Table(title, columns, lines, self.about(), [SPREAD, *notes])
+        return self.made
 
     def about(self) -> dict[str, str]:
         """Return the lines above every table: device, driver, precision, date and version."""
@@ -104,12 +91,12 @@ class Setting:
         }
 
 
-def images(*shape: int) -> NDArray[np.uint8]:
+def images(*shape: int) -> Pixels:
     """Return a random image ``(height, width)`` or stack ``(count, height, width)``, the same in every run."""
     return np.random.default_rng(SEED).integers(0, 256, shape, dtype=np.uint8)
 
 
-def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Array:
     """Return normally distributed numbers of a complex type, the same in every run."""
     real = np.float32 if dtype == np.complex64 else np.float64
     parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)

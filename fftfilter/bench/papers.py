@@ -17,14 +17,14 @@ import numpy as np
 from ..engine import FUSED
 from ..staged import algorithms
 from ..staged.algorithms import workgroup_coalesced
-from ..staged.runner import Transform
+from ..staged.pipeline import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .measure import MS, Benchmark, check, complex_numbers, gflops, images, measure, ratio
+from .measure import MS, check, complex_numbers, gflops, images, measure, ratio
 from .tables import HERE, Lines, Published, Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ..arrays import Array
     from ..device.choice import Device
@@ -67,8 +67,8 @@ BOOK = Published(
 SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
-def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Benchmark:
-    """Return the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
+def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Generator[str]:
+    """Measure the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
     sizes = [size for size in SIZES if size <= setting.device.work_group_limit]
     table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
@@ -78,8 +78,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
     transfer = highpass()
     image = images(side, side)
     wanted = filter_image(image, transfer.gain(side, side))
-
-    def steps() -> Iterator[str]:
+    try:
         for size in sizes:
             yield f"work-group size {size}"
             with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
@@ -93,15 +92,16 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
             for step in times.steps:
                 table.put((step, HERE), **{str(size): times.of(step).times(MS)})
             table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
-
-    return Benchmark(table, steps(), lambda: table.beside(BOOK) if engine == "book" else None)
+    finally:
+        if engine == "book":
+            table.beside(BOOK)
 
 
 # All engines
 
 
-def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Benchmark:
-    """Return the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
+def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Generator[str]:
+    """Measure the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
 
     An engine whose run takes over ``TOO_SLOW`` seconds is left out at larger sizes.
     """
@@ -113,8 +113,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
     )
     transfer = highpass()
     slow: set[str] = set()
-
-    def steps() -> Iterator[str]:
+    try:
         for height, width in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
             size = f"{width} x {height}"
             image = images(height, width)
@@ -131,8 +130,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
                     slow.add(name)
                 whole = {"with transfers": times.of(*times.steps).times(MS)}
                 table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
-
-    def finish() -> None:
+    finally:
         order = {row["size"]: i for i, row in enumerate(table.rows)}
         medians = {id(row): row["ms"].median for row in table.rows if isinstance(row["ms"], Stats)}
         fastest = {size: min(medians[id(row)] for row in table.rows if row["size"] == size) for size in order}
@@ -140,8 +138,6 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
             row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
         table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))
         _note_left_out(table, slow)
-
-    return Benchmark(table, steps(), finish)
 
 
 # Transforms
@@ -186,8 +182,8 @@ BAINVILLE = tuple(
 )
 
 
-def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
-    """Return the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
+def radix(setting: Setting, *, n: int = 1 << 24) -> Generator[str]:
+    """Measure the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
     table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
@@ -195,8 +191,7 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
     )
     data = complex_numbers((1, 1, n), setting.launcher().complex)
     wanted = np.fft.fft(data)
-
-    def steps() -> Iterator[str]:
+    try:
         for name, options, value in _radices(setting.device, n, data.itemsize):
             label = " ".join([name, *(f"{key}={option}" for key, option in options.items())])
             yield label
@@ -204,8 +199,7 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
             seconds = times.without_transfers()
             rate = gflops(n, seconds.median)
             table.put((label, HERE), line=name, radix=value, ms=seconds.times(MS), gflops=rate)
-
-    def finish() -> None:
+    finally:
         for source in BAINVILLE:
             table.beside(source)
         for row in table.rows:  # the published ones have no radix yet
@@ -213,8 +207,6 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
             row.setdefault("line", name)
             if r:
                 row.setdefault("radix", 2 * int(r))
-
-    return Benchmark(table, steps(), finish)
 
 
 def _radices(device: Device, n: int, number_bytes: int) -> Iterator[tuple[str, dict[str, Any], int]]:
@@ -244,8 +236,8 @@ STREAM = Published(
 )
 
 
-def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
-    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
+def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Generator[str]:
+    """Measure milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
     headings = "to device", "from device", "N 1-D of N", "one 1-D of N^2", "one 2-D of N x N"
     columns = dict(zip(STREAM.columns, headings, strict=True))
     table = setting.table(
@@ -256,8 +248,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
     )
     algorithm = algorithms.load(engine)
     slow: set[str] = set()
-
-    def steps() -> Iterator[str]:
+    try:
         n = 64
         while n <= largest:
             for column in ("rows", "long", "image"):
@@ -275,19 +266,16 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Ben
                 if column == "rows":
                     table.put((n, HERE), write=times.of("write").times(MS), read=times.of("read").times(MS))
             n *= 2
-
-    def finish() -> None:
+    finally:
         table.beside(STREAM)
         _note_left_out(table, [columns[column] for column in slow])
-
-    return Benchmark(table, steps(), finish)
 
 
 # McCarthy: the parallel against the sequential transform on the same device
 
 
-def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
-    """Return the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
+def speedup(setting: Setting, *, n: int = 1 << 14) -> Generator[str]:
+    """Measure the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
     table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
@@ -297,21 +285,17 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
     units = setting.device.cl_device.max_compute_units
     data = complex_numbers((1, 1, n), setting.launcher().complex)
     wanted = np.fft.fft(data)
-
-    def steps() -> Iterator[str]:
-        yield "iterative"
-        algorithm = algorithms.load("iterative")
-        sequential = times_of(setting, "iterative", algorithm, data, wanted).of("iterative")
-        table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
-        p = 1
-        while p <= n:
-            yield f"p = {p}"
-            # A work-group runs on one compute unit: while there are units left, each work-item has its own.
-            group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
-            what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
-            times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
-            seconds = times.of("binary_exchange")
-            table.put(("binary-exchange", p), ms=seconds.times(MS), speedup=ratio(sequential.median, seconds.median))
-            p *= 2
-
-    return Benchmark(table, steps())
+    yield "iterative"
+    algorithm = algorithms.load("iterative")
+    sequential = times_of(setting, "iterative", algorithm, data, wanted).of("iterative")
+    table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
+    p = 1
+    while p <= n:
+        yield f"p = {p}"
+        # A work-group runs on one compute unit: while there are units left, each work-item has its own.
+        group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
+        what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
+        times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
+        seconds = times.of("binary_exchange")
+        table.put(("binary-exchange", p), ms=seconds.times(MS), speedup=ratio(sequential.median, seconds.median))
+        p *= 2

@@ -24,11 +24,11 @@ from ..output.ramp import Stack
 from ..output.rounding import NUDGE
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .measure import OURS, Benchmark, Peer, complex_numbers, images, timed
+from .measure import OURS, Peer, complex_numbers, images, timed
 from .tables import Lines, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     import pyopencl as cl
 
@@ -93,8 +93,8 @@ def _resident(
 # The same high-pass
 
 
-def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None) -> Benchmark:
-    """Return the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
+def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None) -> Generator[str]:
+    """Measure the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
 
     This program skips the frequencies that its radius removes; the others compute all.
     """
@@ -106,20 +106,16 @@ def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike 
         prepare, note = filters_on_gpu, GPU_NOTE
     title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
     table = _table(setting, title, ("size", "who"), f"{str(transfer).capitalize()}. {note}")
-
-    def steps() -> Iterator[str]:
-        for shape in shapes or usual:
-            size = shown_size(shape)
-            yield f"{size}: prepare"
-            stack = images(*shape)
-            gain = transfer.gain(*shape[1:])
-            wanted = np.stack([filter_image(image, gain) for image in stack])
-            found = list(prepare(setting, stack, transfer))
-            yield f"{size}: {', '.join(peer.name for peer in found)}"
-            for name, cells in timed(setting, found, wanted).items():
-                table.put((size, name), pixels=stack.size, **cells)
-
-    return Benchmark(table, steps())
+    for shape in shapes or usual:
+        size = shown_size(shape)
+        yield f"{size}: prepare"
+        stack = images(*shape)
+        gain = transfer.gain(*shape[1:])
+        wanted = np.stack([filter_image(image, gain) for image in stack])
+        found = list(prepare(setting, stack, transfer))
+        yield f"{size}: {', '.join(peer.name for peer in found)}"
+        for name, cells in timed(setting, found, wanted).items():
+            table.put((size, name), pixels=stack.size, **cells)
 
 
 def half_of(gain: Array) -> Array:
@@ -336,25 +332,21 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
     yield Case("fft of rows", "fft", numbers, {})
 
 
-def transforms(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Benchmark:
-    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``."""
+def transforms(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Generator[str]:
+    """Measure the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``."""
     prepare, usual, note = transforms_on_host, (*SQUARES, (1, 1000, 1500), (1, 1021, 1531)), CPU_NOTE
     if setting.device.is_gpu:
         usual = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
         prepare, note = transforms_on_gpu, "Data stay on the device."
     table = _table(setting, "The same transforms by fftfilter and its peers", ("size", "transform", "who"), note)
-
-    def steps() -> Iterator[str]:
-        for shape in shapes or usual:
-            size = shown_size(shape)
-            for case in cases(shape, setting.launcher().real):
-                yield f"{size}: {case.name}"
-                found = list(prepare(setting, case))
-                wanted = case.by("numpy.fft")()
-                for name, cells in timed(setting, found, wanted).items():
-                    table.put((size, case.name, name), pixels=wanted.size, **cells)
-
-    return Benchmark(table, steps())
+    for shape in shapes or usual:
+        size = shown_size(shape)
+        for case in cases(shape, setting.launcher().real):
+            yield f"{size}: {case.name}"
+            found = list(prepare(setting, case))
+            wanted = case.by("numpy.fft")()
+            for name, cells in timed(setting, found, wanted).items():
+                table.put((size, case.name, name), pixels=wanted.size, **cells)
 
 
 def transforms_on_host(setting: Setting, case: Case) -> Iterator[Peer]:

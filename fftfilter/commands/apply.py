@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import images
 from ..errors import FftfilterError, ParameterError, check_option
+from ..files.messages import shown
+from ..files.sources import checked_digest
 from ..output.modes import FOLDER, STACK
 from .filters import (
     CommandOptions,
@@ -92,7 +95,6 @@ def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) 
 
     Raises ReadError, and ParameterError for what is not a recipe.
     """
-    from ..files.messages import shown
     from ..transfer import saved
 
     return from_json(saved.read(file), shown(file, "standard input"), saved.folder_of(file), others)
@@ -107,7 +109,6 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
-    from ..files.messages import shown
     from ..work.saved import settings
 
     recipe = load(file)
@@ -181,8 +182,6 @@ def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[s
 
 def _mask(name: str, given: Any, folder: str) -> str:
     """Return the name of a mask's file, which leads there from the current folder, if it has its digest."""
-    from .. import images
-    from ..files.sources import digest_of, refuse_other
     from ..transfer import saved
 
     mask = given if isinstance(given, dict) else {"file": given}
@@ -191,7 +190,7 @@ def _mask(name: str, given: Any, folder: str) -> str:
     if not isinstance(file, str):
         raise saved.wrong_type(f"{name}.file", file, "a text")
     if "digest" in mask:
-        refuse_other(file, mask["digest"], digest_of(images.raw(file)))
+        checked_digest(file, images.raw(file), mask["digest"])
     return file
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,9 @@ from ..system import lacking
 from .shared.options import combined, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
-    from ..bench.measure import Benchmark, Setting
+    from ..bench.measure import Setting
     from .shared.options import F
 
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
@@ -65,11 +66,11 @@ _options = combined(
 )
 
 
-def benchmark_command(function: Callable[..., Benchmark]) -> click.Command:
-    """Return the command that measures the benchmark which a function returns.
+def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
+    """Return the command of a benchmark: a generator that fills a table and yields the name of each next measurement.
 
-    The function takes a :class:`Setting` and its own options; the command adds the options of all benchmarks. It prints
-    and draws the table, even if the measurement ends early.
+    It takes a :class:`Setting`, which has the table, and its own options; the command adds those of all benchmarks. It
+    prints and draws the table, even if the measurement ends early.
     """
 
     @wraps(function)
@@ -89,17 +90,17 @@ def benchmark_command(function: Callable[..., Benchmark]) -> click.Command:
         startup.resume_collector()
         if plot is not None:
             tables.check_plot(plot)
-        benchmark = function(Setting(device, precision, runs), **own)
+        setting = Setting(device, precision, runs)
         try:
-            for i, step in enumerate(benchmark.steps, 1):
-                _show_progress(f"{i}: {step}")
+            with closing(function(setting, **own)) as steps:
+                for i, step in enumerate(steps, 1):
+                    _show_progress(f"{i}: {step}")
         finally:
             _show_progress("")
-            if benchmark.table.rows:
-                benchmark.finish()
-                click.echo(tables.FORMATS[form or "text"](benchmark.table))
+            if (table := setting.made) and table.rows:
+                click.echo(tables.FORMATS[form or "text"](table))
                 if plot is not None:
-                    tables.draw(benchmark.table, plot)
+                    tables.draw(table, plot)
 
     return click.command(context_settings={"help_option_names": ["-h", "--help"]})(_options(measured))
 
@@ -193,7 +194,7 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
     type=click.Choice(["tiled", "plain", "float4"]),
     help="How the image is transposed.  [default: the engine's own]",
 )
-def stages(setting: Setting, **options: Any) -> Benchmark:
+def stages(setting: Setting, **options: Any) -> Generator[str]:
     """Time each step by work-group size (the book's Table 6.1).
 
     \b
@@ -207,7 +208,7 @@ def stages(setting: Setting, **options: Any) -> Benchmark:
 
 @benchmark_command
 @length_option("--n", "2^24", "Length of the transform, a power of two.")
-def radix(setting: Setting, **options: Any) -> Benchmark:
+def radix(setting: Setting, **options: Any) -> Generator[str]:
     """Time one long transform by radix (Bainville).
 
     \b
@@ -222,7 +223,7 @@ def radix(setting: Setting, **options: Any) -> Benchmark:
 @benchmark_command
 @engine_option
 @length_option("--largest", "4096", "Largest size, a power of two; the first is 64.")
-def sizes(setting: Setting, **options: Any) -> Benchmark:
+def sizes(setting: Setting, **options: Any) -> Generator[str]:
     """Time transfers and FFTs by size (the stream paper's Table 1).
 
     For each N: transfers, N transforms of N, one of N^2, and one 2-D of N x N.
@@ -238,7 +239,7 @@ def sizes(setting: Setting, **options: Any) -> Benchmark:
 
 @benchmark_command
 @length_option("--n", "2^14", "Length of the transform, a power of two.")
-def speedup(setting: Setting, **options: Any) -> Benchmark:
+def speedup(setting: Setting, **options: Any) -> Generator[str]:
     """Compare p work-items with one on the same device (McCarthy).
 
     \b
@@ -252,7 +253,7 @@ def speedup(setting: Setting, **options: Any) -> Benchmark:
 @benchmark_command
 @size_option("256x256, 512x512, 1000x750, 1024x1024", "256x256", "512x512", "1000x750", "1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
-def engines(setting: Setting, **options: Any) -> Benchmark:
+def engines(setting: Setting, **options: Any) -> Generator[str]:
     """Time every engine on the same images.
 
     \b
@@ -270,7 +271,7 @@ def engines(setting: Setting, **options: Any) -> Benchmark:
 @benchmark_command
 @size_option("seven sizes on a CPU, eleven on a GPU")
 @click.option("--radius", metavar="R", help="Radius of the high-pass, as highpass takes it.  [default: n/8]")
-def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | None) -> Benchmark:
+def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | None) -> Generator[str]:
     """Time the same high-pass by fftfilter and other libraries.
 
     Measures wall time, in turn, of the installed libraries: on a CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV and PyTorch;
@@ -288,7 +289,7 @@ def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | N
 
 @benchmark_command
 @size_option("six sizes on a CPU, seven on a GPU")
-def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
+def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
     """Time the same FFTs by fftfilter and other libraries.
 
     Measures fft2, ifft2, rfft2, irfft2 and fft of rows by wall time, in turn, for the installed libraries: on a CPU

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import check_option
 from .shared.options import verbose_option
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
     Example: fftfilter engines
              fftfilter engines stockham pease
     """
-    from ..errors import check_option
     from ..staged import algorithms
 
     catalogue = [algorithms.Entry(**FUSED), *algorithms.catalogue()]

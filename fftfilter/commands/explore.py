@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import signals
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
+from ..files.atomic import remove_leftovers
+from ..files.urls import is_url, without_file_scheme
 from .shared.file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 REDIRECT = "open.html"
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
+# Most parts of a recipe for a page.
+MOST_PARTS = 500
 
 
 @click.command(cls=GroupedCommand)
@@ -46,9 +50,8 @@ NOWHERE = "OUT"
         "--port",
         group="Page",
         type=click.IntRange(0, 65535),
-        default=0,
         metavar="N",
-        help="The port of the address.  [default: a free one]",
+        help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,
     verbose_option,
@@ -61,7 +64,7 @@ def explore(
     target: str | None,
     filter_: str | None,
     no_browser: bool,
-    port: int,
+    port: int | None,
     device: str | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> None:
@@ -83,8 +86,6 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.atomic import remove_leftovers
-    from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
     for name in filter(None, (source, target)):
@@ -194,29 +195,52 @@ class Commands:
             made.meta[ADVANCE] = advance
             made.command.invoke(made)
 
-    def start(self, text: str) -> dict[str, Any]:
+    def of_recipe(self, data: bytes, name: str) -> dict[str, Any]:
+        """Return the request that the file of a recipe describes; raises FftfilterError, which begins with ``name``.
+
+        No other file is read.
+        """
+        import shlex
+
+        from ..transfer import saved
+        from .apply import MASKS, from_json, words_of
+
+        given = saved.parse(data, name)
+        lists = [each for each in given.values() if isinstance(each, list)]
+        if any(len(each) > MOST_PARTS for each in lists):
+            raise ParameterError(f"{name}: a page takes at most {MOST_PARTS} parts and waves: use fftfilter apply")
+        parts = [part for each in lists for part in each if isinstance(part, dict)]
+        if named := [key for key in ("file", *MASKS) if any(key in each for each in (given, *parts))]:
+            raise ParameterError(f"{name}: {named[0]!r} is not for a page, which reads no masks: use fftfilter apply")
+        words = words_of(self.context, from_json(given, name))
+        if words is None or words[0] not in self.options:
+            what = "such filter" if words is None else words[0]
+            raise ParameterError(f"{name}: the page has no {what}: use fftfilter apply")
+        with _own_errors():
+            return self.start(shlex.join(words), name)
+
+    def start(self, text: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
-        from ..errors import check_option
         from .filters import parsed
 
         made = parsed(self.context, text, self.source, NOWHERE)
         command = str(made.info_name)
-        check_option("--with", command, list(self.options))
+        check_option(name, command, list(self.options))
         given = typed(made)
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
-            raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
+            raise click.UsageError(f"{name}: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
         self._described(command, made.params)
-        for name in {"angle", "stripes"} & given.keys():
-            if len(given[name]) > 1:
-                raise click.UsageError(f"--with: a page has one angle of stripes: give --{name} once.")
-            given[name] = given[name][0]
+        for angle in {"angle", "stripes"} & given.keys():
+            if len(given[angle]) > 1:
+                raise click.UsageError(f"{name}: a page has one angle of stripes: give --{angle} once.")
+            given[angle] = given[angle][0]
         if "auto" in given:
             given["auto"] = True
         options = {
-            name: list(value) if isinstance(value, tuple) else True if value is True else str(value)
-            for name, value in given.items()
-            if name in self.options[command]
+            each: list(value) if isinstance(value, tuple) else True if value is True else str(value)
+            for each, value in given.items()
+            if each in self.options[command]
         }
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options}
 

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import WriteError
+from ..files import atomic, messages, urls
+from ..files import sources as inputs
+from ..files.urls import is_url, place, without_file_scheme
 from ..images.formats import Coding
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
@@ -114,7 +117,7 @@ recipe_options = combined(
         metavar="FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
-    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
+    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
 )
 region_option = partial(option, group=PART)
 region_options = combined(
@@ -219,6 +222,7 @@ def filter_command(kind: Kind) -> click.Command:
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         kind.options,
+        *([automatic.auto_options] if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
         *factors,
@@ -261,8 +265,6 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        from ..files.urls import is_url
-
         refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
@@ -291,7 +293,7 @@ class CommandOptions:
 def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
     """Return what a filter's command and the values of its options describe; raises FftfilterError."""
     given = dict(values)
-    mode, auto = automatic.take_options(given)
+    mode, auto = automatic.take_options(given, name)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
         made += [kind.of(each) for each in given.pop(kind.name, None) or ()]
@@ -341,8 +343,6 @@ def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandO
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     """Filter a picture, a folder, or files into a folder, by the rules of ``cp``; return the exit code."""
-    from ..files.urls import place, without_file_scheme
-
     if not sources:
         raise click.UsageError("Missing argument 'OUT'.")
     if not all(sources) or not target:
@@ -367,8 +367,6 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
     if file is None or options.dry_run:
         yield
         return
-    from ..files import atomic, messages, urls
-    from ..files import sources as inputs
     from ..work import saved
 
     if Path(file).suffix.lower() != ".json":

@@ -10,7 +10,6 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.automatic import auto_options
 from .shared.options import combined, filter_option
 
 if TYPE_CHECKING:
@@ -178,7 +177,6 @@ peak_options = combined(
         default="gaussian",
         help="How the gain rises with the distance from the wave's frequency.",
     ),
-    auto_options,
 )
 
 
@@ -201,12 +199,11 @@ def at_of(given: dict[str, Any]) -> str:
 stripe_options = combined(
     filter_option(
         "--angle",
-        type=float,
         metavar="DEG",
         multiple=True,
-        required=True,
-        short=True,
-        help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. May be repeated.",
+        short="The direction of the stripes in degrees, counterclockwise. Without it, --auto finds the stripes.",
+        help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
+        "angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
     ),
     filter_option(
         "--width",
@@ -354,9 +351,9 @@ KINDS: dict[str, Kind] = {
             "stripes",
             "Remove parallel stripes of all periods, such as those of a scan. Of vertical and horizontal ones as much "
             "is taken as the picture has of them, so that one without any hardly changes.",
-            ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
+            ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
-            factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
+            factor=factor("--stripes", "DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
             output="keep",
             edges="mirror",
         ),

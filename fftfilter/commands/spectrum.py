@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import images
+from ..files import sources
+from ..files.atomic import remove_leftovers_beside
+from ..files.messages import shown
 from .shared.options import (
     GroupedCommand,
     device_option,
@@ -71,11 +75,7 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
              fftfilter spectrum --with "bandstop --inner 30 --outer 34" in.png look.png
     """
-    from .. import images
     from ..engine import FUSED
-    from ..files import sources
-    from ..files.atomic import remove_leftovers_beside
-    from ..files.messages import shown
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes

@@ -139,7 +139,7 @@ MOST_PROGRAMS = 64
 _building = threading.RLock()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Device:
     """One OpenCL device, its context and its programs.
 
@@ -150,8 +150,8 @@ class Device:
     index: int
     cl_device: cl.Device
     repaired: str | None = None
-    _context: cl.Context | None = field(default=None, repr=False)
-    _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict, repr=False)
+    _context: cl.Context | None = None
+    _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

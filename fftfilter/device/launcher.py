@@ -14,12 +14,12 @@ from ..errors import DeviceError, ParameterError, TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..arrays import Array
     from ..output.histogram import Ramps
     from ..output.ramp import Stack
     from ..transfer import Transfer
     from .choice import Device
 
-    Array = np.ndarray[Any, Any]
     MakePipeline = Callable[["Launcher", Transfer, Stack], "Pipeline"]
     """Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
 
@@ -132,7 +132,7 @@ class Launcher:
         return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, size)
 
     @_plain_errors
-    def wrap(self, array: np.ndarray[Any, Any], *, constant: bool = False) -> cl.Buffer:
+    def wrap(self, array: Array, *, constant: bool = False) -> cl.Buffer:
         """Return a buffer on a contiguous host array, or on a ``constant`` copy of it, which kernels only read."""
         if constant:
             flags = cl.mem_flags.COPY_HOST_PTR | cl.mem_flags.READ_ONLY
@@ -167,7 +167,7 @@ class Launcher:
         return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=waits))
 
     @_plain_errors
-    def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
+    def finish(self, buffer: cl.Buffer, array: Array) -> None:
         """Wait until a buffer of :meth:`wrap` is written and the host sees it in the array."""
         if "Portable Computing Language" in self.device.platform:
             # Its CPU device works on the array itself; mapping it would take as long as a small image.
@@ -181,24 +181,22 @@ class Launcher:
         mapped.base.release(self.queue)
 
     @_plain_errors
-    def page_locked(self, size: int) -> np.ndarray[Any, Any]:
+    def page_locked(self, size: int) -> Array:
         """Return ``size`` bytes of page-locked host memory, which the device copies from and to by itself."""
         buffer = cl.Buffer(self.device.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
         flags: Any = cl.map_flags.READ | cl.map_flags.WRITE
-        mapped: np.ndarray[Any, Any] = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
+        mapped: Array = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
         return mapped
 
     @_plain_errors
-    def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any], *, wait: bool = True) -> cl.Event:
+    def write(self, buffer: cl.Buffer, array: Array, *, wait: bool = True) -> cl.Event:
         """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event."""
         event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
         self.queue.flush()
         return event
 
     @_plain_errors
-    def read(
-        self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
-    ) -> cl.Event:
+    def read(self, array: Array, buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True) -> cl.Event:
         """Copy the beginning of a buffer into a contiguous host array, optionally after an event of another queue."""
         wait_for = None if after is None else [after]
         copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)

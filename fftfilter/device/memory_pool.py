@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
+    from ..arrays import Array
     from .launcher import Launcher
 
-    Array = NDArray[Any]
 
 # A pool takes memory from all other programs: it keeps at most this free, and has as much in use.
 MOST_BYTES = 1 << 28

@@ -1,7 +1,7 @@
 """The answer to a request: the filtered picture, and the words beside it.
 
-Filters are kept ready, and only retuned for a new cutoff. The words are the command line, the Python call, H by
-frequency, the histogram and cautions.
+Filters are kept ready, and only retuned for a new cutoff. The words are the command line, the Python call, the
+recipe, H by frequency, the histogram and cautions.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
 from ..output.modes import AUTO, MODES, STACK, Auto
 from ..transfer import Transfer
+from ..transfer.saved import text_of
+from ..work.saved import to_json
 from .session import Worker
 from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
 
@@ -29,13 +31,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..arrays import Array, Pixels
     from ..output.modes import Output, Scale
     from .request import Request
     from .session import Session
     from .shown import FilePage
 
-    Array = NDArray[Any]
-    Pixels = NDArray[np.uint8]
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
 # result and for the removed part.
@@ -82,13 +83,14 @@ class Answer:
             if MODES[_looked_at(request.recipe.output, self.transfer)].keeps_levels:
                 black, white, gamma = request.levels or self.page.shown  # as the input
             part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
+        part = self.page.checkered(part, self.level, left, top)
         return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
 
     def values(self, points: NDArray[np.int64]) -> dict[str, Any]:
         """Return the number of the request and the output's grey levels at points ``(count, 2)``, x and y."""
         if self.level > 1 or self.request.removed:
             return {}
-        return {"id": self.request.id, "after": (at(self.planes, points) * self.unit).round(6).tolist()}
+        return {"id": self.request.id, "after": at(self.planes, points, self.page.holes, self.unit)}
 
 
 class Answers(Worker):
@@ -117,12 +119,14 @@ class Answers(Worker):
         else:
             output = _looked_at(recipe.output, tuned)
             filter_ = self._filter(planes.shape, options, tuned, output, recipe.scale)
+            # While something is dragged, values that were filled once are filtered.
+            holes = page.holes if request.rest else None
             if planes.dtype.kind == "f":
                 white = page.range[1] if MODES[output].keeps_levels else picture.maxval
-                made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white)
+                made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white, missing=holes)
                 unit = white / FINE
             else:
-                holes, white = page.holes if level == 1 else None, picture.maxval
+                white = picture.maxval
                 made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
         return Answer(request, session, page, transfer, made, unit, level, clipped, perf_counter() - started)
@@ -164,14 +168,16 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     notes = answer.transfer.cautions(*page.size)
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
+    holes = page.holes if answer.level == 1 else None
     between = page.range[0] / answer.unit, page.range[1] / answer.unit
     told = {
         "id": request.id,
         "command": command_line(request.words, session.source, session.target),
         "python": python_call(answer),
+        "recipe": text_of(to_json(recipe)),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *page.size),
-        "histogram": None if request.removed else histogram(answer.planes, between),
+        "histogram": None if request.removed else histogram(answer.planes, between, holes),
         "clipped": answer.clipped,
         "share": page.share(gains),
         "note": "; ".join(notes) or None,

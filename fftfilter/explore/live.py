@@ -136,7 +136,7 @@ class Live:
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
             page = self._opened(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
-            told = {"tag": given["tag"], "before": at(page.picture.planes, points).tolist(), **after}
+            told = {"tag": given["tag"], "before": at(page.picture.planes, points, page.holes), **after}
         return json.dumps({"values": told})
 
     def _words(self, answer: Answer) -> list[Message]:

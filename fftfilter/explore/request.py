@@ -25,8 +25,7 @@ from .shown import Kind, frame, joined
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..commands.explore import Commands
     from ..device.launcher import Timing
     from ..work.recipe import Recipe
@@ -236,7 +235,7 @@ def steps(request: Request, session: Session) -> dict[str, Any]:
     run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
     with recipe.open(transfer, session.device, profile=True) as book:
 
-        def observe(name: str, planes: NDArray[Any]) -> None:
+        def observe(name: str, planes: Array) -> None:
             timings = [each for each in book.timings() if each.step not in COPIES]
             kernels = [_kernel(each) for each in sorted(timings, key=lambda each: -each.seconds)]
             seconds = sum(each.seconds for each in timings)

@@ -19,9 +19,10 @@ from weakref import WeakSet
 from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError, TooLargeError
+from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
-from .request import DRAWN, LONG, Request, page_of, read, steps, whole_of
+from .request import DRAWN, LONG, LONGEST, Request, page_of, read, steps, whole_of
 from .saving import Progress, RefusedError, applied, downloaded, save
 from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-HERE = "127.0.0.1"
+# The port is this one if it is free, as browsers keep presets for a port.
+HERE, USUAL_PORT = "127.0.0.1", 17326
 HOSTS = (HERE, "localhost")
 PAGE = Path(__file__).parent / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -73,6 +75,14 @@ def _refusal(error: Exception) -> web.Response:
     if isinstance(error, RefusedError):
         status, more = error.status, error.more
     return web.json_response({"error": line_of(error), **more}, status=status)
+
+
+async def _body(request: web.Request) -> bytes:
+    try:
+        async with asyncio.timeout(IDLE):
+            return await request.read()
+    except (web.RequestPayloadError, TimeoutError):
+        raise ParameterError("the request's body is damaged, or does not come") from None
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -114,6 +124,7 @@ class Server:
                 web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
                 web.post(f"{path}/save", self._save),
                 web.post(f"{path}/drop", self._drop),
+                web.post(f"{path}/recipe", self._recipe),
                 web.get(f"{path}/saving", self._saved),
                 web.get(f"{path}/live", self._follow),
             ]
@@ -148,7 +159,7 @@ class Server:
             next(strangers, server.connections[0]).force_close()
         return server()
 
-    async def run(self, port: int, opened: Callable[[str], None]) -> None:
+    async def run(self, port: int | None, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
         times: dict[str, Any] = {"shutdown_timeout": PATIENCE, "keepalive_timeout": IDLE}
         runner = web.AppRunner(self.app(), access_log=None, logger=SILENT, handler_cancellation=True, **times)
@@ -156,10 +167,13 @@ class Server:
         loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
         await runner.setup()
         try:
+            serve = partial(loop.create_server, partial(self._connection, runner.server), HERE)
             try:
-                listening = await loop.create_server(partial(self._connection, runner.server), HERE, port)
+                listening = await serve(USUAL_PORT if port is None else port)
             except OSError as error:
-                raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
+                if port is not None:
+                    raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
+                listening = await serve(0)
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
@@ -227,11 +241,7 @@ class Server:
         )
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        try:
-            async with asyncio.timeout(IDLE):
-                given = read(await request.read())
-        except (web.RequestPayloadError, TimeoutError):
-            raise ParameterError("the request's body is damaged, or does not come") from None
+        given = read(await _body(request))
         wanted, out = given.get("request"), given.get("out")
         if not isinstance(wanted, dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
@@ -254,6 +264,10 @@ class Server:
                 raise TooLargeError("a file that is dropped has at most 2 GB: give larger ones to the command")
         name = await self._drawing.do(self._folder.add, request.query.get("name", ""), bytes(data))
         return web.json_response({"name": name})
+
+    async def _recipe(self, request: web.Request) -> web.StreamResponse:
+        name = quoted_if_odd(request.query.get("name", "")[:LONGEST])
+        return web.json_response(await self._drawing.do(self._commands.of_recipe, await _body(request), name))
 
     async def _saved(self, _: web.Request) -> web.StreamResponse:
         return web.json_response({"done": self._progress.done, "total": self._progress.total})

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from ..text import Angle, length_text
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
+from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
 from .shown import FilePage, levels
 
@@ -113,8 +115,7 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 picture = self._found.read(number) if isinstance(self._found, images.Pages) else self._found
-                picture.refuse_not_finite(self.source)
-                page = FilePage(picture, self.device)
+                page = FilePage(picture, self.device, USUAL.holes(picture, self.source))
                 if number and page.size != self._size:
                     (height, width), first = page.size, self._size
                     raise ParameterError(
@@ -138,9 +139,8 @@ class Session:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
         if auto not in self.found_waves:
             if self._mean is None:
-                page = self.page(0)
-                is_page = self.pages == 1 and page.holes is None
-                self._mean = page.spectrum if is_page else spectrum_of(self._found, device=self.device, check=check)
+                is_page, mean_of = self.pages == 1, partial(spectrum_of, device=self.device, check=check)
+                self._mean = self.page(0).spectrum if is_page else mean_of(self._found)
             check()
             self.found_waves[auto] = auto.peaks(self._mean)[0]
         return self.found_waves[auto]

@@ -6,7 +6,7 @@ import struct
 import threading
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from PIL import Image
@@ -15,7 +15,7 @@ from ..analysis.power import spectrum
 from ..errors import ParameterError
 from ..output.modes import MODES
 from ..preview.panels import square
-from ..work.missing import USUAL
+from ..work.opened import filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from .. import images
     from ..analysis.power import Spectrum
+    from ..arrays import Array, Holes, Pixels
 
-    Array = NDArray[Any]
-    Pixels = NDArray[np.uint8]
 
 # id, kind, channels, width, height, level, then x and y of the sent part: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")
@@ -42,6 +41,8 @@ LARGEST_SPECTRUM = 1024
 MAP = 256
 # Steps of the pixels of a spectrum in a decibel; 255 is the strongest frequency.
 STEPS = 2
+# The squares that stand for missing pixels: their grays, and pixels of a side at the smallest level.
+GRAYS, SQUARE = (153, 102), 8
 # Bars of a histogram, and the number of samples that it counts.
 BARS, COUNTED = 128, 1 << 16
 
@@ -126,17 +127,13 @@ def reduced(pixels: Pixels, level: int) -> Pixels:
 class FilePage:
     """A page of the file. Its properties are computed when they are first used; a device transforms large pictures."""
 
-    def __init__(self, picture: images.Picture, device: str | None) -> None:
-        self.picture, self._device = picture, device
+    def __init__(self, picture: images.Picture, device: str | None, holes: Holes | None) -> None:
+        self.picture, self._device, self.holes = picture, device, holes
         self.size: tuple[int, int] = picture.planes.shape[1], picture.planes.shape[2]
-        self._levels: dict[int, Array] = {1: picture.planes}
+        self._levels: dict[int, Array] = {}
+        self._boards: dict[int, Pixels] = {}
         self._lock = threading.Lock()
         self._spectrum: Spectrum | None = None
-
-    @cached_property
-    def holes(self) -> NDArray[np.bool_] | None:
-        """Which samples are missing, None if all are valid."""
-        return USUAL.holes(self.picture)
 
     @cached_property
     def shown(self) -> tuple[float, float, float]:
@@ -150,7 +147,7 @@ class FilePage:
 
     def _extremes(self, cut: float) -> tuple[float, float]:
         is_deep = self.picture.planes.dtype != np.uint8
-        return extremes(self.picture.planes, cut) if is_deep else (0.0, float(self.picture.maxval))
+        return extremes(self.planes(1), cut) if is_deep else (0.0, float(self.picture.maxval))
 
     @cached_property
     def cautions(self) -> list[str]:
@@ -163,21 +160,34 @@ class FilePage:
             raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
 
     def planes(self, level: int) -> Array:
-        """Return the planes reduced by a level."""
+        """Return the planes reduced by a level, with values for those samples that are missing."""
         if level not in self._levels:
-            self._levels[level] = halved(self.planes(level // 2))
+            own = self.picture, self.holes, self._device
+            self._levels[level] = filled(*own) if level == 1 else halved(self.planes(level // 2))
         return self._levels[level]
+
+    def checkered(self, planes: Pixels, level: int, left: int = 0, top: int = 0) -> Pixels:
+        """Return planes of 8 bits, from a pixel on, with squares of two grays where the picture has no value."""
+        if self.holes is None:
+            return planes
+        if level not in self._boards:
+            is_missing = reduced(np.where(self.holes.any(axis=0), np.uint8(255), np.uint8(0)), level) > 127
+            side, (y, x) = SQUARE * levels(*self.size)[-1] // level, np.ogrid[tuple(map(slice, is_missing.shape))]
+            board = np.where((x // side + y // side) % 2, *GRAYS)
+            self._boards[level] = np.where(is_missing, board, 0).astype(np.uint8)
+        board = self._boards[level][top : top + planes.shape[1], left : left + planes.shape[2]]
+        return np.asarray(np.where(board, board, planes))
 
     def pixels(self, level: int, shown: tuple[float, float, float] | None = None) -> Pixels:
         """Return the picture to show at a level; raises ParameterError for a level that it does not have."""
         self.check_level(level)
-        return joined(eight_bits(self.planes(level), shown or self.shown))
+        return joined(self.checkered(eight_bits(self.planes(level), shown or self.shown), level))
 
     @property
     def spectrum(self) -> Spectrum:
         """The power spectrum."""
         with self._lock:
-            self._spectrum = self._spectrum or spectrum(self.picture.planes, self.picture.maxval, self._device)
+            self._spectrum = self._spectrum or spectrum(self.planes(1), self.picture.maxval, self._device)
             return self._spectrum
 
     @property
@@ -213,10 +223,10 @@ class FilePage:
     def about(self) -> dict[str, Any]:
         """Return the histogram, the levels to show, and the angle of its stripes."""
         return {
-            "histogram": histogram(self.picture.planes, self.range),
+            "histogram": histogram(self.planes(1), self.range, self.holes),
             "range": self.range,
             "shown": self.shown,
-            "auto": (*extremes(self.picture.planes), 1.0),
+            "auto": (*extremes(self.planes(1)), 1.0),
             "stripes": self._stripes(),
         }
 
@@ -232,19 +242,24 @@ class FilePage:
         """Return the amplitude of a wave in grey levels, the mean of the channels, and its phase at the corner."""
         height, width = self.size
         down, across = (np.exp(-2j * np.pi * f * np.arange(n)) for f, n in ((fy, height), (fx, width)))
-        planes = self.picture.planes
+        planes = self.planes(1)
         found = np.array([down @ ((plane - plane.mean(dtype=np.float64)) @ across) for plane in planes])
         found *= 2 / (height * width)
         return {"amplitude": float(np.abs(found).mean()), "phase": float(np.angle(found.sum()))}
 
 
-def at(planes: Array, points: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the samples at points ``(count, 2)``, x and y; points beyond the borders have the nearest ones."""
+def at(planes: Array, points: NDArray[np.int64], holes: Holes | None, unit: float = 1) -> list[list[float | None]]:
+    """Return samples, times ``unit``, at points ``(count, 2)``, x and y, or next to them; None for missing ones."""
     x, y = np.clip(points.T, 0, np.array(planes.shape[:0:-1])[:, None] - 1)
-    return planes[:, y, x].astype(np.float64)
+    found = (planes[:, y, x].astype(np.float64) * unit).astype(object)
+    if holes is not None:
+        found[holes[:, y, x]] = None
+    return cast("list[list[float | None]]", found.tolist())
 
 
-def histogram(planes: Array, between: tuple[float, float]) -> list[int]:
-    """Return the number of samples between two levels, in BARS equal parts, counted on an even subset."""
+def histogram(planes: Array, between: tuple[float, float], holes: Holes | None) -> list[int]:
+    """Return the number of valid samples between two levels, in BARS equal parts, counted on an even subset."""
     step = max(1, int((planes.size / COUNTED) ** 0.5))
-    return [int(count) for count in np.histogram(planes[:, ::step, ::step], BARS, between)[0]]
+    counted = np.s_[:, ::step, ::step]
+    samples = planes[counted] if holes is None else planes[counted][~holes[counted]]
+    return [int(count) for count in np.histogram(samples, BARS, between)[0]]

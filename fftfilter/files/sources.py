@@ -92,11 +92,12 @@ def digest_of(content: Content) -> str:
     return digest.hexdigest()
 
 
-def refuse_other(file: str | os.PathLike[str], wanted: str | None, found: str) -> None:
-    """Raise ParameterError for a file whose digest is not the one that a recipe has."""
-    if wanted not in (None, found):
+def checked_digest(file: FileName, content: Content, wanted: str | None) -> str:
+    """Return the digest of a file's bytes; raises ParameterError if it is not the one that a recipe has."""
+    if wanted not in (None, found := digest_of(content)):
         name = shown(file, "standard input")
         raise ParameterError(f"{name}: has changed since the recipe was saved: restore it, or save the recipe again")
+    return found
 
 
 def as_file(data: Content) -> BinaryIO:

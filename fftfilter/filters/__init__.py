@@ -5,6 +5,7 @@ filter.py       the class, with its documentation and the only lock; pickled, sh
 description.py  a filter's transfer function and options, checked
 call.py         an image's way to the pipeline and back; filtering weak results again in double precision
 missing.py      an image with missing pixels
+libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 

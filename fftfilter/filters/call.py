@@ -121,7 +121,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     Return what waits for the pixels, and what makes of them what :func:`call` returns.
     """
     is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
-    if is_split or is_masked(image) or not prepared.launcher.device.is_gpu:
+    if is_split or is_masked(image) or not isinstance(image, np.ndarray) or not prepared.launcher.device.is_gpu:
         return None
     try:
         ready = _ready(prepared, image, channel_axis, of_pixels)

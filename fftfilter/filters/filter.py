@@ -17,6 +17,7 @@ from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
 from ..fused import fused
+from . import libraries
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
@@ -87,6 +88,13 @@ class Filter:
     def __init__(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         self._describe(transfer, {**options, "profile": profile})
         _ = self.launcher  # without a usable device there is no filter
+
+    @classmethod
+    def unopened(cls, transfer: Transfer, options: Mapping[str, Any]) -> Self:
+        """Return a filter that opens its device with its first image."""
+        made = cls.__new__(cls)
+        made._describe(transfer, options)
+        return made
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         """Take a transfer function and options; raises ParameterError and TypeError."""
@@ -196,6 +204,9 @@ class Filter:
         image's shape or ``(height, width)``. They are filled in, and come back as they were; the scale, "keep"'s
         clipping and all else that is found in an image is found in the others.
 
+        An array of xarray, PyTorch, JAX or another library becomes one of that library, and a Dask array is filtered
+        later, by a copy of this filter; see :mod:`fftfilter.filters.libraries`.
+
         ``observe`` is called with the name and contents of every intermediate result, which the fused
         engine does not have.
 
@@ -203,10 +214,13 @@ class Filter:
         common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
 
         Raises ParameterError for an array that is not an image, or looks like a color picture without its
-        ``channel_axis``; TooLargeError for one that the device cannot hold.
+        ``channel_axis``, or is in the memory of a GPU; TooLargeError for one that the device cannot hold.
         """
+        of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+        if not isinstance(image, np.ndarray):
+            made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, missing=missing, observe=observe)
+            return made
         with self._alone():
-            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
             self._notes = []
             if missing is not None or is_masked(image):
                 self._check_missing()
@@ -230,7 +244,7 @@ class Filter:
         The fused engine on a GPU copies in, filters and copies out at the same time: of the ``images``, three more than
         were yielded are asked for. An image has been read before the next one is asked for, so that a generator may
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
-        turn: one is read while the next is filled.
+        turn: one is read while the next is filled. Arrays of other libraries are filtered one by one.
         """
         of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
         on_their_way: deque[Begun] = deque()
@@ -353,12 +367,18 @@ class Filter:
             return filtered(self._ready(), planes, holes, grey, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
+        from ..transfer.ridges import NO_STRIPES
 
-        own, whole = self._description, fill(self.launcher, planes, holes) if holes.any() else planes
+        own, whole = self._description, planes
+        if holes.any():
+            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
         by_channel = not (own.mode.is_scaled or own.channels)
         transfer = fitted(self.transfer, whole, grey.white, by_channel=by_channel)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
-        self._notes.append(", ".join(str(part) for part in transfer.parts if part.kind in measured))
+        note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
+        self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
+        if not transfer.parts and own.mode.keeps_levels and planes.dtype == grey.dtype and grey.white == grey.levels:
+            return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
         if has_waves(self.transfer):
             planes = np.where(holes, planes, without_waves(self.transfer, whole))
         return filtered(self._retuned(transfer), planes, holes, grey, observe)

@@ -58,11 +58,13 @@ def filtered(
     of_values = prepared.of_values()
     base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
     values, found = call(of_values, whole, 0, {}, observe)
-    values += base
+    if is_values or base.any():  # 0 makes a zero of a -0
+        values += base
     if is_values:
         values, unit = values * unit, 1.0
     (made, largest, clipped, undecided), weak = pixels(values), found.weak
-    if undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
+    valid = holes.size - np.count_nonzero(holes)
+    if undecided > max(1.5, valid / 750) and launcher.real == np.float32 and launcher.device.fp64:
         (made, largest, clipped, _), weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
     prepared.engine = of_values.engine
     return made, Found(np.array([(0.0, largest * unit)]), [clipped], weak)
@@ -73,10 +75,11 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
 
     Behind them are these values, and the unit that all are divided by.
     """
-    own, unit = np.where(holes, planes.dtype.type(0), planes), 1.0
-    own = own.astype(np.result_type(planes, np.float32), copy=False)
+    # Each further array of the picture's size takes as long as a third of the filter.
+    own, unit = planes.astype(np.result_type(planes, np.float32)), 1.0
     if planes.dtype not in (np.uint8, np.uint16):
         # Floats of any size: sums of those near the end of single precision would leave it.
+        np.copyto(own, 0, where=holes)
         check_finite(own)
         exponent = min(int(np.frexp(np.abs(own).max())[1]), 1023)
         own, unit = np.ldexp(own, -exponent), float(np.ldexp(1.0, exponent))

@@ -25,6 +25,7 @@ from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.fitted import NOTHING
+from ..transfer.ridges import NO_STRIPES
 from ..work.file import filter_file, read_ahead, write
 from ..work.opened import filled, filtered, largest, open_
 from . import journal
@@ -33,8 +34,6 @@ from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from ..filters import Filter
     from ..output.difference import Difference
     from ..preview.sheet import Row
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from ..work.opened import Frame, Made, Opened
 
     Key = tuple[object, ...]
-    Array = NDArray[Any]
 
 T = TypeVar("T")
 
@@ -202,7 +200,7 @@ class Batch:
             outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
             outcome.clipped, outcome.extremes = each.clipped, each.extremes
             outcome.notes = [each.note] if each.note else []
-            outcome.cautions += [each.note] if each.note == NOTHING else []
+            outcome.cautions += [each.note] if each.note in (NOTHING, NO_STRIPES) else []
             if self.settings.measure_only:
                 outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome
@@ -329,7 +327,7 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
 def _of_waves(opened: Opened) -> list[str]:
     """Return a line if waves were looked for, and not all or none is removed."""
     if opened.too_few:
-        return [f"{opened.name}: {opened.too_few}: nothing is removed"]
+        return [f"{opened.name}: {opened.too_few}: no wave is removed"]
     if opened.content:
         return ["waves that look like a part of the picture stay: --insist removes them"]
     return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []

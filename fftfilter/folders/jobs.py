@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from posixpath import join
@@ -136,7 +136,7 @@ class Tree:
     """
 
     root: Path | Url
-    extensions: Collection[str]
+    extensions: Collection[str] = ()
     recursive: bool = False
     pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
@@ -147,6 +147,13 @@ class Tree:
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
     """Folders below the root that the last walk could not list."""
+
+    def __str__(self) -> str:
+        return str(self.root)
+
+    def absolute(self) -> Tree:
+        """Return the tree with an absolute root."""
+        return replace(self, root=self.root.absolute())
 
     def walk(self) -> Iterator[Branch]:
         """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""

@@ -18,6 +18,7 @@ from .. import images
 from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
+from ..images.pages import ALL
 from ..system import cores
 from ..text import Angle
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
@@ -62,7 +63,7 @@ class MeanSpectrum:
 def mean_spectrum(
     names: Sequence[str],
     advance: Callable[[], None],
-    asked: images.Asked | None = None,
+    asked: images.Asked = ALL,
     device: str | int | None = None,
 ) -> MeanSpectrum:
     """Return the mean power of the pictures in files, or of the pages that are asked for.
@@ -96,13 +97,12 @@ def mean_spectrum(
     return found
 
 
-def _size(name: str, asked: images.Asked | None) -> images.Size:
+def _size(name: str, asked: images.Asked) -> images.Size:
     """Return the size of the picture in a file, or of the first page that is asked for; raises FftfilterError."""
     size = images.measure(name, asked)
-    if asked is None or size.pages == 1:
+    if asked.first in (None, 1) or size.pages == 1:
         return size
-    first = asked.first or 1
-    height, width = first_of(opened(name, asked._replace(first=first, last=first))).planes.shape[1:]
+    height, width = first_of(opened(name, asked._replace(last=asked.first))).planes.shape[1:]
     return size._replace(width=width, height=height)
 
 
@@ -121,9 +121,7 @@ def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iter
             pool.shutdown(cancel_futures=True)
 
 
-def _of_file(
-    name: str, *, size: tuple[int, int], asked: images.Asked | None, device: str | int | None
-) -> Measured | str:
+def _of_file(name: str, *, size: tuple[int, int], asked: images.Asked, device: str | int | None) -> Measured | str:
     try:
         found = opened(name, asked)
         return spectrum_of(found, size, device), pixel_of(found)
@@ -131,7 +129,7 @@ def _of_file(
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
 
 
-def opened(name: str, asked: images.Asked | None = None, limit: int | None = None) -> images.Picture | images.Pages:
+def opened(name: str, asked: images.Asked = ALL, limit: int | None = None) -> images.Picture | images.Pages:
     """Return the picture of a file, or its pages, if it has several, or those that are asked for; raises ReadError."""
     return images.opened(images.raw(name, limit), name, asked, working=spectrum_bytes)
 

@@ -29,6 +29,7 @@ from ..errors import DeviceError
 from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
+from ..system import cores
 from .jobs import FAILED, Job, Outcome, Settings
 
 if TYPE_CHECKING:
@@ -269,7 +270,6 @@ def close_batch() -> None:
 
 
 def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
-    from ..system import cores
     from .batch import Batch
 
     if not _open or _open[0][:3] != (settings, device, threads):

@@ -19,29 +19,31 @@ from .jobs import identity, real
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .jobs import Outcome, Settings
+    from .jobs import Identity, Outcome, Settings
 
 
 class Report:
-    """A file with a line about each outcome; "-" is standard output.
+    """A file with a line about each outcome; "-" is standard output, and None is no report.
 
     Raises ParameterError for a file that the run itself might read or write: one with an image's name, behind any
     link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
     """
 
-    def __init__(self, path: str, warn: Callable[[str], None]) -> None:
-        self._path = path = without_file_scheme(path)
-        self._is_standard_output = path == STANDARD_STREAM
-        self._url = path if is_url(path) else None
+    def __init__(self, path: str | None, warn: Callable[[str], None]) -> None:
+        self._path = path
         self._warn = warn
         self._file: IO[str] | None = None
-        self.identity = None if self._is_standard_output else identity(place(path))
+        self.identity: Identity | None = None
         """Of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
         """Whether lines are missing."""
+        if path in (None, STANDARD_STREAM):
+            return
+        self._path = path = without_file_scheme(path)
+        self.identity = identity(place(path))
         name = place(real(place(path))).name
-        if self._url:
-            refuse_reading_only(self._url, "--report")
+        if is_url(path):
+            refuse_reading_only(path, "--report")
         elif Path(path).is_dir():
             raise ParameterError(f"--report {path}: is a folder; choose a file such as report.jsonl")
         if Path(name).suffix.lower() in images.extensions(read_only=True):
@@ -53,17 +55,19 @@ class Report:
 
     def open(self) -> None:
         """Begin an empty file; raises WriteError."""
-        if self._is_standard_output:
-            self._file = sys.stdout
-            return
+        path = self._path
         try:
-            if self._url:
-                urls.store(self._url, [])  # or it would turn out at the end that nothing can be written there
+            if path is None:
+                return
+            if path == STANDARD_STREAM:
+                self._file = sys.stdout
+            elif is_url(path):
+                urls.store(path, [])  # or it would turn out at the end that nothing can be written there
                 self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
             else:
-                self._file = Path(self._path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+                self._file = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
         except OSError as error:
-            raise WriteError(f"{self._path}: cannot be written: {error.strerror}; choose another file") from error
+            raise WriteError(f"{path}: cannot be written: {error.strerror}; choose another file") from error
 
     def add(self, outcome: Outcome, settings: Settings) -> None:
         """Write the line of one file."""
@@ -75,12 +79,12 @@ class Report:
 
     def close(self) -> None:
         """End the file; behind a URL, where nothing can be appended, write it."""
-        if self._file and not self._is_standard_output:
+        if self._file and self._path and self._path != STANDARD_STREAM:
             try:
                 with self._file as file:
-                    if self._url:
+                    if is_url(self._path):
                         file.seek(0)
-                        urls.store(self._url, [file.read().encode()])
+                        urls.store(self._path, [file.read().encode()])
             except OSError as error:
                 self._fail(error)
 

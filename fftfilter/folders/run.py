@@ -83,11 +83,9 @@ class FolderRun:
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'.
     """
 
-    source: Path | Url | Files
+    source: Tree | Files
     target: Path | Url
     settings: Settings
-    recursive: bool = False
-    pattern: Sequence[str] = ()
     format: str | None = None
     skip_existing: bool = False
     fail_fast: bool = False
@@ -112,7 +110,7 @@ class FolderRun:
 
     def __post_init__(self) -> None:
         in_place, source = self.settings.in_place, self.source
-        if not in_place and not isinstance(source, Files) and identity(source) == identity(self.target):
+        if not in_place and isinstance(source, Tree) and identity(source.root) == identity(self.target):
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
@@ -126,19 +124,16 @@ class FolderRun:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._without_notes: set[str] = set()
-        self._report = Report(self.report, self.warnings.append) if self.report is not None else None
+        self._report = Report(self.report, self.warnings.append)
         self._survey, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
-        self._tree: Tree | Files
-        if isinstance(source, Files):
-            self._tree = source
-            return
-        extensions = images.extensions(read_only=self.format is not None)
-        avoid, report = None if in_place else self.target, self._report.identity if self._report else None
-        self._tree = Tree(source, extensions, self.recursive, self.pattern, avoid, report)
-        if not in_place:
-            self.settings = replace(self.settings, keep_out=real(source))
-            self._is_within = is_inside(self.target, source)
+        if isinstance(source, Tree):
+            source.extensions = images.extensions(read_only=self.format is not None)
+            source.report = self._report.identity
+            if not in_place:
+                source.avoid = self.target
+                self.settings = replace(self.settings, keep_out=real(source.root))
+                self._is_within = is_inside(self.target, source.root)
 
     @staticmethod
     def _refuse_unwritable(target: Path) -> None:
@@ -159,7 +154,7 @@ class FolderRun:
     @property
     def urls(self) -> list[Url]:
         """Sources and target, as far as they are URLs."""
-        sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source]
+        sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source.root]
         return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
     def refuse_memory(self) -> None:
@@ -171,15 +166,11 @@ class FolderRun:
     def make_absolute(self) -> None:
         """Name files by absolute paths: for workers on other machines, or in other folders."""
         self.source, self.target = self.source.absolute(), self.target.absolute()
-        if isinstance(self.source, Files):
-            self._tree = self.source
-        elif isinstance(self._tree, Tree):
-            self._tree.root = self.source
 
     @property
     def all_is_well(self) -> bool:
         """Whether all outputs and the whole report are there; the journal does not count."""
-        return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
+        return not self.counts[FAILED] and not self._report.is_incomplete
 
     # Before anything runs
 
@@ -194,7 +185,7 @@ class FolderRun:
             inputs: set[Identity | None] = set()
             outputs: dict[Identity | None, Path | Url] = {}
             sizes: list[int] = []
-            for branch in self._tree.walk():
+            for branch in self.source.walk():
                 self._refuse_collisions(branch.relative, branch.names)
                 found.files += len(branch.names)
                 first = map(branch.file, branch.names[: FILES_MEASURED - len(sizes)])
@@ -211,10 +202,9 @@ class FolderRun:
             self._refuse_among_inputs(outputs[both.pop()])
         if isinstance(self.source, Files):
             targets = [job.target for job in self.jobs(prepare=False)]
-            report = self._report.identity if self._report else None
-            self.source.refuse_overwriting(targets, report, in_place=self.settings.in_place)
+            self.source.refuse_overwriting(targets, self._report.identity, in_place=self.settings.in_place)
         found.bytes = round(sum(sizes) / max(1, len(sizes)) * found.files)
-        found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
+        found.left_out, found.not_entered = self.source.left_out.copy(), self.source.not_entered
         return found
 
     def _refuse_collisions(self, relative: str, names: list[str]) -> None:
@@ -239,7 +229,7 @@ class FolderRun:
             return
         folder = self.target / relative
         is_own = self._is_within and is_inside(folder, self.target)
-        if is_inside(folder, self.source) and not is_own:
+        if is_inside(folder, self.source.root) and not is_own:
             self._refuse_among_inputs(folder)
 
     @staticmethod
@@ -254,7 +244,7 @@ class FolderRun:
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
         number = self._outdated = 0
-        for branch in self._tree.walk():
+        for branch in self.source.walk():
             target = self.target / branch.relative
             if prepare and isinstance(target, Path):
                 with suppress(OSError):  # writing each file says why
@@ -283,8 +273,7 @@ class FolderRun:
         self.warnings += workers.notes
         workers.notes = self.warnings
         try:
-            if self._report:
-                self._report.open()
+            self._report.open()
             if self.recipe.span == FOLDER:
                 yield from self._measure(workers)
             if not self._is_over():
@@ -292,8 +281,7 @@ class FolderRun:
                 yield from self._noted(pool.run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
-            if self._report:
-                self._report.close()
+            self._report.close()
 
     def _measure(self, workers: Workers) -> Iterator[Outcome]:
         """Find the largest value of all; files that cannot be read are reported in the second pass."""
@@ -319,7 +307,7 @@ class FolderRun:
             self.warnings.append(
                 f"{files} done before with other settings, or by another version of fftfilter: filtered again"
             )
-        for path, why in self._tree.failed.items():
+        for path, why in self.source.failed.items():
             self.counts[FAILED] += 1
             name = join(str(self.source), path)
             self.warnings.append(f"{name}: cannot be listed: {why.strerror}; its files are not done")
@@ -338,8 +326,7 @@ class FolderRun:
                     self._remember(outcome)
                 elif outcome.status == FAILED and isinstance(self.target, Path) and not self.target.is_dir():
                     raise WriteError(f"{self.target}: was removed, and cannot be made again; choose another folder")
-                if self._report:
-                    self._report.add(outcome, self.settings)
+                self._report.add(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
             if not self.counts[DONE]:

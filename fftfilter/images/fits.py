@@ -44,6 +44,7 @@ _NOT_KEPT = re.compile(
     r"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
     r"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK)|TFIELDS|THEAP"
 )
+_RECIPE, _OF_RECIPE = "fftfilter_recipe ", 55  # in front of each HISTORY card of a recipe, and the characters behind it
 _OF_AXIS = re.compile(r"(NAXIS|CRPIX)(\d+)[A-Z]?")
 _ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT)")
 
@@ -117,11 +118,14 @@ class FitsPages(Pages):
                 pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
                 if self._blank is not None:
                     pixels[stored == self._blank] = np.nan
-        size = None
+        size, recipe = None, ""
         with quiet():
             with suppress(Exception):  # astropy raises almost anything on damaged cards
                 size = _pixel_size(self._header)
-            metadata = Metadata(pixel_size=size, fits=b"" if index else self._kept())
+            with suppress(Exception):
+                said = [f"{card:72}".partition(_RECIPE) for card in map(str, self._header.get("HISTORY", ()))]
+                recipe = "".join(text for before, mark, text in said if mark and not before)
+            metadata = Metadata(pixel_size=size, fits=b"" if index else self._kept(), own_recipe=recipe)
         integers = self._integers if pixels.dtype == F32 else None
         nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
@@ -148,7 +152,8 @@ class FitsPages(Pages):
                     axis = int(of_axis[2])
                     value = len(self.chosen) if of_axis[1] == "NAXIS" else each.value - first[axis]
                     card = Card(each.keyword, value, each.comment)
-                if not _NOT_KEPT.fullmatch(each.keyword):
+                is_recipe = each.keyword == "HISTORY" and str(each.value).startswith(_RECIPE)
+                if not (is_recipe or _NOT_KEPT.fullmatch(each.keyword)):
                     cards.append(card.image.encode("ascii"))
         return b"".join(cards)
 
@@ -293,6 +298,9 @@ class FitsSink(Sink):
         if picture.nodata is not None and dtype.kind in "iu":
             made["BLANK"] = int(picture.nodata) - zero
         made.extend(kept.cards, unique=False, update=False)
+        recipe = picture.metadata.recipe if picture.metadata else ""
+        for first in range(0, len(recipe), _OF_RECIPE):
+            made.add_history(_RECIPE + recipe[first : first + _OF_RECIPE])
         return made
 
 

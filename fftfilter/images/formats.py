@@ -55,7 +55,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
-_FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True)
+_FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True)
 _EXACT = {"lossless": True, "exact": True}  # of WebP
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
@@ -128,8 +128,9 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
 
 
 def _extension(name: str) -> str:
-    # Asked several times a file: a path would take ten times as long.
-    return os.path.splitext(name.rstrip("/"))[1]  # noqa: PTH122
+    # Asked several times a file: a path would take ten times as long. For splitext, "..png" would have none.
+    stem, dot, rest = os.path.basename(name.rstrip("/")).rpartition(".")  # noqa: PTH119
+    return dot + rest if stem else ""
 
 
 def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:

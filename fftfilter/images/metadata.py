@@ -50,7 +50,7 @@ _FIELDS = {
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
     "gamma": ("gamma", ("PNG",)),
-    "recipe": ("recipe", ("PNG", "TIFF")),
+    "recipe": ("recipe", ("PNG", "TIFF", "FITS")),
     "fits": ("FITS header", ("FITS",)),
 }
 # Where a PNG has the recipe that made it, by keyword, and a TIFF: in its description, if that is free.

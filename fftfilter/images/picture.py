@@ -28,7 +28,7 @@ _TAKEN = {1: 8, 2: 12, 4: 30}
 WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Picture:
     """One image in memory: the planes that are filtered, and the rest, which passes through."""
 

@@ -22,7 +22,7 @@ TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begi
 FITS = b"SIMPLE  ="
 
 
-def read(source: FileName, asked: Asked | None = None) -> Picture:
+def read(source: FileName, asked: Asked = ALL) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is a look-up table, whose indices are read, or expanded, to gray if all its colors in use are gray, as
@@ -42,8 +42,7 @@ def read_mask(file: FileName, digest: str | None = None) -> tuple[Picture, str]:
     Raises what :func:`read` raises, and ParameterError if the digest is not the one that is given.
     """
     data = raw(file)
-    found = sources.digest_of(data)
-    sources.refuse_other(file, digest, found)
+    found = sources.checked_digest(file, data, digest)
     return decode(data, file, asked=Asked(palette="colors")), found
 
 
@@ -57,9 +56,7 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_at_start(start, name)
 
 
-def decode(
-    data: sources.Content, source: FileName, working: Working | None = None, asked: Asked | None = None
-) -> Picture:
+def decode(data: sources.Content, source: FileName, working: Working | None = None, asked: Asked = ALL) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
     found = opened(data, source, asked, working=working)
     if isinstance(found, Pages):
@@ -70,7 +67,7 @@ def decode(
     return found
 
 
-def measure(source: FileName, asked: Asked | None = None) -> Size:
+def measure(source: FileName, asked: Asked = ALL) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
@@ -104,7 +101,7 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
 def opened(
     data: sources.Content,
     source: FileName,
-    asked: Asked | None = None,
+    asked: Asked = ALL,
     *,
     working: Working | None = None,
     keeps_levels: bool = True,
@@ -116,7 +113,7 @@ def opened(
     caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
     :meth:`Pages.choose`. Raises what that and :func:`read` raise.
     """
-    name, asked = shown(source, "standard input"), asked or ALL
+    name = shown(source, "standard input")
     if asked.hdu is not None and data[: len(FITS)] != FITS:
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     try:
@@ -155,11 +152,10 @@ def has_pages(data: sources.Content) -> bool:
     return data[:4] in TIFF or data[: len(FITS)] == FITS
 
 
-def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pages:
+def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
     """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 
-    asked = asked or ALL
     with damage_as_error(name):
         if data[:4] in TIFF:
             from .tiff_reader import TiffPages

@@ -33,9 +33,10 @@ class Level(NamedTuple):
 def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     """Return planes ``(count, height, width)`` in the launcher's real numbers, with values where ``holes`` is True.
 
-    What the holes held does not matter. A plane without any valid pixel becomes 0. Raises TooLargeError.
+    What the holes held does not matter. Planes of these numbers are filled in their place. A plane without any valid
+    pixel becomes 0. Raises TooLargeError.
     """
-    filled = np.array(planes, launcher.real, order="C")
+    filled = np.ascontiguousarray(planes, launcher.real)
     filled[holes.all((1, 2))] = 0
     flags = np.ascontiguousarray(holes, np.uint8)
     levels = _levels(launcher, filled, flags)
@@ -64,7 +65,8 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
 
 def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
     """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
-    made = fill(Launcher(open_device(device, fused)), planes, holes)
+    launcher = Launcher(open_device(device, fused))
+    made = fill(launcher, np.array(planes, launcher.real), holes)
     return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
 
 

@@ -25,20 +25,15 @@ from ..transfer.reference import filtered as filter_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from ..arrays import Array
+    from ..arrays import Array, Floats, Holes
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Holes = NDArray[np.bool_]
 
 ROUNDS = 3
 
 
-def complete(
-    planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None
-) -> NDArray[np.float64]:
+def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None) -> Floats:
     """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes.
 
     ``channels`` is the part of its colors that is filtered, None for all.
@@ -56,7 +51,7 @@ def complete(
 
 def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
     """Return the parts of a transfer function that remove what goes on through holes; None if it has none."""
-    missing = float(holes.mean())
+    missing = np.count_nonzero(holes) / holes.size
     parts = tuple(part for part in transfer.parts if missing < part.carried_on)
     return Transfer(parts).keeping_mean() if parts else None
 
@@ -69,18 +64,19 @@ def filled(
 ) -> tuple[Array, Array]:
     """Return planes less a valid value of each, with their holes filled by ``fill``, and these values.
 
+    Overwrites ``planes``, which are of floats; ``fill`` may overwrite the holes of what it is given.
     Waves go on through the holes if ``without_waves``, their filter, is given. What is left has nothing to round where
     a plane is constant, and little where it is nearly so.
     """
     base = np.array([plane.reshape(-1)[np.argmin(hole)] for plane, hole in zip(planes, holes, strict=True)])
     base = np.where(holes.all((1, 2)), 0, base).astype(planes.dtype)[:, None, None]
-    away = planes - base
+    away = np.subtract(planes, base, out=planes)
     made = fill(away, holes)
     if without_waves:
         for _ in range(ROUNDS):
             waves = made - without_waves(made)
             made = np.where(holes, fill(away - waves, holes) + waves, away)
-    return np.where(holes, made, away), base
+    return made if made.dtype == away.dtype else np.where(holes, made, away), base
 
 
 def sweeps(*, is_finest: bool) -> int:
@@ -88,7 +84,7 @@ def sweeps(*, is_finest: bool) -> int:
     return 1 if is_finest else 3
 
 
-def fill(planes: Array, holes: Holes, *, is_finest: bool = True) -> NDArray[np.float64]:
+def fill(planes: Array, holes: Holes, *, is_finest: bool = True) -> Floats:
     """Return planes ``(count, height, width)`` with values where ``holes`` is True; 0 if a plane has nothing else."""
     values = np.where(holes, 0.0, planes)
     if values.shape[1:] == (1, 1):

@@ -46,7 +46,7 @@ WANTED = np.dtype(
 PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stack:
     """``count`` images of one size, or the channels of one picture.
 
@@ -176,6 +176,7 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
     return result, clipped, undecided
 
 
+@np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
 def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tuple[Array, float, float]:
     """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
 
@@ -192,8 +193,7 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tupl
     if largest <= on["noise"] * deviation:
         # Rounding noise becomes what 0 does.
         on["stretch"], on["white"] = 0.0, np.inf
-    # NumPy warns of a white that the values' type cannot hold, which none of them reaches.
-    is_white = level >= (on["white"] if on["white"] <= float(np.finfo(level.dtype).max) else np.inf)
+    is_white = level >= on["white"]
     level *= on["stretch"]
     level += on["shift"]
     clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0

@@ -12,8 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from ..arrays import Pixels
 
     Color = tuple[int, int, int]
     Corners = tuple[int, int, int, int]
@@ -47,7 +46,7 @@ class Canvas:
         """Write a line; ``anchor``, by default the left end of the base line, and further options are Pillow's."""
         self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **more)
 
-    def paste(self, pixels: NDArray[np.uint8], x: int, y: int) -> None:
+    def paste(self, pixels: Pixels, x: int, y: int) -> None:
         """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
         self.image.paste(Image.fromarray(pixels), (x, y))
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from PIL.Image import fromarray
 
+from ..arrays import Grey, check_image, pixel_type, split
+from ..filters import Filter, Options, split_options
+from ..filters.libraries import as_upright
+from ..missing.fill import filled
+from ..output.modes import ALL, MODES
 from ..transfer.part import Ring
 from . import panels
 from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT, Canvas, Fine, fitting, length
-from .report import HIGHEST
+from .report import HIGHEST, FilterReport, about_filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike
+    from PIL.Image import Image
 
+    from ..arrays import Array, Floats, Pixels
+    from ..transfer import Transfer
     from ..transfer.units import Radius
     from .drawing import Color, Corners
-    from .report import FilterReport, Floats
 
     # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
-    Panel = tuple[str, NDArray[np.uint8], float]
+    Panel = tuple[str, Pixels, float]
 
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
@@ -39,7 +47,41 @@ LEFT, BOTTOM, TOP = 44, 40, 26
 APART = 8
 
 
-def page(report: FilterReport, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
+def show(
+    image: ArrayLike, transfer: Transfer | Filter, *, channel_axis: int | None = None, **options: Unpack[Options]
+) -> Image:
+    """Return the page that ``--preview`` draws, a picture of Pillow, which a notebook displays.
+
+    It has the image, its spectrum with the filter over it, the result, the removed part, and the gain and the power by
+    frequency. Of a stack it shows the middle image. ``transfer`` may also be a :class:`Filter`; ``options`` are those
+    of :class:`fftfilter.filters.Options`, and go before a filter's own. Raises what filters raise.
+
+        fftfilter.show(image, H.lowpass("8px"))
+    """
+    of_filter, of_pixels = split_options(options)
+    filter_ = (
+        transfer.with_options(**of_filter) if isinstance(transfer, Filter) else Filter.unopened(transfer, of_filter)
+    )
+    given, channel_axis, missing = as_upright(image, channel_axis, of_pixels.pop("missing", None))
+    if channel_axis is None and np.ndim(given) == 3 and len(given):
+        check_image(np.shape(given), np.dtype(np.uint8), None)
+        middle = (len(given) - 1) // 2
+        given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
+    planes, holes = split(given, missing, channel_axis)
+    pixel = pixel_type(planes.dtype)
+    grey = Grey.of(of_pixels, pixel)
+    of_pixels["missing"] = holes if holes.any() else None
+    made = filter_(planes, channel_axis=0, **of_pixels)
+    own = filter_.options
+    device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
+    white = 1 if MODES[own.get("output", "magnitude")].is_values else grey.levels
+    whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
+    report = FilterReport(whole, grey.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
+    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(filter_.transfer, None, channels)
+    return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
+
+
+def page(report: FilterReport, result: Array, white: float, title: str, about: str) -> Pixels:
     """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white.
 
     Below a picture that is much larger than its panel, a second row shows its middle pixel by pixel.
@@ -49,6 +91,7 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
         rows.append(_row(report, result, white, is_middle=True))
     canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
+    about = about.replace("n/8", f"n/8 = {min(report.size) / 8:g}")
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
     top = TITLE
     for row in rows:
@@ -68,7 +111,7 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
     return np.asarray(canvas.image)
 
 
-def _row(report: FilterReport, result: NDArray[Any], white: float, *, is_middle: bool) -> list[Panel]:
+def _row(report: FilterReport, result: Array, white: float, *, is_middle: bool) -> list[Panel]:
     """Return panels of the whole picture, or of its middle pixel by pixel with the frequencies around the cutoffs."""
     part: Any = ...
     span = 1.0

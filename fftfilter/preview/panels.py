@@ -12,13 +12,10 @@ from ..transfer.part import Ridge, Ring
 from .drawing import REMOVED, SMALL, Fine
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Pixels
     from .drawing import Canvas, Corners
     from .report import FilterReport
 
-    Array = NDArray[Any]
-    Pixels = NDArray[np.uint8]
 
 # In a spectrum, black is so far below the median, as a logarithm of power; this share of the frequencies may become
 # white; the tint has this opacity.

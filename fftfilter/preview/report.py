@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,18 +18,17 @@ from ..transfer.edges import grid_with
 from .steps import within_single
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Floats
     from ..output.modes import Channels
     from ..transfer.edges import Edges
 
-    Array = NDArray[Any]
-    Floats = NDArray[np.float64]
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240
 HIGHEST = float(np.sqrt(0.5))
 """Cycles per pixel in a corner of the spectrum."""
+# Up to this many parts of a kind are described one by one.
+TOLD = 3
 
 
 class Rings(NamedTuple):
@@ -147,6 +147,17 @@ class FilterReport:
 
         after = self._times([each**2 for each in self._gains])
         return Rings(mean(f), least[known], mean(self.gain), most[known], mean(self.power), mean(after))
+
+
+def about_filter(
+    transfer: Transfer, depth: float | None, channels: Channels | None, nothing: str = "everything passes"
+) -> str:
+    """Return a filter in one line, with the number of parts of a kind that has many."""
+    counts = Counter(part.plural for part in transfer.parts if part.plural)
+    many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
+    others = [str(part) for part in transfer.parts if part.plural not in many]
+    said = " * ".join([*others, *many.values()]) or nothing
+    return said + ("" if depth is None else f", depth {depth:g} dB") + (f", {channels} alone" if channels else "")
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:

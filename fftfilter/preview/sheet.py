@@ -12,7 +12,7 @@ from array import array
 from dataclasses import dataclass, field
 from heapq import nlargest, nsmallest
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -21,8 +21,7 @@ from . import panels
 from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array, Pixels
     from .report import FilterReport
 
 EVEN, FARTHEST = 52, 4
@@ -49,7 +48,7 @@ class Row(NamedTuple):
     """A JPEG."""
 
 
-def row(report: FilterReport, result: NDArray[Any], white: float, number: int, name: str) -> Row:
+def row(report: FilterReport, result: Array, white: float, number: int, name: str) -> Row:
     """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
     before = panels.shown(report.planes, report.white, SIDE)
     after = panels.shown(result, white, SIDE)
@@ -94,7 +93,7 @@ class Sheet:
         self._least = nsmallest(FARTHEST, [*self._least, row], key=lambda each: (each.share, -each.number))
         self._most = nlargest(FARTHEST, [*self._most, row], key=lambda each: (each.share, each.number))
 
-    def picture(self, title: str) -> NDArray[np.uint8]:
+    def picture(self, title: str) -> Pixels:
         """Return the sheet, RGB ``(height, width, 3)``."""
         kept = {each.number: each for each in (*self._even, *self._least, *self._most)}
         rows = [kept[number] for number in sorted(kept)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-    Pixels = NDArray[np.uint8]
+    from ..arrays import Array, Pixels
 
 
 # Transforms of pictures with smaller values stay within single precision.

@@ -2,7 +2,7 @@
 
 A plan is a tuple of launches, of one kernel each. A launch has the kernel's arguments by their names there: numbers, or
 names of what is known only when it runs, such as the buffers below. Plans are built by pure functions, printed and
-tested without a device; ``runner.py`` runs them.
+tested without a device; ``pipeline.py`` runs them.
 
 A launch with ``host`` set is a function on the host instead, as OpenCL C has no recursion.
 
@@ -27,10 +27,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..arrays import Array
     from ..transfer.radial import Radial
     from .algorithms import Algorithm
 
-    Array = np.ndarray[Any, Any]
 
 X = "x"
 Y = "y"
@@ -69,7 +69,7 @@ class Launch(NamedTuple):
     swap: bool = False
     group: tuple[int, ...] | None = None
     defines: tuple[str, ...] = ()
-    host: Callable[..., np.ndarray[Any, Any]] | None = None
+    host: Callable[..., Array] | None = None
 
     @property
     def step(self) -> str:

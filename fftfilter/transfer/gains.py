@@ -147,8 +147,7 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
     """
     if file.lower().endswith(".npy"):
         data = sources.content(file)
-        found = sources.digest_of(data)
-        sources.refuse_other(file, digest, found)
+        found = sources.checked_digest(file, data, digest)
         try:
             array = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
         except Exception as error:  # of damaged headers NumPy raises almost anything

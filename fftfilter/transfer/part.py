@@ -62,6 +62,8 @@ class Part:
     """The channels of color pictures that it filters; None for all."""
     is_fitted: bool = False
     """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
+    is_said: bool = False
+    """Whether it is always said what followed from a picture, not only with -v."""
     radial: Radial | None = None
     """The part itself if kernels can compute its gains; of others they take a table."""
     unit: Radius | None = None

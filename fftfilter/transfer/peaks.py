@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from .part import Part, Ring
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from .grid import Gain
     from .shapes import ShapeName
     from .units import RadiusLike
@@ -77,7 +76,7 @@ class Notch(Part):
             multiples += [(x, -y) for x, y in multiples]
         return [(sign * x, sign * y) for x, y in multiples for sign in ((1,) if _is_own_conjugate(x, y) else (1, -1))]
 
-    def _passes(self, dx: NDArray[Any], dy: NDArray[Any], height: int, width: int) -> Gain:
+    def _passes(self, dx: Array, dy: Array, height: int, width: int) -> Gain:
         """Return the gain at distances from a peak, in cycles per pixel and less than 1, for images of a size."""
         import numpy as np
 
@@ -183,7 +182,7 @@ def notch(
     return Transfer((Notch((fx, fy), radius, shape, int(harmonics), channels, bool(mirrored), bool(is_wave)),))
 
 
-def _runs(indexes: NDArray[Any]) -> list[slice]:
+def _runs(indexes: Array) -> list[slice]:
     """Return rising indexes as slices of consecutive ones."""
     import numpy as np
 

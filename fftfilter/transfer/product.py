@@ -16,9 +16,7 @@ from .units import Radius, number, parse_pixel_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from ..arrays import Floats
     from .grid import Gain, Support
     from .part import Ridge, Ring
     from .radial import Radial
@@ -160,7 +158,7 @@ class Transfer:
 
     def on_grid(
         self, height: int, width: int, rows: int | None = None, columns: int | None = None
-    ) -> tuple[Support, NDArray[np.float64] | None]:
+    ) -> tuple[Support, Floats | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
         They compute a single radial part in single precision, except H(0), which is :meth:`at_dc`. Gains are divided
@@ -178,7 +176,7 @@ class Transfer:
         """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""
         return [line for part in self.parts if (line := part.caution(height, width))]
 
-    def at_dc(self, table: NDArray[np.float64] | None) -> float:
+    def at_dc(self, table: Floats | None) -> float:
         """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`, or its first gain."""
         if self.keeps_mean:
             return 1 / self.largest

@@ -4,16 +4,18 @@
 
 Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. Without
 a width and a spare, vertical and horizontal stripes are taken only where the picture has them: ``analysis/fit.py``
-measures how much of the ridge they are. NumPy is imported only for gains on a grid.
+measures how much of the ridge they are. The angle "auto" is found by ``analysis/striped.py``, if there are stripes.
+NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import ParameterError
+from .fitted import AUTO
 from .part import Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
@@ -28,13 +30,15 @@ if TYPE_CHECKING:
 USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
 # The standard deviation of a fitted ridge, in cycles per length of the stripes.
 RIDGE = 0.85
+NO_STRIPES = "no stripes are found"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
-    angle: float
+    angle: float | Literal["auto"]
+    """That of the picture's own stripes, if it has any, is "auto"."""
     width: Radius | None = None
     spare: Radius | None = None
     """Both are None if the gains follow from the picture."""
@@ -44,7 +48,11 @@ class Stripes(Part):
 
     @property
     def is_fitted(self) -> bool:  # type: ignore[override]
-        return self.width is None
+        return self.width is None or self.is_said
+
+    @property
+    def is_said(self) -> bool:  # type: ignore[override]
+        return self.angle == AUTO
 
     @property
     def _spared(self) -> Radius:
@@ -52,25 +60,20 @@ class Stripes(Part):
 
     @property
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
-        return self.angle % 90 == 0
-
-    def _along(self) -> tuple[float, float]:
-        """Return the unit vector along the stripes, y downward as rows are counted; exact for right angles."""
-        degrees = self.angle % 180
-        if degrees % 90 == 0:
-            return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
-        return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
+        return self.angle != AUTO and self.angle % 90 == 0
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
         from .grid import Cutoff
 
+        if self.angle == AUTO:
+            return super().gain(height, width, rows, columns)
         n = min(height, width)
         half_at, spare = (each.bins(height, width) for each in (self.width or USUAL_WIDTH, self._spared))
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[:columns] / width, ky[:rows, None] / height
-        x, y = self._along()
+        x, y = _along(float(self.angle))
         distance = np.abs(x * fx + y * fy)
         # The highest frequency of an even side has both signs at once.
         is_both = (fx == -0.5) | (fy == -0.5)
@@ -84,7 +87,7 @@ class Stripes(Part):
         """Return a line if all frequencies of the ridge are spared, None if not."""
         if self.is_fitted:
             return None
-        (x, y), spare = self._along(), self._spared
+        (x, y), spare = _along(float(self.angle)), self._spared
         if spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
             return None
         return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
@@ -94,10 +97,14 @@ class Stripes(Part):
         return self.spare
 
     def marks(self, height: int, width: int) -> Iterator[Ridge]:
+        if isinstance(self.angle, str):
+            return
         across, spare = math.radians(self.angle + 90), self._spared.bins(height, width) / min(height, width)
         yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
     def __str__(self) -> str:
+        if self.angle == AUTO:
+            return "stripes that the picture has"
         if self.is_fitted:
             return f"stripes at {self.angle:g} degrees, as the picture has them"
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
@@ -105,7 +112,7 @@ class Stripes(Part):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedStripes(Part):
-    """Removes the stripes of one picture, vertical or horizontal ones.
+    """Removes the stripes of one picture.
 
     H = 1 - exp(-(f_along length / 0.85)^2 / 2) taken(f_across)
     """
@@ -120,35 +127,57 @@ class FittedStripes(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
-    is_even_along_axes = True
+
+    @property
+    def is_even_along_axes(self) -> bool:  # type: ignore[override]
+        return self.angle % 90 == 0
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
 
-        across, along = np.abs(np.fft.fftfreq(width)[:columns]), np.abs(np.fft.fftfreq(height)[:rows, None])
+        across, along = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None]
         if self.angle % 180 == 0:
             across, along = along, across
+        elif self.angle % 90:
+            # The highest frequency of an even side has both signs at once, and stays.
+            fx, fy = np.where(across == -0.5, 1e3, across), np.where(along == -0.5, 1e3, along)
+            x, y = _along(self.angle)
+            across, along = x * fy - y * fx, x * fx + y * fy
+        across, along = np.abs(across), np.abs(along)
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
         return np.asarray(1 - ridge * np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken))
 
     def __str__(self) -> str:
-        return f"stripes at {self.angle:g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
+        return f"stripes at {self.angle:.4g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
 
 
-def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
+def _along(angle: float) -> tuple[float, float]:
+    """Return the unit vector along stripes, y downward as rows are counted; exact for right angles."""
+    degrees = angle % 180
+    if degrees % 90 == 0:
+        return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
+    return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
+
+
+def stripes(
+    angle: float | Literal["auto"], *, width: RadiusLike | None = None, spare: RadiusLike | None = None
+) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
-    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. Of vertical and horizontal
+    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. With "auto", a picture's own
+    stripes are found, of all angles, and a picture without any stays as it is. Of vertical and horizontal
     ones as much is taken as each picture has of them. With a ``width`` or a ``spare``, and at other angles, the gain is
     the same for all pictures: ``width`` is where it is 1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``;
     frequencies below ``spare`` stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
 
         H.stripes(33, spare="20px")
     """
-    degrees = number(angle)
-    if not math.isfinite(degrees):
-        raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
-    if width is None and spare is None and degrees % 90 == 0:
+    degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
+    if isinstance(degrees, float) and not math.isfinite(degrees):
+        raise ParameterError(
+            f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
+        )
+    if width is None and spare is None and (isinstance(degrees, str) or degrees % 90 == 0):
         return Transfer((Stripes(degrees),))
     half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
     return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from ..arrays import Floats
 
-    Gain = NDArray[np.float64]
+    Gain = Floats
 
 
 def gaussian(distance2: Gain, unused: float) -> Gain:  # noqa: ARG001

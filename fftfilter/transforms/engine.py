@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arrays import as_numpy
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
 from ..fused import Shape, fused, plain_fft, serves_plain
-from ..staged.runner import Transform
+from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Precision
     from ..fused import Data, PlainFft
     from ..staged.algorithms import Option
 
-    Array = NDArray[Any]
     Complex = NDArray[np.complexfloating[Any, Any]]
     Real = NDArray[np.floating[Any]]
     Lengths = Sequence[int | None] | None
@@ -97,7 +98,7 @@ def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Nor
 def numbers(a: ArrayLike) -> Array:
     """Return an array of numbers; raises ParameterError for any other."""
     check_unmasked("array", a)
-    data = np.asarray(a)
+    data = as_numpy(a)
     if data.dtype.kind not in "biufc" or data.ndim == 0:
         raise ParameterError(
             f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along an axis"

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..files.atomic import Spare
     from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
-    Observe = Callable[[str, NDArray[Any]], None]
+    Observe = Callable[[str, Array], None]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24

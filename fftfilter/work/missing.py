@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..images import Picture
     from .region import Area
 
@@ -36,7 +35,7 @@ class Missing:
 
         return cls(nodata, mask=Area.of_file(by, "missing"))
 
-    def holes(self, picture: Picture, name: str = "a picture") -> NDArray[Any] | None:
+    def holes(self, picture: Picture, name: str = "a picture") -> Array | None:
         """Return which samples of a picture's planes are missing, None if all are valid.
 
         Raises ReadError for other samples that are not finite, and ParameterError for a mask of another size; ``name``

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from .. import images
 from ..files import sources
@@ -21,19 +23,17 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
+    from ..arrays import Array, Holes
     from ..files.atomic import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
 
 # The part of a picture that, if it is missing, is worth a line.
 MUCH = 0.5
@@ -65,8 +65,6 @@ class Frame:
 
     def shown(self) -> Array:
         """Return the filtered planes to look at: missing samples are black, as NaN is no color."""
-        import numpy as np
-
         planes = self.picture.planes
         return planes if self.holes is None else np.where(self.holes, 0, planes).astype(planes.dtype)
 
@@ -289,7 +287,7 @@ def spectrum_of(
     return mean
 
 
-def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> NDArray[Any]:
+def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> Array:
     """Return the planes of a picture, with values for those samples that are missing."""
     if holes is None:
         return picture.planes
@@ -334,8 +332,6 @@ def filtered(
     if len(frames) == 1:
         results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
     else:
-        import numpy as np
-
         planes = [frame.picture.planes for frame in frames]
         # In memory that a GPU reads without another copy.
         stack = filter_.empty((len(planes), *planes[0].shape[1:]), planes[0].dtype)

@@ -15,6 +15,7 @@ from ..errors import ParameterError, check_option
 from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
+from ..images.pages import ALL as ALL_PAGES
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
 from .missing import USUAL, Missing
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..analysis.search import AutoNotches
+    from ..arrays import Array, Holes
     from ..filters import Filter
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .region import Region
-
-    Array = NDArray[Any]
-    Holes = NDArray[np.bool_]
 
 
 # Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
@@ -143,7 +139,7 @@ class Recipe:
     """None gives each picture its own range, or one to all of a ``span``."""
     span: Span = EACH
     """Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all."""
-    pages: Asked | None = None
+    pages: Asked = ALL_PAGES
     auto: AutoNotches | None = None
     """How the waves of each picture are found, if they are to be removed, too."""
     coding: Coding = AS_USUAL
@@ -203,7 +199,7 @@ class Recipe:
         """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
         if not FORMATS[suffix].has_recipe:
             name = shown(target, "standard output")
-            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png or .tif, or take --save-recipe")
+            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png, .tif or .fits, or take --save-recipe")
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
@@ -248,6 +244,11 @@ class Recipe:
     def how(self) -> Plain:
         """The method, by its name."""
         return METHODS[self.method]
+
+    @property
+    def says_notes(self) -> bool:
+        """Whether it is always said what followed from a picture, not only with -v."""
+        return self.how.says_notes or any(part.is_said for part in self.transfer.parts)
 
     @property
     def mode(self) -> Mode:

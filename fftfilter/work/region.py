@@ -19,18 +19,19 @@ from math import ceil, pi
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from .. import images
 from ..errors import ParameterError, check_unmasked
 from ..files.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from ..arrays import Array
     from ..images import Picture
     from .opened import Frame
 
-    Array = NDArray[Any]
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 
 FEATHER = 8.0
@@ -60,8 +61,6 @@ class Area:
     @classmethod
     def of_file(cls, file: str | os.PathLike[str], what: str) -> Area:
         """Return the mask in a file, all pixels but black ones; raises ReadError."""
-        from .. import images
-
         picture, digest = images.read_mask(file)
         made = cls.of_mask((picture.planes != 0).any(axis=0), what, shown(file, "standard input"))
         return replace(made, file={"file": os.fspath(file), "digest": digest})

@@ -11,7 +11,6 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..images import Asked
 from ..output.modes import AUTO, EACH, Range, scale_of
 from ..transfer import Transfer, saved
 from .recipe import METHODS, Recipe
@@ -69,7 +68,7 @@ def settings(recipe: Recipe) -> dict[str, Any]:
 
 def _values(recipe: Recipe) -> dict[str, Any]:
     """Return the value of each option, as a command line takes it."""
-    asked, auto, missing, scale = recipe.pages or Asked(), recipe.auto, recipe.missing, recipe.scale
+    asked, auto, missing, scale = recipe.pages, recipe.auto, recipe.missing, recipe.scale
     values: dict[str, Any] = {"method": recipe.method, "output": recipe.output, **recipe.options, "scale": recipe.span}
     if scale:
         low, high = scale[:2] if isinstance(scale, Range) else (AUTO, scale.saturated)
@@ -78,6 +77,7 @@ def _values(recipe: Recipe) -> dict[str, Any]:
         values |= {"auto": EACH, "strength": auto.strength, "insist": auto.insists or None}
         values["shape"] = None if auto.shape == "gaussian" else auto.shape
         values["keep"] = [f"{fx!r},{fy!r}" for fx, fy in auto.keep] or None
+        values |= {"longest": auto.longest, "largest": auto.largest}
     if asked[:2] != (None, None):
         values["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
     values |= {"hdu": asked.hdu, "palette": asked.palette, **recipe.coding._asdict()}

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..images import Depth, Pages, Picture
     from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from .opened import Frame, Opened
     from .recipe import Recipe
 
-    Array = NDArray[Any]
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
@@ -58,9 +56,9 @@ NUDGES = (0.0, 1e-3, -1e-3)
 class Reference(NamedTuple):
     """The correct output of a picture."""
 
-    wanted: NDArray[Any]
+    wanted: Array
     """The output's pixels ``(channels, height, width)``."""
-    values: NDArray[Any]
+    values: Array
     """The filtered values."""
     stretch: float
     """The distance of the values that become black and white, as a multiple of the usual one."""
@@ -172,7 +170,7 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     from ..descreen_filter import DescreenReference
 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
-    filter_ = DescreenReference(frame.transfer)
+    filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
     largest = max(map(abs, filter_.extremes()[0]))
     unit = max(largest, float(deviation(given.planes).max())) / white or 1.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench.measure import Benchmark
 from fftfilter.commands.bench import bench, benchmark_command
 
 
@@ -34,8 +33,12 @@ def command_of(table, steps):
     """Return a command that runs a made-up benchmark."""
 
     @benchmark_command
-    def command(_):
-        return Benchmark(table, steps, lambda: table.notes.append("Finished."))
+    def command(setting):
+        setting.made = table
+        try:
+            yield from steps
+        finally:
+            table.notes.append("Finished.")
 
     return command
 

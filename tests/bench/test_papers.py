@@ -14,12 +14,10 @@ from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench
 
 
-def filled(benchmark):
+def filled(setting, benchmark, **options):
     """Measure everything; return the table."""
-    for _ in benchmark.steps:
-        pass
-    benchmark.finish()
-    return benchmark.table
+    assert list(benchmark(setting, **options))
+    return setting.made
 
 
 def rows_of(*command):
@@ -43,7 +41,7 @@ def test_the_published_figures_are_those_of_the_sources():
 
 def test_stages_have_every_step_of_the_book(setting, monkeypatch):
     monkeypatch.setattr(papers, "SIZES", (1, 64, 1 << 30))
-    table = filled(stages(setting, side=4))
+    table = filled(setting, stages, side=4)
     here = {row["step"]: row for row in table.rows if row["hardware"] == HERE}
     assert set(BOOK.rows) <= set(here)
     assert {row["step"] for row in table.rows if row["hardware"] == BOOK.label} == set(BOOK.rows)
@@ -81,7 +79,7 @@ def test_sizes_stand_beside_the_published_ones():
 
 def test_sizes_end_where_a_run_is_too_slow(setting, monkeypatch):
     monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
-    table = filled(sizes(setting, largest=256, engine="stockham"))
+    table = filled(setting, sizes, largest=256, engine="stockham")
     assert [row["N"] for row in table.rows if row["hardware"] == HERE] == [64]
     assert table.notes[-1] == (
         "Left out where a smaller size took more than 0 s: N 1-D of N, one 1-D of N^2, one 2-D of N x N."
@@ -109,6 +107,6 @@ def test_engines_are_sorted_by_their_ratio_to_the_fastest():
 
 def test_an_engine_that_is_too_slow_is_left_out_at_larger_sizes(setting, monkeypatch):
     monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
-    table = filled(engines(setting, shapes=[(4, 4), (8, 8)], names=("book",)))
+    table = filled(setting, engines, shapes=[(4, 4), (8, 8)], names=("book",))
     assert [row["size"] for row in table.rows] == ["4 x 4"]
     assert table.notes[-1] == "Left out where a smaller size took more than 0 s: book."

@@ -44,9 +44,9 @@ def replace(monkeypatch, **functions):
 
 def test_peers_are_timed_beside_this_program(setting, monkeypatch):
     replace(monkeypatch, FILTERS={"numpy": FILTERS["numpy"]})
-    benchmark = peers(setting, shapes=[SHAPE])
-    assert list(benchmark.steps) == ["512 x 64: prepare", "512 x 64: fftfilter, numpy"]
-    ours, theirs = benchmark.table.rows
+    steps = peers(setting, shapes=[SHAPE])
+    assert list(steps) == ["512 x 64: prepare", "512 x 64: fftfilter, numpy"]
+    ours, theirs = setting.made.rows
     assert (ours["size"], ours["who"], theirs["who"]) == ("512 x 64", OURS, "numpy")
     assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
 
@@ -54,9 +54,9 @@ def test_peers_are_timed_beside_this_program(setting, monkeypatch):
 def test_the_peers_of_a_gpu_filter_resident_data(setting, monkeypatch):
     """On PoCL's CPU, which runs the kernels of GPUs, too, where no other library finds a GPU."""
     replace(monkeypatch, filters_on_host=tables_of_peers.filters_on_gpu, find_spec=lambda _: None)
-    benchmark = peers(setting, shapes=[(2, 64, 48)])
-    assert len(list(benchmark.steps)) == 2
-    assert [(row["size"], row["who"]) for row in benchmark.table.rows] == [
+    steps = peers(setting, shapes=[(2, 64, 48)])
+    assert len(list(steps)) == 2
+    assert [(row["size"], row["who"]) for row in setting.made.rows] == [
         ("2 of 48 x 64", OURS),
         ("2 of 48 x 64", "22 bytes a pixel"),
     ]
@@ -69,7 +69,7 @@ def test_a_peer_with_another_picture_is_not_timed(setting, monkeypatch):
 
     replace(monkeypatch, filters_on_host=prepare)
     with pytest.raises(RefusedError, match="negative computes another picture"):
-        list(peers(setting, shapes=[SHAPE]).steps)
+        list(peers(setting, shapes=[SHAPE]))
 
 
 def test_the_command_of_filters_takes_sizes_and_a_radius():
@@ -95,10 +95,10 @@ def test_every_library_makes_the_right_picture(library):
 
 def test_all_transforms_are_timed_beside_a_peer(setting, monkeypatch):
     replace(monkeypatch, TRANSFORMS={"numpy": TRANSFORMS["numpy"]})
-    benchmark = transforms(setting, shapes=[TRANSFORMED])
+    steps = transforms(setting, shapes=[TRANSFORMED])
     names = ["fft2", "ifft2", "fft2 of real", "rfft2", "irfft2", "fft of rows"]
-    assert list(benchmark.steps) == [f"324 x 60: {name}" for name in names]
-    rows = [(row["transform"], row["who"]) for row in benchmark.table.rows]
+    assert list(steps) == [f"324 x 60: {name}" for name in names]
+    rows = [(row["transform"], row["who"]) for row in setting.made.rows]
     assert rows == [(name, who) for name in names for who in (OURS, "numpy")]
 
 
@@ -120,7 +120,7 @@ def test_a_peer_with_another_transform_is_not_timed(setting, monkeypatch):
 
     replace(monkeypatch, transforms_on_host=prepare)
     with pytest.raises(RefusedError, match="negative computes another transform"):
-        list(transforms(setting, shapes=[TRANSFORMED]).steps)
+        list(transforms(setting, shapes=[TRANSFORMED]))
 
 
 @pytest.mark.parametrize("library", TRANSFORMS)

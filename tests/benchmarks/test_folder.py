@@ -15,14 +15,15 @@ from fftfilter.errors import RefusedError
 
 def test_programs_filter_a_folder_in_turn():
     programs = ["fftfilter", "pillow_alone", "numpy_and_pillow"]
-    benchmark = folder(Setting(runs=1), files=[Files(3, 64, "png")], programs=programs)
-    assert list(benchmark.steps) == [
+    setting = Setting(runs=1)
+    steps = folder(setting, files=[Files(3, 64, "png")], programs=programs)
+    assert list(steps) == [
         "3 PNG of 64 x 64: prepare",
         "3 PNG of 64 x 64: run 1 of 1, fftfilter",
         "3 PNG of 64 x 64: run 1 of 1, decode + encode",
         "3 PNG of 64 x 64: run 1 of 1, NumPy, Pillow",
     ]
-    ours, codecs, theirs = benchmark.table.rows
+    ours, codecs, theirs = setting.made.rows
     assert (ours["who"], codecs["who"], theirs["who"]) == ("fftfilter", "decode + encode", "NumPy, Pillow")
     assert codecs["ratio"] == pytest.approx(ours["rate"].median / codecs["rate"].median)
 

@@ -9,9 +9,10 @@ from fftfilter.bench.measure import Setting
 @pytest.mark.parametrize("parts", [False, True])
 def test_a_stream_is_timed_beside_its_parts(parts):
     """The parts on PoCL's CPU, which runs the kernels of GPUs, too."""
-    benchmark = stream(Setting(runs=3), shapes=[(2, 64, 64)], parts=parts, seconds=0)
-    assert list(benchmark.steps) == ["2 of 64 x 64"]
-    (row,) = benchmark.table.rows
+    setting = Setting(runs=3)
+    steps = stream(setting, shapes=[(2, 64, 64)], parts=parts, seconds=0)
+    assert list(steps) == ["2 of 64 x 64"]
+    (row,) = setting.made.rows
     slowest = max(row[part].median for part in (BOUNDS if parts else ("calls",)))
     assert row["ratio"] == pytest.approx(row["locked"].median / slowest)
-    assert benchmark.table.columns.keys() <= row.keys()
+    assert setting.made.columns.keys() <= row.keys()

@@ -95,11 +95,24 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     ]
 
 
-@pytest.mark.parametrize("name", ["out.png", "out.tif"])
+def of_history(path):
+    cards = pytest.importorskip("astropy.io.fits").getheader(path, ext=1 if path.suffix == ".fz" else 0)["HISTORY"]
+    mark = "fftfilter_recipe "
+    return "".join(f"{card:72}".removeprefix(mark) for card in cards if card.startswith(mark))
+
+
+TEXTS = {
+    "out.png": lambda path: Image.open(path).text["fftfilter"],
+    "out.tif": lambda path: Image.open(path).tag_v2[270],
+    "out.fits": of_history,
+    "out.fz": of_history,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
 def test_an_output_says_how_it_was_made(run, recipe, tmp_path, name):
     assert run(*FILTER, "--embed-recipe", "in.pgm", name) == (0, b"", "")
-    made = Image.open(tmp_path / name)
-    text = made.text["fftfilter"] if name == "out.png" else made.tag_v2[270]
+    text = TEXTS[name](tmp_path / name)
     assert json.loads(text) == json.loads(recipe.read_text()) | {"embed-recipe": True}
     assert run("apply", "--embed-recipe", name, "in.pgm", f"again-{name}")[0] == 0
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
@@ -166,7 +179,7 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
         (("lowpass", "--save-recipe", "no/x.json", "in.pgm", "x.png"), 1, "no/x.json: cannot be written: no such"),
         (("lowpass", "--save-recipe", "x.json", "recipe.json", "x.png"), 1, "recipe.json: not an image"),
         (("lowpass", "--save-recipe", "in.json", "in.json", "x.png"), 1, "in.json: cannot be read"),
-        (("lowpass", "--embed-recipe", "in.pgm", "x.jpg"), 2, "x.jpg: .jpg holds no recipe: write .png or .tif"),
+        (("lowpass", "--embed-recipe", "in.pgm", "x.jpg"), 2, "x.jpg: .jpg holds no recipe: write .png, .tif or .fits"),
         (("lowpass", "--embed-recipe", "in.pgm", "-"), 2, "standard output: .pnm holds no recipe"),
     ],
 )

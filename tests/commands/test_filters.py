@@ -131,7 +131,7 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         (["notch", "--at", "0.2,0.1,8km"], 2, "width '8km' has an unknown unit"),
         (["notch", "--at", "0.2,0.1", "--harmonics", "0"], 2, "harmonics 0 is invalid"),
         (["stripes"], 2, "--angle"),
-        (["stripes", "--angle", "nan"], 2, "angle nan is not a number of degrees"),
+        (["stripes", "--angle", "nan"], 2, "angle 'nan' is not a number of degrees"),
         (["mask"], 2, "--mask"),
         (["lowpass", "--mask", "missing.png"], 1, "missing.png: cannot be read"),
         (["lowpass", "--mask", "text.npy"], 1, "text.npy: is not an array"),

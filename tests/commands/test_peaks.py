@@ -150,6 +150,11 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         ),
         (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
         (["notch", "--keep", "0.1,0.1", "--at", "0.1,0.1", "a.png", "b.png"], "--keep is for the waves that --auto"),
+        (["lowpass", "--insist", "a.png", "b.png"], "--insist is for the waves that --auto"),
+        (["lowpass", "--longest", "9", "a.png", "b.png"], "--longest is for the waves that --auto"),
+        (["notch", "--auto", "--longest", "0", "a.png", "b.png"], "--longest 0 leaves nothing to remove"),
+        (["notch", "--auto", "--largest", "nan", "a.png", "b.png"], "--largest nan leaves nothing to remove"),
+        (["descreen", "--auto", "a.png", "b.png"], "No such option '--auto'"),
         (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "--keep '0.1' is not a wave: give FX,FY"),
         (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "--keep 'nan,0' is not a wave: give FX,FY"),
         (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "--keep '0.1,9' is not a wave: give FX,FY"),
@@ -170,13 +175,37 @@ def test_auto_removes_what_is_found_as_who_knows_it(run, disturbed, tmp_path):
     assert psnr(tmp_path / "auto.png", clean) > psnr(tmp_path / "truth.png", clean) - 1
 
 
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+def test_waves_and_fine_detail_are_removed_in_one_run(run, disturbed, edges, tmp_path):
+    path, clean = disturbed
+    recipe, smooth = tmp_path / "recipe.json", ("lowpass", "--radius", "4px", "--output", "keep", "--edges", edges)
+    Image.fromarray(np.rint(clean).astype(np.uint8)).save(tmp_path / "clean.png")
+    assert run(*smooth, tmp_path / "clean.png", tmp_path / "wanted.png")[0] == 0
+    code, verified, err = run(*smooth, "--auto", "--verify", "--save-recipe", recipe, path, tmp_path / "out.png")
+    assert (code, err) == (0, f"{path}: removed 7.60 px at 69.1 degrees (36 dB, 20.3 levels)\n")
+    assert b"off by at most 1 of 255 levels" in verified
+    with Image.open(tmp_path / "wanted.png") as wanted:
+        assert psnr(tmp_path / "out.png", np.asarray(wanted, float)) > 38
+    assert run("apply", recipe, path, tmp_path / "again.png")[0] == 0
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+
+
+def test_waves_beyond_a_limit_stay(run, disturbed, tmp_path):
+    path, _ = disturbed
+    for limit in ("--longest=7", "--largest=15"):
+        code, _, err = run("notch", "--auto", limit, path, tmp_path / "out.png")
+        assert (code, err) == (0, f"fftfilter: {path}: {NONE}: no wave is removed\n")
+    code, _, err = run("notch", "--auto", "--longest=8", "--largest=25", path, tmp_path / "out.png")
+    assert (code, err.split(": removed ")[1][:7]) == (0, "7.60 px")
+
+
 def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):
     for name, values in (("in.png", camera), ("in.tif", camera.astype(np.float32) / 3)):
         Image.fromarray(values).save(tmp_path / name)
         code, _, err = run("notch", "--auto", tmp_path / name, tmp_path / f"out-{name}")
         assert (code, err) == (
             0,
-            f"fftfilter: {tmp_path / name}: {NONE}: nothing is removed\n",
+            f"fftfilter: {tmp_path / name}: {NONE}: no wave is removed\n",
         )
         with Image.open(tmp_path / f"out-{name}") as picture:
             assert (np.asarray(picture) == values).all()
@@ -202,7 +231,7 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert found == [None, None, None]
     else:
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
-        assert f"fftfilter: 1 file: {NONE}: nothing is removed" in err
+        assert f"fftfilter: 1 file: {NONE}: no wave is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
 
 
@@ -225,7 +254,7 @@ def test_a_picture_of_a_folder_that_is_too_small_to_be_searched_stays_and_is_tol
     path = save("in/icon.png", rng.normal(128, 5, (20, 20)))
     save("in/scan.png", rng.normal(128, 5, (64, 64)))
     code, _, err = run("notch", "--auto", tmp_path / "in", tmp_path / "out")
-    line = f"1 file: {path}: 20 x 20 pixels are too few to look for periodic structures: nothing is removed"
+    line = f"1 file: {path}: 20 x 20 pixels are too few to look for periodic structures: no wave is removed"
     assert (code, f"fftfilter: {line}\n" in err, "2 of 2 files filtered" in err) == (0, True, True)
     with Image.open(path) as given, Image.open(tmp_path / "out" / "icon.png") as made:
         assert (np.asarray(given) == np.asarray(made)).all()

@@ -59,6 +59,8 @@ async def answer_on(socket):
     while (message := await socket.receive(timeout=PATIENCE)).type in DATA:
         if message.type is aiohttp.WSMsgType.TEXT:
             words = json.loads(message.data)
+            if "doing" in words:
+                continue
             if "error" in words or not words["gain_map"]:
                 return words, result, None
             continue
@@ -86,7 +88,7 @@ def unpacked(frame):
 
 
 @asynccontextmanager
-async def visiting(source, target=None, start="lowpass"):
+async def visiting(source, target=None, start="lowpass", port=0):
     """Serve a page on a file; give a client of it."""
     from fftfilter.commands.explore import Commands, explore
     from fftfilter.explore.server import Server
@@ -96,7 +98,7 @@ async def visiting(source, target=None, start="lowpass"):
     commands = Commands(context, str(source), ())
     server = Server(Session(str(source), target and str(target)), commands, commands.start(start))
     url = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(server.run(0, url.set_result))
+    serving = asyncio.create_task(server.run(port, url.set_result))
     done, _ = await asyncio.wait({serving, url}, return_when=asyncio.FIRST_COMPLETED)
     assert serving not in done, serving.exception()
     try:

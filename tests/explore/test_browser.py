@@ -624,3 +624,93 @@ def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, 
     state(page, "full quality")
     assert_shown(page, np.zeros((SIDE, SIDE)))
     picture.unlink()
+
+
+def test_a_recipe_is_the_command_line_s_and_presets_are_kept_by_the_browser(page, url, folder):
+    page.expected = ("400",)
+    opened(page, url, SMOOTH | {"edges": "mirror"})
+    page.locator("details.code summary").click()
+    page.get_by_role("radio", name="Recipe").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    state(page, "Copied")
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download the recipe").click()
+    assert downloading.value.suggested_filename == "in-filtered.json"
+    words = "lowpass --radius 8px --shape gaussian --output keep --edges mirror --save-recipe soft.json in.tif out.tif"
+    CliRunner().invoke(cli, [word if "." not in word else str(folder / word) for word in words.split()])
+    recipe = (folder / "soft.json").read_bytes()
+    (folder / "out.tif").unlink()
+    assert open(downloading.value.path(), "rb").read() == recipe  # noqa: PTH123, SIM115
+    assert page.evaluate("navigator.clipboard.readText()").encode() == recipe
+
+    # Presets: kept, renamed, deleted and back, also by another page.
+    page.get_by_text("Presets", exact=True).click()
+    name, keep = page.get_by_label("Name of the preset"), page.get_by_role("button", name="Keep", exact=True)
+    for title in ("Soft", "A <b> of 2"):
+        name.fill(title)
+        keep.click()
+        state(page, f"Kept: {title}")
+    name.fill("Soft")
+    keep.click()
+    state(page, "There is a preset Soft")
+    page.get_by_role("button", name="Replace it").click()
+    page.get_by_role("button", name="Rename Soft").click()
+    name.fill("Soft \u00e9")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    page.get_by_role("button", name="Delete A <b> of 2").click()
+    page.locator(".state").get_by_role("button", name="Undo").click()
+    page.goto("about:blank")
+    page.goto(url)
+    page.get_by_text("Presets", exact=True).click()
+    expect(page.locator(".grp .more .plain")).to_have_text(["A <b> of 2", "Soft \u00e9"])
+    page.get_by_role("button", name="Soft \u00e9", exact=True).click()
+    command(page, "lowpass --radius 8px --shape gaussian --output keep --edges mirror")
+
+    # Files: by the field, and dropped. What is wrong is said in the program's words, and changes nothing.
+    field = page.locator("input[type=file]")
+    field.set_input_files({"name": "a.json", "mimeType": "", "buffer": recipe.replace(b"8px", b"3px")})
+    before = command(page, "--radius 3px")
+    masked = b'{"fftfilter_recipe": 1, "transfer": [{"kind": "mask_file", "file": "/etc/hostname"}]}'
+    for wrong, said in (
+        (recipe.replace(b": 1,", b": 2,"), "b.json: is of version 2"),
+        (masked, "b.json: 'file' is not for a page, which reads no masks"),
+        (b" " * (1 << 21), "b.json: has more than 1,048,576 bytes"),
+    ):
+        field.set_input_files({"name": "b.json", "mimeType": "", "buffer": wrong})
+        state(page, said)
+        assert command_now(page) == before
+    dropped = page.evaluate_handle(
+        "text => { const given = new DataTransfer(); given.items.add(new File([text], 'c.JSON')); return given; }",
+        recipe.decode().replace("8px", "4px"),
+    )
+    page.dispatch_event("main", "drop", {"dataTransfer": dropped})
+    command(page, "--radius 4px")
+    page.evaluate("localStorage.clear()")
+
+
+def test_presets_that_another_program_has_put_there_are_harmless(page, url):
+    page.expected = ("400",)
+    odd = [3, None, {"name": "odd", "goal": [1], "recipe": "{}"}, {"name": 1, "recipe": ""}, {"name": "<img src=x>"}]
+    for kept in ("{", "null", '{"a": 1}', json.dumps(odd)):
+        page.evaluate("kept => localStorage.setItem('presets', kept)", kept)
+        page.goto("about:blank")
+        page.goto(url)
+        state(page, "Nothing is filtered yet")
+    page.get_by_text("Presets", exact=True).click()
+    expect(page.locator(".grp .more")).to_have_count(1)
+    page.get_by_role("button", name="odd", exact=True).click()
+    state(page, "odd: is not a recipe: one is written by --save-recipe")
+    page.evaluate("localStorage.clear()")
+
+
+def test_missing_pixels_are_said_to_be_missing(page, url, folder):
+    levels = np.linspace(0, 1, SIDE * SIDE, dtype=np.float32).reshape(SIDE, SIDE)
+    levels[32:64, 32:64] = np.nan
+    tifffile.imwrite(folder / "holes.tif", levels)
+    opened(page, url, file="holes.tif", tray="profile", profile=[0, 48, 95, 48])
+    box = page.locator(".pic .stage").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".pic .read")).to_contain_text("before missing   after missing")
+    assert page.locator(".tray svg path").first.get_attribute("d").count("NaN") == 0
+    assert {*np.unique(shown(page)[36:60, 36:60])} == {102, 153}
+    (folder / "holes.tif").unlink()

@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
+from fftfilter.explore.shown import GRAYS
+from fftfilter.missing.fill import filled
 from fftfilter.preview.report import FilterReport
 from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked
 from tests.helpers import SAMPLES
@@ -73,11 +75,57 @@ def test_transparent_pixels_come_back_as_they_were_as_from_the_command(visit, ru
     asked = request_for(radius="8px", output="keep")
     words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "holes.png", tmp_path / "out.png")
     run(shlex.split(words["command"])[1:])
-    written = np.asarray(Image.open(tmp_path / "out.png"))
-    assert (pixels == written[..., :3]).all()
+    written = np.asarray(Image.open(tmp_path / "out.png"))[..., :3]
+    assert (written[10:20, 30:50] == part[10:20, 30:50, :3]).all()
     made = {"image": part}
     exec(words["python"], made)  # noqa: S102  likewise
-    assert (made["result"] == pixels).all()
+    assert (made["result"] == written).all()
+    # The page shows squares of two grays there.
+    assert {*np.unique(pixels[10:20, 30:50])} == {*GRAYS}
+    assert (pixels == written)[part[..., 3] > 0].all()
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".fits", ".png"])
+def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dragged(visit, tmp_path, camera, suffix):
+    if suffix == ".fits":
+        pytest.importorskip("astropy")
+    levels, holes = np.tile(camera, (2, 2)), np.zeros((1024, 1024), bool)
+    holes[104:144, 208:264] = holes[776, 512:] = True
+    source = tmp_path / f"holes{suffix}"
+    if suffix == ".png":
+        Image.fromarray(np.dstack([levels, np.where(holes, 0, 255).astype(np.uint8)]), "LA").save(source)
+    else:
+        floats = np.where(holes, np.nan, levels / np.float32(255))
+        images.write(images.Picture(floats[None], None, 1, "TIFF"), source)
+
+    white = {"levels": [0, 255 if suffix == ".png" else 1, 1]}
+
+    async def ask(page):
+        before, *shown = [unpacked((await page.get(f"input?level={level}"))[1])[1] for level in (1, 2)]
+        async with page.live() as socket:
+            for level in (1, 2):
+                await socket.send_str(json.dumps(request_for(level=level, rest=False, **SOFT) | white))
+                shown.append((await answer_on(socket))[1])
+            await socket.send_str(json.dumps(request_for(**SOFT) | white))
+            rest = (await answer_on(socket))[1]
+            await socket.send_str('{"values": [[0, 0], [230, 120]], "tag": "a", "file": "", "page": 0}')
+            values = json.loads((await socket.receive()).data)["values"]
+        return before, shown, rest, values, [await page.get(path) for path in ("about", "peaks", "spectrum")]
+
+    before, shown, rest, values, others = visit(ask, source)
+    assert [status for status, _ in others] == [200] * 3
+    # Squares of two grays stand for what is missing, and keep their places.
+    for each in (before, *shown, rest):
+        level = 1024 // len(each)
+        assert {*np.unique(each[104 // level : 144 // level, 208 // level : 264 // level])} == {*GRAYS}
+    assert (before == rest)[holes].all()
+    # The filter has the program's values there, while something is dragged, too.
+    whole = filled(levels[None], holes[None])[0]
+    wanted = Filter(transfer.lowpass("8px"), output="keep")(whole)
+    for each in (shown[1], rest):
+        assert abs(each.astype(int) - wanted)[~holes].max() <= 1
+    assert (values["before"][0][1], values["after"][0][1]) == (None, None)
+    assert values["before"][0][0] == pytest.approx(float(levels[0, 0] / (1 if suffix == ".png" else 255)))
 
 
 def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):

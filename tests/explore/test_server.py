@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -186,6 +187,23 @@ def test_only_this_machine_is_listened_to(visit):
             await asyncio.open_connection("127.0.0.2", port)
 
     visit(knock, CAMERA)
+
+
+def test_the_port_is_always_the_same_unless_it_is_taken(visit, monkeypatch):
+    async def port_of(page):
+        return int(page.url.split(":")[2].partition("/")[0])
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setattr("fftfilter.explore.server.USUAL_PORT", port)
+    assert visit(port_of, CAMERA, port=None) == port
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        assert visit(port_of, CAMERA, port=None) not in (port, 0)
+        with pytest.raises(AssertionError, match=f"port {port} is taken"):
+            visit(port_of, CAMERA, port=port)
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

@@ -28,8 +28,7 @@ from fftfilter.missing.fill import fill
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto
 from fftfilter.staged import algorithms
-from fftfilter.staged.pipeline import StagedPipeline
-from fftfilter.staged.runner import Transform
+from fftfilter.staged.pipeline import StagedPipeline, Transform
 from tests.fused.helpers import stack_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fused.md"

@@ -54,7 +54,7 @@ def by_pillow(data):
 
 
 def read(data, asked=None):
-    pages = opened(data, "x", Asked.parse(asked) if asked else None)
+    pages = opened(data, "x", Asked.parse(asked) if asked else Asked())
     assert isinstance(pages, Pages)
     found = []
     for index in range(len(pages)):

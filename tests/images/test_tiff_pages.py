@@ -33,7 +33,7 @@ def by_pillow(compression, pages=STACK):
 
 
 def arrays(data, asked=None):
-    pages = opened(data, "x.tif", Asked.parse(asked) if asked else None)
+    pages = opened(data, "x.tif", Asked.parse(asked) if asked else Asked())
     if not isinstance(pages, Pages):
         return [interleaved(pages).squeeze()]
     return [interleaved(pages.read(i)).squeeze() for i in range(len(pages))]
@@ -173,7 +173,7 @@ def written(pictures, coding=Coding()):  # noqa: B008
 
 
 def pictures_of(data, asked=None, **options):
-    pages = opened(data, "x.tif", Asked.parse(asked) if asked else None, **options)
+    pages = opened(data, "x.tif", Asked.parse(asked) if asked else Asked(), **options)
     return [pages.read(i) for i in range(len(pages))]
 
 

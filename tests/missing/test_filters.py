@@ -29,6 +29,15 @@ def holes(rng):
     return rng.random(SIZE) < 0.2
 
 
+@pytest.mark.parametrize("transfer", [H.lowpass("4px"), H.notch((0.2, 0.1)), H.stripes(90), H.wiener()], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_image_that_is_given_stays(image, holes, transfer, dtype):
+    given = image.astype(dtype)
+    with Filter(transfer) as f:
+        f(given, missing=holes)
+    assert np.array_equal(given, image)
+
+
 @pytest.mark.parametrize("transfer", TRANSFERS, ids=str)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
 @pytest.mark.parametrize(

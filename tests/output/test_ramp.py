@@ -117,9 +117,9 @@ def test_a_given_range_is_in_grey_levels_whatever_a_value_of_1_is(unit):
 
 
 def test_a_white_that_no_value_reaches_is_no_warning():
-    values = np.array([[1.0, -2.0]], np.float32)
+    values = np.array([[[1.0, -2.0]]], np.float32)
     (ramp,) = ramps("magnitude", Range(0, 1e300), white=1, dtype=np.dtype("u1"), maxval=255)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made, _, _ = pixels(values, ramp, 2.0, np.uint8)
-    assert made.tolist() == [[0, 0]]
+    assert made.tolist() == [[[0, 0]]]

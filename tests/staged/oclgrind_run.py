@@ -23,8 +23,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.output.ramp import Stack
 from fftfilter.staged import algorithms
-from fftfilter.staged.pipeline import StagedPipeline
-from fftfilter.staged.runner import Runner
+from fftfilter.staged.pipeline import Runner, StagedPipeline
 from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES

@@ -18,7 +18,7 @@ from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError
 from fftfilter.staged import algorithms
-from fftfilter.staged.runner import Transform, Workspace
+from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
 from tests.helpers import assert_grey_levels, assert_transform, by_reference
 

@@ -9,7 +9,7 @@ from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
-from fftfilter.staged.runner import Runner, Workspace
+from fftfilter.staged.pipeline import Runner, Workspace
 from fftfilter.staged.steps import IMAGE, OFFSET, Launch, X, Y, load, magnitude, normalize, plan_rows
 
 ROWS = np.array([[3 + 4j, -5], [12j, 0]], np.complex64)

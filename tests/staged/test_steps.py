@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.output.ramp import of_values, ramps
-from fftfilter.staged.runner import Runner
+from fftfilter.staged.pipeline import Runner
 from fftfilter.staged.steps import (
     FLIP,
     IMAGE,

@@ -251,8 +251,15 @@ def test_the_waves_that_are_to_be_found_are_in_the_command_line():
     words = ["notch", "--output=magnitude", "--scale=stack", "--auto=each", "--strength=20.5"]
     assert words_of(CONTEXT, recipe) == words
     words = ["notch", "--at=0.1,0.2,0.006cyc", "--shape=ideal", "--auto=each", "--strength=20.5", "--insist"]
-    words = [*words, "--keep=0.1,-0.2", "--keep=0.25,0.5"]
+    words = [*words, "--keep=0.1,-0.2", "--keep=0.25,0.5", "--longest=40.5", "--largest=30"]
     recipe = recipe_of_words(words)
+    assert recipe_of_words(words_of(CONTEXT, recipe)) == back(recipe) == recipe
+
+
+def test_the_shape_of_a_cutoff_is_not_that_of_the_notches():
+    recipe = recipe_of_words(["lowpass", "--radius=8px", "--shape=cosine", "--auto", "--stripes=0"])
+    assert recipe.auto == AutoNotches(18.0, "gaussian", by_channel=False)
+    assert words_of(CONTEXT, recipe)[:3] == ["lowpass", "--radius=8px", "--shape=cosine"]
     assert recipe_of_words(words_of(CONTEXT, recipe)) == back(recipe) == recipe
 
 

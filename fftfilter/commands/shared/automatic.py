@@ -1,4 +1,4 @@
-"""Periodic structures: the spectrum that is searched for them, and ``notch --auto``, notches for those found."""
+"""Periodic structures: the spectrum that is searched for them, and ``--auto``, notches for those found."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ParameterError, ReadError
+from ...files.urls import place, without_file_scheme
+from ...images import extensions
 from ...output.modes import ALL, EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ...analysis.power import Spectrum
     from ...analysis.search import AutoNotches
     from ...transfer import Transfer
+    from ...transfer.shapes import ShapeName
     from ...work.opened import Opened
 
 AUTO = "--auto"
@@ -56,18 +59,43 @@ auto_options = combined(
         group="Automatic",
         metavar="FX,FY",
         multiple=True,
-        help="With --auto, leave this wave and its harmonics in the picture; given as for --at. May be repeated.",
+        help="With --auto, leave this wave and its harmonics in the picture; given as for notch --at. May be repeated.",
+    ),
+    filter_option(
+        "--longest",
+        type=float,
+        group="Automatic",
+        metavar="PX",
+        help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
+    ),
+    filter_option(
+        "--largest",
+        type=float,
+        group="Automatic",
+        metavar="LEVELS",
+        help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
     ),
 )
 
 
-def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
-    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
+def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError.
+
+    ``name`` is the command's: a --shape of others than notch is that of their own cutoffs.
+    """
     if "auto" not in given:
         return None, None
     mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
+    if name == "stripes" and not given["angle"]:
+        if mode is None:
+            raise click.UsageError(f"no stripes are given: give --angle, or {AUTO} to have them found.")
+        if mode == FOLDER:
+            raise click.UsageError(f"{AUTO} {FOLDER} is for waves: leave {FOLDER} out, or give --angle.")
+        given["angle"], mode = ("auto",), None
+    limits = {name: given.pop(name) for name in ("longest", "largest")}
     if mode is None:
         of_auto = {"insist": insist, "strength": strength is not None, "keep": keep}
+        of_auto |= {name: limit is not None for name, limit in limits.items()}
         refuse(of_auto, of_auto, f"is for the waves that {AUTO} finds: give {AUTO} as well.")
         if not given.get("at", True):
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
@@ -77,9 +105,13 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
     wanted = USUAL_STRENGTH if strength is None else strength
     checked_strength(wanted)
+    for limit, value in limits.items():
+        if value is not None and not value > 0:
+            raise click.UsageError(f"--{limit} {value:g} leaves nothing to remove: give a number above 0.")
+    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
-    return mode, AutoNotches(wanted, given["shape"], by_channel, insist, keep=tuple(map(_wave, keep)))
+    return mode, AutoNotches(wanted, shape, by_channel, insist, tuple(map(_wave, keep)), **limits)
 
 
 def _wave(text: str) -> tuple[float, float]:
@@ -102,11 +134,9 @@ def of_sources(
     the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
     FftfilterError.
     """
-    from ...files.urls import place, without_file_scheme
     from ...folders.jobs import Files, Tree
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
-    from ...images import extensions
     from ...work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from ... import images
 from ...errors import WriteError
-from ...text import length_text
+from ...files import sources
+from ...files.atomic import refuse_inputs, remove_leftovers_beside
+from ...files.messages import shown
+from ...files.urls import is_url
+from ...output.modes import STACK
+from ...text import length_text, text_table
 from .automatic import say_of
-from .folder import about, check_preview, write_preview
+from .folder import check_preview, write_preview
 from .options import device_that_is_done_first, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
@@ -37,9 +44,6 @@ ADVANCE = "fftfilter.advance"
 def run_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     _load_ahead(source, options)  # while the rest is imported
-    from ...files import sources
-    from ...files.atomic import remove_leftovers_beside
-    from ...files.messages import shown
     from ...folders.progress import tell_of_compiling
     from ...work.opened import open_
 
@@ -63,8 +67,6 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
 
 def _load_ahead(source: str, options: CommandOptions) -> None:
     """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
-    from ...files.urls import is_url
-
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         from ...device.embedded_pocl import load_ahead
 
@@ -73,21 +75,15 @@ def _load_ahead(source: str, options: CommandOptions) -> None:
             options.device = device_that_is_done_first(options.device, options.recipe, size, verbose=verbose)
         load_ahead(options.device)  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
     elif source != "-" and not is_url(source):
-        from ...files import sources
-
         sources.times(source)  # a missing folder is missing: it is not refused as being no folder
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:
     """Refuse, before any work, what could not be written; raises FftfilterError."""
-    from ... import images
-    from ...files.atomic import refuse_inputs
-    from ...files.sources import identity
-
     recipe = options.recipe
     images.check_output(source, target, in_place=options.in_place, format=recipe.format)
     for written in filter(None, (target, options.preview)):
-        refuse_inputs(written, [*map(identity, options.masks)])
+        refuse_inputs(written, [*map(sources.identity, options.masks)])
     recipe.refuse(target)
     if options.verify:
         from ...work import verify
@@ -99,11 +95,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
 
 def _filter(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
     """Filter a picture, or pages one by one; ``files`` are all inputs."""
-    from contextlib import closing
-
-    from ... import images
     from ...folders.progress import Progress
-    from ...output.modes import STACK
     from ...work.file import filter_file
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)
@@ -157,7 +149,7 @@ def _say(cautions: Sequence[str]) -> None:
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
     """Say what was found in a picture, or in the first page; with -v in each."""
-    if options.quiet or not opened.recipe.how.says_notes:
+    if options.quiet or not opened.recipe.says_notes:
         return
     for number, note in enumerate(done.notes if options.verbose else done.notes[:1], start=1):
         page = f", page {number}" if done.pages > 1 else ""
@@ -166,8 +158,6 @@ def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
 
 def only(found: Picture | Pages, name: str) -> Picture:
     """Return a file's picture; raises UsageError for several pages."""
-    from ... import images
-
     if isinstance(found, images.Pages):
         raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
     return found
@@ -175,10 +165,6 @@ def only(found: Picture | Pages, name: str) -> Picture:
 
 def look(source: str, target: str, options: CommandOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
-    from dataclasses import replace
-
-    from ...files import sources
-    from ...files.atomic import remove_leftovers_beside
     from ...work.opened import filtered, open_
 
     recipe = replace(options.recipe, format=".tif")
@@ -200,31 +186,30 @@ def _write_page(
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.page import page
-    from ...preview.report import FilterReport
+    from ...preview.report import FilterReport, about_filter
     from ...work.opened import filled
 
     given, made, recipe = frame.given, frame.picture, opened.recipe
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
-    said = about(opened.transfer, recipe).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    said = about_filter(opened.transfer, recipe.depth, recipe.channels)
     planes, weight = filled(given, frame.holes, device), recipe.weight(height, width)
     report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)
 
 
-def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[str, NDArray[Any]], None]:
+def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[str, Array], None]:
     """Return what writes each result that a pipeline shows it as a numbered PNG; none replaces one of ``spare``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
-    from ... import images
     from ...preview.steps import StepPictures
 
     pictures, numbers = StepPictures(), count(1)
 
-    def save(name: str, planes: NDArray[Any]) -> None:
+    def save(name: str, planes: Array) -> None:
         picture = images.Picture(pictures.pixels(name, planes), None, 255, "PNG")
         images.write(picture, folder / f"{next(numbers):02}-{name}.png", spare=spare)
 
@@ -244,14 +229,12 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
     # Of many pages, the first one's; what is said anyway is not said again.
-    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.how.says_notes else ""
+    found = f" ({done.notes[0]})" if done.notes and not opened.recipe.says_notes else ""
     return f"{width} x {height}: {filtered_by}{found}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...text import text_table
-
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]
     rows.append(("total", str(sum(t.launches for t in timings)), f"{sum(t.seconds for t in timings) * 1e3:.3f}"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,27 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import signals, startup
+from ... import images, signals, startup
 from ...errors import DeviceError, ParameterError, ReadError
+from ...files import urls
+from ...files.messages import quoted_if_odd
+from ...files.sources import Identity, identity
+from ...files.urls import Url, is_url, place
+from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
+from ...system import cores
 from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from ...files.sources import Identity
-    from ...files.urls import Url
+    from ...arrays import Array
     from ...folders.jobs import Files, Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
-    from ...transfer import Transfer
-    from ...work.recipe import Recipe
     from ..filters import CommandOptions
 
-# Up to this many parts of a kind are described one by one.
-TOLD = 3
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
@@ -87,9 +85,7 @@ folder_options = combined(
 
 def is_folder(name: str) -> bool:
     """Whether a path or a URL is that of a folder; raises ReadError for a missing one with a slash at its end."""
-    from ...files import urls
-
-    where = urls.place(name)
+    where = place(name)
     if not isinstance(where, Path):
         return urls.is_folder(where)
     if os.path.isdir(where):  # noqa: PTH112  Path's may raise
@@ -101,9 +97,7 @@ def is_folder(name: str) -> bool:
 
 def refuse_options_of_folders(names: Sequence[str], given: Mapping[str, Any]) -> None:
     """Refuse the options of a folder for files; raises UsageError, ReadError if the folder is missing."""
-    from ...files import urls
-
-    is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
+    is_missing = len(names) == 1 and not (names[0] == "-" or is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
     if is_missing and (given["recursive"] or given["pattern"]):
         raise _missing(names[0])
     refuse(given, ("recursive", "pattern"), "is for a folder, and IN are files.")
@@ -114,7 +108,6 @@ def files_of(names: list[str], *, says_so: bool = True) -> Files:
 
     Raises UsageError for standard input, and if all are folders.
     """
-    from ...files.messages import quoted_if_odd
     from ...folders.jobs import Files
 
     if "-" in names:
@@ -129,16 +122,11 @@ def files_of(names: list[str], *, says_so: bool = True) -> Files:
 
 
 def _missing(name: str) -> ReadError:
-    from ...files.messages import quoted_if_odd
-
     return ReadError(f"{quoted_if_odd(name)}: no such folder; check the name")
 
 
 def check_preview(preview: str, source: str, target: str) -> None:
     """Refuse, before any work, a preview that could not be written; raises FftfilterError."""
-    from ... import images
-    from ...files.urls import is_url
-
     if Path(preview).suffix.lower() not in OF_PREVIEWS:
         raise click.UsageError(f"--preview {preview}: give a name that ends in {', '.join(OF_PREVIEWS)}.")
     if not is_url(preview) and target != "-" and os.path.realpath(preview) == os.path.realpath(target):
@@ -148,7 +136,6 @@ def check_preview(preview: str, source: str, target: str) -> None:
 
 def _check_preview(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
     """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
-    from ...files.sources import identity
     from ...folders.jobs import is_inside
 
     check_preview(preview, "-", "-")
@@ -159,34 +146,20 @@ def _check_preview(preview: str, source: Path | Url | Files, target: Path | Url)
         raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
 
 
-def write_preview(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:
+def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None] = ()) -> None:
     """Write a page or a contact sheet ``(height, width, 3)``, which replaces none of ``spare``; raises WriteError."""
-    from ... import images
-
     picture = images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG")
     images.write(picture, preview, coding=images.Coding(6), spare=spare)
 
 
-def about(transfer: Transfer, recipe: Recipe, nothing: str = "everything passes") -> str:
-    """Return a filter in one line, with the number of parts of a kind that has many."""
-    counts = Counter(part.plural for part in transfer.parts if part.plural)
-    many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
-    others = [str(part) for part in transfer.parts if part.plural not in many]
-    depth = "" if recipe.depth is None else f", depth {recipe.depth:g} dB"
-    filter_ = " * ".join([*others, *many.values()]) or nothing
-    return filter_ + depth + (f", {recipe.channels} alone" if recipe.channels else "")
-
-
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
-    from ...files.urls import Url, place
-    from ...folders.jobs import Settings
+    from ...folders.jobs import Files, Settings, Tree
     from ...folders.run import FolderRun
-    from ...images import extensions, suffix_of
 
     recipe = options.recipe
     options.check_for_folder(target)
-    if not isinstance(source, Path | Url):
+    if isinstance(source, Files):
         refuse_options_of_folders(source.names, vars(options))
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
@@ -196,11 +169,9 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         _check_preview(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
-        source,
+        source if isinstance(source, Files) else Tree(source, recursive=options.recursive, pattern=options.pattern),
         out,
         Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
-        recursive=options.recursive,
-        pattern=options.pattern,
         format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
@@ -228,7 +199,6 @@ def _workers(
     if options.cluster:
         from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
-        from ...system import cores
 
         run.refuse_memory()
         run.make_absolute()
@@ -293,6 +263,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
     if preview is None:
         yield from outcomes
         return
+    from ...preview.report import about_filter
     from ...preview.sheet import Sheet
 
     sheet = Sheet(files)
@@ -300,7 +271,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
         if outcome.row:
             sheet.add(outcome.row)
         yield outcome
-    said = about(run.recipe.transfer, run.recipe, nothing="the peaks of each taken out")
+    said = about_filter(run.recipe.transfer, run.recipe.depth, run.recipe.channels, "the peaks of each taken out")
     write_preview(preview, sheet.picture(f"{run.source}   {said}"))
 
 
@@ -322,7 +293,6 @@ def _outcome_line(outcome: Outcome) -> str:
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: CommandOptions) -> int:
-    from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 

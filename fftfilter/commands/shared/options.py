@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ...images.formats import COMPRESSIONS
-from ...images.pages import PALETTES, Asked
+from ...images.pages import ALL, PALETTES, Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -288,12 +288,10 @@ missing_options = combined(
 )
 
 
-def pages_of(given: Mapping[str, Any]) -> Asked | None:
+def pages_of(given: Mapping[str, Any]) -> Asked:
     """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
-    pages, hdu, palette = (given[name] for name in ("pages", "hdu", "palette"))
-    if pages is None and hdu is None and palette is None:
-        return None
-    return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
+    asked = ALL if given["pages"] is None else Asked.parse(given["pages"])
+    return asked._replace(hdu=given["hdu"], palette=given["palette"] or "auto")
 
 
 def typed(context: click.Context) -> dict[str, Any]:

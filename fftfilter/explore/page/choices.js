@@ -1,9 +1,10 @@
 /** The right column: goals, then the fields of the one that is chosen, what else there is, and the code. */
 
 import { cover } from "./frame.js";
-import { button, div, fold, h, icon, para, put, segments, span } from "./dom.js";
+import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, textField } from "./fields.js";
 import { groupsOf } from "./groups.js";
+import { presetsOf } from "./presets.js";
 import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
 import { isCurrent, WHOLE } from "./state.js";
 import { frequencyOf } from "./units.js";
@@ -109,9 +110,10 @@ export function choicesOf(store, page, { focusNotch }) {
   const pages = para("mute small");
   const summary = span("mute small cut");
   const more = fold("", [h("b", {}, "More"), summary], div("part", ...others.map(([field]) => field.root), pages));
-  const code = codeOf(store);
+  const code = codeOf(store, facts);
+  const presets = presetsOf(store);
   const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
-  const root = div("body", start.root, body);
+  const root = div("body", start.root, body, div("folds", presets.root));
 
   /** @param {import("./state.js").State} state */
   const draw = (state, got) => {
@@ -123,6 +125,7 @@ export function choicesOf(store, page, { focusNotch }) {
     put(start.root, { hidden: isChosen || view.way === "learn" });
     put(body, { hidden: !isChosen || view.way === "learn" });
     start.draw(state, got);
+    presets.draw(state, got);
     if (!isChosen) return;
     put(title, { text: goal.name });
     put(text, { text: goal.text });
@@ -136,19 +139,28 @@ export function choicesOf(store, page, { focusNotch }) {
     put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
     code.draw(state, got);
   };
-  return { root, rail, draw, choose };
+  return { root, rail, draw, choose, load: presets.load };
 }
 
-/** The command and the Python of what is shown. Copy waits until they are those of the state. */
-function codeOf(store) {
+/** The command, the Python and the recipe of what is shown. Copy waits until they are those of the state. */
+function codeOf(store, facts) {
   let language = "command";
-  const tabs = segments("Language", { command: "Command", python: "Python" }, (value) => {
+  const tabs = segments("Language", { command: "Command", python: "Python", recipe: "Recipe" }, (value) => {
     language = value;
     store.changed();
   });
   const copy = button("ol", "Copy", null);
+  const file = button("ol ic", icon("dl"), () => giveFile(new Blob([pre.textContent]), facts().out.replace(/(\.\w+)?$/, ".json")), {
+    "aria-label": "Download the recipe",
+    title: "Download the recipe: fftfilter apply reads it",
+  });
   const pre = h("pre", { tabindex: "0", "aria-label": "Code" });
-  const root = fold("code", [h("b", {}, "As code"), span("mute small", "command, Python")], div("row", tabs.root, span("sp"), copy), pre);
+  const root = fold(
+    "code",
+    [h("b", {}, "As code"), span("mute small", "command, Python, recipe")],
+    div("row wrap", tabs.root, span("sp"), file, copy),
+    pre,
+  );
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
     try {
@@ -162,6 +174,7 @@ function codeOf(store) {
   const draw = (state, got) => {
     tabs.draw(language);
     const isNow = isCurrent(state, got);
+    put(file, { hidden: language !== "recipe", disabled: !isNow });
     put(copy, { disabled: !isNow, text: isNow ? "Copy" : "Copy waits" });
     put(pre, { text: got.words?.[language] ?? "", "data-old": !isNow, class: language });
   };

@@ -78,6 +78,13 @@ export function list(element, items, make) {
   element.replaceChildren(...items.map(make));
 }
 
+/** Give the browser a file to keep. @param {Blob} blob @param {string} name */
+export function giveFile(blob, name) {
+  const url = URL.createObjectURL(blob);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** Return the children of an SVG group, as many as there are items; more are made, and fewer are left. */
 export function children(group, count, make) {
   while (group.children.length > count) group.lastChild.remove();

@@ -3,6 +3,7 @@
 import { button, div, h, list, para, put, span, svg } from "./dom.js";
 import { hintOf } from "./fields.js";
 import { isSame } from "./outlines.js";
+import { rounded } from "./settings.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
 const WEAKEST = 10;
@@ -44,7 +45,7 @@ export function groupsOf(store, { units, facts }) {
 
   const keep = (peak, isRemoved) => {
     const kept = (store.state.asked.settings.keep ?? []).filter((each) => !isSame(each, peak));
-    store.set({ keep: isRemoved ? kept : [...kept, { fx: Number(peak.fx.toFixed(5)), fy: Number(peak.fy.toFixed(5)) }] });
+    store.set({ keep: isRemoved ? kept : [...kept, rounded(peak)] });
   };
 
   const rowOf = ({ peak, isKept, index }) => {

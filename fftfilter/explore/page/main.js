@@ -6,7 +6,7 @@
  *   frame.js colors.js view.js       pixels from the server; a spectrum as colors; which part is on the screen
  *   stage.js gestures.js             a canvas; zoom and move
  *   picture.js spectrum.js outlines.js plots.js tray.js      the two pictures, the handles, curves, what is below
- *   choices.js fields.js groups.js learn.js save.js top.js keys.js      all around them
+ *   choices.js fields.js groups.js presets.js learn.js save.js top.js keys.js      all around them
  */
 
 import { choicesOf } from "./choices.js";
@@ -16,9 +16,10 @@ import { learnOf, waveOf } from "./learn.js";
 import { live } from "./live.js";
 import { pictureOf } from "./picture.js";
 import { gainPlot } from "./plots.js";
+import { chosenOf } from "./presets.js";
 import { address, get, questions } from "./questions.js";
 import { saveOf } from "./save.js";
-import { GOALS, optionsOf, requestOf, settingsOf } from "./settings.js";
+import { GOALS, optionsOf, requestOf } from "./settings.js";
 import { spectrumOf } from "./spectrum.js";
 import { hashOf, stateOf, Store } from "./state.js";
 import { topOf } from "./top.js";
@@ -53,10 +54,8 @@ async function begin() {
     }
   }
   const facts = await factsOf("");
-  const number = (text, unit) => get(address("number", { text, unit, pixel_size: facts.start.options?.pixel_size }));
-  const settings = facts.start.command ? await settingsOf(facts.start, number) : null;
-  const goal = settings ? (settings.auto ? "dots" : "hand") : null;
-  return { facts, asked: { file: facts.name, page: 0, goal, settings, wrong: null }, view: {} };
+  const chosen = facts.start.command ? await chosenOf(facts.start, facts.name) : { goal: null, settings: null };
+  return { facts, asked: { file: facts.name, page: 0, ...chosen, wrong: null }, view: {} };
 }
 
 async function start() {
@@ -140,6 +139,7 @@ async function start() {
   questions(store, addressesOf(facts, commands, picture.look));
   listenToKeys(store, { facts, choices, picture, saving, top, tray, files });
   listenToDrops(async (file) => {
+    if (/\.json$/i.test(file.name)) return choices.load(file);
     store.say(`Opening ${file.name}`);
     const response = await fetch(address("drop", { name: file.name }), { method: "POST", body: file });
     const answer = await response.json();

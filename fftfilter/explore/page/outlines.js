@@ -1,7 +1,7 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
 import { children, draggable, movable, para, put, steppable, svg } from "./dom.js";
-import { cutoffsOf, isBand, notchesName } from "./settings.js";
+import { cutoffsOf, isBand, notchesName, rounded } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
 const LABEL = { radius: "Cutoff", inner: "Inner cutoff", outer: "Outer cutoff", spare: "What stays" };
@@ -253,7 +253,7 @@ function gripAt(place, center, r, index) {
 }
 
 const distance = ({ fx, fy }) => Math.hypot(fx, fy);
-const within = ({ fx, fy }) => ({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)), fy: Math.min(NYQUIST, Math.max(-NYQUIST, fy)) });
+const within = ({ fx, fy }) => rounded({ fx: Math.min(NYQUIST, Math.max(-NYQUIST, fx)), fy: Math.min(NYQUIST, Math.max(-NYQUIST, fy)) });
 
 /** Return where else a notch takes out: its conjugate, its multiples, and theirs. */
 function multiples({ fx, fy }, count) {

@@ -152,7 +152,8 @@ export function pictureOf(store, facts, ask) {
   const drawReadout = (state, got) => {
     const found = got.pointer;
     if (!pointer || !found?.before) return put(readout, { text: "Point at the picture to see its values" });
-    const levels = (values) => values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + brief(value, 6)).join(" ");
+    const levels = (values) =>
+      values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + (value === null ? "missing" : brief(value, 6))).join(" ");
     const pixel = facts().pixel_size?.across_m;
     const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";

@@ -26,7 +26,12 @@ function plotOf(label, redraw, left = MARGIN.left) {
   return { root, box };
 }
 
-const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+/** A line through points, with gaps where y is NaN. */
+const path = (points) => {
+  const isKnown = (point) => Boolean(point) && !Number.isNaN(point[1]);
+  const to = ([x, y], i) => `${isKnown(points[i - 1]) ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+  return points.map((point, i) => (isKnown(point) ? to(point, i) : "")).join("");
+};
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 /** Put labels on an axis: `[x, y, text, anchor]`. */
@@ -157,11 +162,11 @@ export function profilePlot(store, { facts, ask }) {
     const { profile } = state.view;
     const found = got.profile;
     if (!box.isShown || !found?.before || !profile) return;
-    const mean = (values) => values[0].map((_, i) => values.reduce((sum, each) => sum + each[i], 0) / values.length);
+    const mean = (values) => values[0].map((_, i) => values.reduce((sum, each) => sum + (each[i] ?? NaN), 0) / values.length);
     const one = mean(found.before);
     const other = found.after && found.id === state.number ? mean(found.after) : null;
-    const all = [...one, ...(other ?? [])];
-    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const all = [...one, ...(other ?? [])].filter((value) => !Number.isNaN(value));
+    const [low, high] = all.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
     const y = (value) => box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top);
     const line = (values) => path(values.map((value, i) => [box.left + ((box.right - box.left) * i) / (values.length - 1), y(value)]));
     put(before, { d: line(one) });

@@ -1,6 +1,6 @@
 /** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
 
-import { button, div, h, icon, para, put, span } from "./dom.js";
+import { button, div, giveFile, h, icon, para, put, span } from "./dom.js";
 import { requestOf } from "./settings.js";
 import { isCurrent, missingOf } from "./state.js";
 import { brief } from "./units.js";
@@ -94,9 +94,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       const body = JSON.stringify({ request: requestOf(state, commands), out: name, folder: isFolder, ...how });
       const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
       if (how.download && response.ok) {
-        const url = URL.createObjectURL(await response.blob());
-        h("a", { href: url, download: name }).click();
-        setTimeout(() => URL.revokeObjectURL(url), 60_000);
+        giveFile(await response.blob(), name);
         store.say(`Downloaded: ${name}`);
       } else {
         const answer = await response.json();
@@ -147,7 +145,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       return ["spin", pages, ["Cancel", cancel]];
     }
     if (got.changed) return ["bad", got.changed, ["Open again", reload]];
-    if (said) return [said.failed ? "bad" : "ok", said.text, null];
+    if (said) return [said.failed ? "bad" : "ok", said.text, said.action];
     if (!asked.settings) return ["", "Nothing is filtered yet", null];
     if (missingOf(asked)) return ["", missingOf(asked), null];
     if (asked.wrong?.reason) return ["bad", "The number in red is not understood", null];

@@ -93,8 +93,11 @@ export function withCommand(settings, command, facts) {
   return next;
 }
 
-const notchText = ({ fx, fy, width }) => [Number(fx.toFixed(5)), Number(fy.toFixed(5)), ...(width ? [textOf(width)] : [])].join(",");
-const waveText = ({ fx, fy }) => `${Number(fx.toFixed(5))},${Number(fy.toFixed(5))}`;
+const notchText = ({ fx, fy, width }) => [fx, fy, ...(width ? [textOf(width)] : [])].join(",");
+const waveText = ({ fx, fy }) => `${fx},${fy}`;
+
+/** Return the place of a wave with the digits that the page gives it; a recipe may have more. */
+export const rounded = ({ fx, fy }) => ({ fx: Number(fx.toFixed(5)), fy: Number(fy.toFixed(5)) });
 
 /** Return the options of a request. @param {any} settings @param {Record<string, string[]>} commands */
 export function optionsOf(settings, commands) {

@@ -5,7 +5,7 @@ import { button, div, h, para, put, segments, select, span } from "./dom.js";
 import { Surface, tintTable } from "./frame.js";
 import { listen } from "./gestures.js";
 import { outlinesOf } from "./outlines.js";
-import { notchesName } from "./settings.js";
+import { notchesName, rounded } from "./settings.js";
 import { isStale } from "./state.js";
 import { stageOf } from "./stage.js";
 import { angleOf, brief, decibels, lengthOf, NYQUIST } from "./units.js";
@@ -75,11 +75,11 @@ export function spectrumOf(store, { units, facts }) {
     if (asked.goal === "hand" && asked.settings && way === "filter") {
       const name = notchesName(asked.settings);
       const notches = asked.settings[name] ?? [];
-      const notch = near ? { fx: near.fx, fy: near.fy, width: { value: Number(near.width_cyc.toPrecision(3)), unit: "cyc" } } : { fx, fy };
+      const notch = near ? { ...rounded(near), width: { value: Number(near.width_cyc.toPrecision(3)), unit: "cyc" } } : rounded({ fx, fy });
       store.set({ [name]: [...notches, notch] });
       store.draw();
       outlines.focusNotch(notches.length);
-    } else store.look({ wave: near ? { fx: near.fx, fy: near.fy } : { fx: Number(fx.toFixed(5)), fy: Number(fy.toFixed(5)) } });
+    } else store.look({ wave: near ? { fx: near.fx, fy: near.fy } : rounded({ fx, fy }) });
   };
 
   /** Paint the spectrum, if what it is painted from has changed. */

@@ -101,9 +101,14 @@ export class Store {
     this.changed();
   }
 
-  /** Say what was done, or what has failed: it stands until something else is asked for. */
-  say(text, failed = false) {
-    this.take("said", { text, failed, number: this.state.number });
+  /**
+   * Say what was done, or what has failed: it stands until something else is asked for.
+   *
+   * @param {string} text @param {boolean} [failed]
+   * @param {[string, () => void] | null} [action]  a button beside it: its word, and what it does
+   */
+  say(text, failed = false, action = null) {
+    this.take("said", { text, failed, action, number: this.state.number });
   }
 
   /** End a step: what is chosen now is what undo comes back to. */

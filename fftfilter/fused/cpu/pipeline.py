@@ -36,13 +36,13 @@ from . import mixed_radix
 from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
 
 if TYPE_CHECKING:
+    from ...arrays import Array
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.ramp import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
 
-    Array = np.ndarray[Any, Any]
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.

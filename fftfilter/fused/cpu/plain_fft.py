@@ -25,11 +25,11 @@ from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_wid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ...arrays import Array
     from ...device.launcher import Launcher
     from .. import Shape
     from .program import Axis
 
-    Array = NDArray[Any]
 
 PLANES, LINES, SIGNAL, COLUMNS = range(4)
 KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}

@@ -25,15 +25,13 @@ from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from ...arrays import Array
     from ...device.choice import Device
     from ...output.ramp import Stack
     from ...transfer.edges import Edges
     from ...transfer.radial import Radial
     from .mixed_radix import MixedRadix
 
-    Array = NDArray[Any]
     Axis = MixedRadix | Bluestein
 
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.

@@ -39,6 +39,7 @@ from .transform import DEFAULT
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from ...arrays import Array
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.ramp import Stack
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from ...transfer.edges import Edges
     from .transform import Limits
 
-    Array = np.ndarray[Any, Any]
 
 # Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     import pyopencl as cl
 
+    from ...arrays import Array
     from ...device.launcher import Launcher
     from .. import Shape
     from .transform import Limits
 
-    Array = np.ndarray[Any, Any]
 
 # Numbers from which places no longer fit into 32 bits.
 MOST_NUMBERS = 1 << 32

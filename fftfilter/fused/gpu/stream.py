@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +25,12 @@ from .pipeline import OfPictures
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    from numpy.typing import NDArray
 
+    from ...arrays import Array
     from ...device.memory_pool import PageLocked
     from ...output.histogram import Ramps
     from .pipeline import FusedGpuPipeline
 
-    Array = NDArray[Any]
 
 # One stack that is copied in, one in work, one that is copied out, and one more so that none of the three waits for
 # the host.

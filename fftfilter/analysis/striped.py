@@ -1,0 +1,109 @@
+"""Finds whether a picture has stripes, and along which angles.
+
+Stripes of many periods are a ridge of the spectrum: a line through DC whose power, on the mean of its logarithm, stands
+out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
+is the profile across: the steps of its grey levels are the same in all parts of the picture's length, which an edge is
+not, and do not repeat, as lines of text do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .power import middle, spectrum
+from .surroundings import at
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..arrays import Array
+    from .power import Power
+
+    Floats = NDArray[np.float64]
+
+# Pixels of the shorter side; those of a side of the middle that is searched.
+SMALLEST, MOST = 64, 1024
+# Bins beside the ridge; stripes of longer periods, in pixels, are not looked for.
+BESIDE, SPARED = (-9, -7, -5, 5, 7, 9), 30
+# The most ridges that are tried, and how far they stand out, as a logarithm. Between these distances, in degrees, the
+# others stand out by at most that part of it: a wide ridge is that of blurred or bent edges.
+TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
+# Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
+# least so many pixels.
+PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
+# The least step from pixel to pixel, with white as 255; smaller ones come from rounding.
+FAINTEST = 0.1
+
+
+def angles_of_stripes(planes: Array, white: float) -> list[float]:
+    """Return the angles in degrees of the stripes of a picture ``(channels, height, width)``, the strongest first."""
+    plane = middle(planes, min(planes.shape[1], MOST), min(planes.shape[2], MOST)).mean(axis=0, dtype=np.float64)
+    if min(plane.shape) < SMALLEST:
+        return []
+    ridges, found = _ridges(plane, white), []
+    near, far = (round(degrees * len(ridges) / 180) for degrees in (NEAR, FAR))
+    for _ in range(TRIED):
+        best = int(ridges.argmax())
+        if ridges[best] < STANDS_OUT:
+            break
+        around = np.roll(ridges, far - best)[: 2 * far + 1]
+        is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
+        upright = round(2 * best / len(ridges)) * len(ridges) / 2
+        angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
+        if is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * white / 255):
+            found.append(angle)
+        ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
+    return found
+
+
+def _ridges(plane: Floats, white: float) -> Floats:
+    """Return how far the ridge of each angle of stripes stands out, from 0 up to 180 degrees."""
+    height, width = plane.shape
+    n, power = min(height, width), spectrum(plane[None], white).power[0]
+    power = np.log(power + max(float(power.max()) * 1e-12, 1e-30))
+    # At the highest frequency a bin apart.
+    angles = np.linspace(0, np.pi, int(np.pi * n / 2), endpoint=False)[:, None]
+    means = along_ridges(power, width, angles, np.arange(n // SPARED, n // 2) / n).mean(axis=2, dtype=np.float64)
+    return np.asarray(means[0] - means[1:].mean(axis=0))
+
+
+def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
+    """Return the power at frequencies f across angles in radians, and that so many bins beside the ridge of each."""
+    height = len(power)
+    beside = np.array([0, *BESIDE])[:, None, None] / min(height, width)
+    fx, fy = f * np.sin(angles) + beside * np.cos(angles), f * np.cos(angles) - beside * np.sin(angles)
+    return at(power, width, *(np.rint(each).astype(np.int64) for each in (fy * height, fx * width)))
+
+
+def _profiles(plane: Floats, angle: float) -> Floats:
+    """Return the mean grey levels along an angle in each part of the length; NaN beside the picture."""
+    (y, x), turn = np.indices(plane.shape), np.radians(angle)
+    across, along = np.rint(x * np.sin(turn) + y * np.cos(turn)).astype(np.int64), x * np.cos(turn) - y * np.sin(turn)
+    across -= across.min()
+    columns = int(across.max()) + 1
+    along = (PARTS * (along - along.min()) / (np.ptp(along) + 1)).astype(np.int64)
+    places = (along * columns + across).ravel()
+    counts = np.bincount(places, minlength=PARTS * columns)
+    sums = np.bincount(places, plane.ravel(), PARTS * columns)
+    is_long = counts >= np.median(counts[counts > 0]) / 4
+    return np.where(is_long, sums / np.maximum(counts, 1), np.nan).reshape(PARTS, columns)
+
+
+def _is_striped(profiles: Floats, least: float) -> bool:
+    """Whether the steps of profiles are alike in neighboring parts, exceed ``least``, and do not repeat across them."""
+    steps = np.diff(profiles, axis=1)
+    for row in steps:
+        valid = np.abs(row[np.isfinite(row)])
+        limit = 3 * np.median(valid) if valid.size else 0.0  # an edge counts no more than a stripe
+        row[:] = np.clip(np.nan_to_num(row), -limit, limit)
+    power = np.maximum(np.square(steps).sum(axis=1), 1e-30)
+    alike = (steps[1:] * steps[:-1]).sum(axis=1) / np.sqrt(power[1:] * power[:-1])
+    whole = steps.mean(axis=0)
+    if np.median(alike) < ALIKE or np.median(np.abs(whole)) < least:
+        return False
+    n = len(whole)
+    repeated = np.correlate(whole, whole, "full")[n - 1 :] / (whole @ whole) * n / np.arange(n, 0, -1)
+    first = max(SHIFTED, int((repeated < 0).argmax()))
+    return bool(repeated[first : n // 3].max(initial=0) <= REPEATED)

@@ -1,0 +1,119 @@
+"""Images in arrays of other libraries than NumPy: the result is an array of the same library.
+
+xarray   names, coordinates and attributes stay; the dimensions y and x are the image's, wherever they stand
+Dask     filtered later, chunk by chunk, as docs/python.md says
+others   by NumPy's protocols: in by ``__array__`` or ``__dlpack__``, out by ``__array_wrap__`` or
+         ``__array_namespace__``; NumPy's if the library has neither of the last two
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import as_numpy, check_image, pixel_type, type_of_output
+from ..errors import ParameterError
+from ..output.modes import MODES
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ..arrays import Array
+    from .filter import Filter
+
+# Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.
+_PIXELS_A_LAUNCH = 1 << 22
+
+
+def is_of(library: str, kind: str, given: object) -> bool:
+    """Whether something is an array of a library, which is not imported for it."""
+    return isinstance(given, getattr(sys.modules.get(library), kind, ()))
+
+
+def filtered(filter_: Filter, image: Any, channel_axis: int | None, **of_call: Any) -> Any:
+    """Return a filtered image as an array of its library; ``of_call`` and errors are those of the filter's call."""
+    if is_of("xarray", "DataArray", image):
+        upright, channel_axis, missing = as_upright(image, channel_axis, of_call["missing"])
+        made = filter_(upright.data, channel_axis=channel_axis, **{**of_call, "missing": missing})
+        return upright.copy(deep=False, data=made).transpose(*image.dims)
+    if is_of("dask.array", "Array", image):
+        return later(copy.copy(filter_), image, channel_axis, **of_call)
+    result = filter_(as_numpy(image), channel_axis=channel_axis, **of_call)
+    if hasattr(image, "__array_wrap__"):
+        return image.__array_wrap__(result)
+    if hasattr(image, "__array_namespace__"):
+        return image.__array_namespace__().asarray(result, device=image.device)
+    return result
+
+
+def as_upright(image: Any, channel_axis: int | None, missing: Any) -> tuple[Any, int | None, Any]:
+    """Return an array of xarray with y and x as its last dimensions, and what belongs to it; others as they are."""
+    if not is_of("xarray", "DataArray", image) or not {"y", "x"} <= set(image.dims):
+        return image, channel_axis, missing
+    upright = image.transpose(..., "y", "x")
+    if channel_axis in range(-image.ndim, image.ndim):
+        channel_axis = upright.dims.index(image.dims[channel_axis])
+    if is_of("xarray", "DataArray", missing):
+        missing = missing.transpose(*upright.dims, missing_dims="ignore").data
+    elif np.ndim(missing) == image.ndim:
+        missing = np.transpose(missing, image.get_axis_num(upright.dims))
+    return upright, channel_axis, missing
+
+
+# Dask
+
+
+def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing: Any = None, **of_call: Any) -> Any:
+    """Return a Dask array that will be what a filter makes of one; raises ParameterError for what is not an image.
+
+    The filter is sent to the processes that compute, each of which opens its device once.
+    """
+    from dask.array import asarray, map_blocks
+    from dask.base import tokenize
+
+    check_image(tuple(n or 1 for n in images.shape), images.dtype, channel_axis)  # a stack may be empty
+    whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
+    each = None
+    if np.ndim(missing) == images.ndim or (missing is not None and channel_axis is None):
+        each, missing = asarray(missing), None
+        if each.shape != images.shape[-each.ndim :]:
+            raise ParameterError(f"missing is an array of shape {each.shape}: give one of shape {images.shape}")
+        each = each.rechunk(whole.chunks[-each.ndim :])
+    # Without an array to go by, Dask would call the filter to see what it gives.
+    empty = np.empty((0,) * images.ndim, _dtype(filter_, images.dtype, of_call.get("dtype")))
+    key = tokenize(type(filter_), filter_.transfer, filter_.options)
+    of_call |= {"channel_axis": channel_axis, "missing": None if missing is None else as_numpy(missing)}
+    return map_blocks(_filter_block, whole, each, filter_, key, of_call, dtype=empty.dtype, meta=empty)
+
+
+def _dtype(filter_: Filter, given: np.dtype[Any], dtype: DTypeLike | None) -> np.dtype[Any]:
+    """Return the type that a filter gives."""
+    if MODES[filter_.options.get("output", "magnitude")].is_values:
+        return np.dtype(np.float64 if filter_.options.get("precision") == "double" else np.float32)
+    return type_of_output(dtype, pixel_type(given))
+
+
+_one_chunk_at_a_time = threading.Lock()
+_open: dict[str, Filter] = {}
+"""The filter that this process used last for a chunk, by its token."""
+
+
+def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str, of_call: dict[str, Any]) -> Array:
+    if not block.size:
+        return np.empty(block.shape, _dtype(filter_, block.dtype, of_call.get("dtype")))
+    if missing is not None:
+        of_call = {**of_call, "missing": missing}
+    with _one_chunk_at_a_time:
+        if key not in _open:
+            _open.clear()
+            _open[key] = filter_
+        filter_ = _open[key]
+        if block.ndim == 2 or of_call["channel_axis"] is not None or missing is not None:
+            return filter_(block, **of_call)
+        at_once = max(1, _PIXELS_A_LAUNCH // block[0].size)
+        parts = [filter_(block[first : first + at_once], **of_call) for first in range(0, len(block), at_once)]
+    return np.concatenate(parts)

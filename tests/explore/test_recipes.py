@@ -1,0 +1,129 @@
+"""Recipes of a page: those that it gives are the command line's, and those that it takes read no other file."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from .conftest import request_for
+
+DEEP = '{"fftfilter_recipe": 1, "transfer": ' + "[" * 200_000 + "]" * 200_000 + "}"
+OF_COMMANDS = [
+    "lowpass --radius 8px --shape gaussian --output keep --edges mirror",
+    "bandstop --large 40px --small 3px --notch 0.123456789,0.047,0.006cyc",
+    "highpass --radius 2.6um --pixel-size 65nm --scale 0:40",
+    "notch --auto --strength 20 --keep 0.123456,0.2 --edges mirror",
+    "stripes --angle 33 --width 0.003cyc --spare 20px",
+    "lowpass --radius 30 --shape butterworth --order 3 --stripes 90",
+]
+
+
+def text_of(parts='{"kind": "lowpass", "radius": "8px"}', others=""):
+    """Return the text of a recipe with parts and other keys."""
+    return f'{{"fftfilter_recipe": 1, "transfer": [{parts}]{others}}}'
+
+
+@pytest.fixture
+def picture(tmp_path):
+    levels = np.random.default_rng(3).integers(0, 256, (48, 40), np.uint8)
+    Image.fromarray(levels).save(tmp_path / "in.png")
+    return tmp_path / "in.png"
+
+
+async def loaded(page, text, name="soft.json"):
+    """Return the status and the answer for the file of a recipe."""
+    async with page.session.post(page.url + "recipe", params={"name": name}, data=text) as response:
+        return response.status, await response.json()
+
+
+@pytest.mark.parametrize("words", OF_COMMANDS)
+def test_the_recipe_of_a_page_is_the_file_of_save_recipe_and_is_loaded_again(visit, run, picture, words):
+    file = picture.with_name("soft.json")
+    run([*shlex.split(words), "--save-recipe", str(file), str(picture), str(picture.with_name("out.png"))])
+
+    async def load(page):
+        status, start = await loaded(page, file.read_bytes())
+        assert status == 200, start
+        words, *_ = await page.answer(request_for(start["command"], rest=False, **start["options"]))
+        return words["recipe"]
+
+    assert visit(load, picture) == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is not a recipe in JSON"),
+        ("[]", "is not a recipe: one is written by --save-recipe"),
+        ("\xff", "is not a recipe in JSON"),
+        (DEEP, "is nested too deep"),
+        ('{"fftfilter_recipe": 2, "transfer": []}', "is of version 2, and this program reads 1: update fftfilter"),
+        ('{"fftfilter_recipe": true, "transfer": []}', "is invalid: fftfilter_recipe is 1"),
+        ('{"fftfilter_recipe": 1}', "a recipe needs 'transfer'"),
+        ('{"fftfilter_recipe": 1, "transfer": {}}', "transfer"),
+        (text_of('{"kind": "load", "file": "in.png"}'), "reads no masks"),
+        (text_of('{"kind": "save"}'), "is unknown"),
+        (text_of('{"kind": "lowpass", "radius": NaN}'), "the number NaN is out of range"),
+        (text_of('{"kind": "lowpass", "radus": 1}'), "has no key 'radus'"),
+        (text_of(others=', "scale": 1e999'), "is out of range"),
+        (text_of(others=', "depth": 6'), "--depth is not for a page to set"),
+        (text_of(others=', "\\ud800": 1'), "is not a recipe in JSON"),
+        (text_of(", ".join(['{"kind": "stripes", "angle": 0}'] * 501)), "at most 500"),
+        (text_of('{"kind": "stripes", "angle": 33}, {"kind": "stripes", "angle": 9}'), "one angle of stripes"),
+        (text_of('{"kind": "wiener", "noise": 8}'), "the page has no wiener"),
+        (text_of('{"kind": "descreen"}', ', "method": "descreen"'), "the page has no descreen"),
+    ],
+)
+def test_a_recipe_that_is_refused_is_told_in_a_line(visit, picture, text, said):
+    data = text.encode("latin-1")
+    status, answer = visit(lambda page: loaded(page, data), picture)
+    line = answer["error"].replace('"', "'")
+    assert status == 400
+    assert line.startswith("soft.json: ")
+    assert said in line
+    assert "\n" not in line
+    assert len(line) < 400
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"transfer": [{"kind": "mask_file", "file": "%s"}]},
+        {"transfer": [{"kind": "mask_file", "file": "%s", "digest": "0" * 32}]},
+        {"transfer": [], "region": "%s"},
+        {"transfer": [], "protect": {"file": "%s"}},
+        {"transfer": [], "missing": "%s"},
+    ],
+)
+def test_a_page_reads_no_file_that_a_recipe_names(picture, monkeypatch, names):
+    from fftfilter.commands.explore import Commands
+
+    read = []
+    for reader in ("images.raw", "transfer.gains.mask_file", "files.sources.content"):
+        monkeypatch.setattr(f"fftfilter.{reader}", lambda *given: read.append(given))
+    lines = set()
+    for file in (str(picture), str(picture.with_name("none.png")), "1.5", "http://127.0.0.1:9/x"):
+        text = json.dumps({"fftfilter_recipe": 1, **names}).replace("%s", file)
+        with pytest.raises(ValueError, match="which reads no masks: use fftfilter apply") as error:
+            Commands(None, str(picture), ()).of_recipe(text.encode(), "a.json")
+        lines.add(str(error.value))
+    assert len(lines) == 1  # nobody learns which files there are
+    assert read == []
+
+
+def test_a_recipe_of_a_megabyte_is_refused_in_a_line_and_the_page_goes_on(visit, picture):
+    async def load(page):
+        parts = ", ".join(['{"kind": "stripes", "angle": 0}'] * 20_000)
+        many = await loaded(page, text_of(parts), "\n\x07" + "x" * 5000)
+        large = await loaded(page, b" " * (1 << 21))
+        return many, large, await page.get("picture")
+
+    (status, many), (too_large, line), (going_on, _) = visit(load, picture)
+    assert (status, too_large, going_on) == (400, 413, 200)
+    assert many["error"].isprintable()
+    assert len(many["error"]) < 400
+    assert line == {"error": "Request Entity Too Large"}
