@@ -19,7 +19,7 @@ from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
 from ..output.ramp import Quantized, on_valid, ramps
-from ..output.rounding import deviation
+from ..output.rounding import WEAK, deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
@@ -52,22 +52,26 @@ def filtered(
         own = ramps(output, scale, [unit], **of_output)
     far = float(deviation(whole).max()) * described.transfer.largest
 
-    def pixels(values: Array) -> Quantized:
-        return on_valid(values, planes, holes, own, deviation=far, **of_output)
-
     of_values = prepared.of_values()
     base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
-    values, found = call(of_values, whole, 0, {}, observe)
-    if is_values or base.any():  # 0 makes a zero of a -0
-        values += base
-    if is_values:
-        values, unit = values * unit, 1.0
-    made, weak = pixels(values), found.weak
+    of_unit = unit if is_values else 1.0
+
+    def pixels(by: Prepared, observe: Observe = None) -> tuple[Quantized, int]:
+        values, found = call(by, whole, 0, {}, observe)
+        if is_values or base.any():  # 0 makes a zero of a -0
+            values += base
+        if is_values:
+            values = values * unit
+        return on_valid(values, planes, holes, own, deviation=far, **of_output), found.weak
+
+    made, weak = pixels(of_values, observe)
     is_undecided = made.undecided * holes.size > max(1.5, (holes.size - np.count_nonzero(holes)) / 750)
-    if is_undecided and launcher.real == np.float32 and launcher.device.fp64:
-        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0] + base), 1
+    # What went around the transforms may cancel what went through them.
+    is_canceled = made.largest < WEAK * np.abs(base).max() * of_unit
+    if (is_undecided or is_canceled) and launcher.real == np.float32 and launcher.device.fp64:
+        made, weak = pixels(of_values.in_double())[0], 1
     prepared.engine = of_values.engine
-    return made.pixels, Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
+    return made.pixels, Found(np.array([(0.0, made.largest * unit / of_unit)]), [made.clipped], weak)
 
 
 def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
