@@ -363,6 +363,7 @@ KINDS: dict[str, Kind] = {
             ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
             wiener_options,
             factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
+            value_of=lambda given: str(given.pop("noise") or "auto"),
             output="keep",
             edges="mirror",
             is_on_page=False,

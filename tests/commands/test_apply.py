@@ -81,6 +81,13 @@ def test_a_given_option_sets_a_value_back_to_its_default(run, recipe, tmp_path):
     assert b"--png-level" not in run("apply", "--show", "--png-level", "1", recipe)[1]
 
 
+@pytest.mark.parametrize(("noise", "words"), [(None, "--noise=auto"), (8, "--noise=8")])
+def test_noise_is_shown_as_the_command_takes_it(run, tmp_path, noise, words):
+    recipe = {"fftfilter_recipe": 1, "transfer": [{"kind": "wiener", "noise": noise}]}
+    (tmp_path / "noise.json").write_text(json.dumps(recipe | {"output": "keep", "edges": "mirror"}))
+    assert run("apply", "--show", tmp_path / "noise.json")[1].decode().startswith(f"fftfilter wiener {words}")
+
+
 def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     code, out, err = run("apply", "--show", recipe)
     assert (code, err) == (0, "")
