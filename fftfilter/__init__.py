@@ -11,9 +11,10 @@ for the transfer functions that it is made of, ``apply_mask`` for any mask of on
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 TYPE_CHECKING = False  # as type checkers take it; to import it from typing takes 3 ms of every start
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from .analysis.search import find_peaks as find_peaks

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .errors import MissingError, ParameterError, is_masked
 from .output.ramp import PIXELS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
     from .output.ramp import Stack
 
     Array = NDArray[Any]

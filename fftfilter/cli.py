@@ -13,17 +13,15 @@ from __future__ import annotations
 import pkgutil
 import re
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from . import __version__, commands, signals
 from .errors import FftfilterError, TooLargeError
 from .files.standard_streams import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"

@@ -13,6 +13,7 @@ Dask is `pip install 'dask[array]' distributed`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
@@ -25,8 +26,6 @@ except ImportError as error:
     raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
 P = ParamSpec("P")

@@ -7,6 +7,7 @@ The color differences have few details of their own, and can be smoothed more th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,8 +24,6 @@ from .transfer.edges import grid_with
 from .transfer.reference import filtered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .arrays import Array
     from .filters.call import Observe
     from .transfer import Transfer

@@ -9,6 +9,7 @@ floor (``output/rounding.py``) has to lie above the largest of these.
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -40,8 +41,6 @@ from .transfer import highpass, mask, notch, reference
 from .transfer.edges import grid_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from .arrays import Array
     from .device.choice import Device
     from .device.launcher import MakePipeline

@@ -11,13 +11,12 @@ that are too long for the fused engine of a GPU.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ParameterError, check_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .staged.algorithms import Algorithm, Option
 
 FUSED, BOOK = "fused", "book"

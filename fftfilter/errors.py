@@ -20,10 +20,7 @@ A message is one line: cause, value, way out. The command line prints it and exi
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 class FftfilterError(Exception):

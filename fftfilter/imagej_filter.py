@@ -9,6 +9,7 @@ with pictures that ImageJ has made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,6 @@ from .system import lacking
 from .transfer.reference import filtered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .arrays import Array
     from .filters.call import Observe
     from .transfer import Transfer

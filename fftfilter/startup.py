@@ -28,6 +28,7 @@ import importlib
 import os
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from importlib.util import LazyLoader
@@ -37,7 +38,6 @@ from typing import TYPE_CHECKING
 from . import signals, system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 

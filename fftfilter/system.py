@@ -11,12 +11,12 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.

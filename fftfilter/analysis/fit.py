@@ -15,6 +15,7 @@ lets through. So waves are subtracted first, each with the amplitude and phase t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,6 @@ from .surroundings import MEDIAN_OF_NOISE
 from .wiener import Rings, cosines, curve, powers_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..arrays import Array, Floats
     from ..transfer import Transfer
     from ..transfer.part import Part

@@ -8,18 +8,16 @@ compared with their fundamental phi, which may be a part of the wave's own frequ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .found import bins_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from .found import Peak
     from .power import Spectrum
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DeviceError, TooLargeError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..arrays import Array
 
     Power = NDArray[np.float32]

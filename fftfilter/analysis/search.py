@@ -12,10 +12,12 @@ Interpolation algorithms for discrete Fourier transforms of weighted signals, 19
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_finite, split, white_of_input
 from ..errors import ParameterError
@@ -27,10 +29,6 @@ from .power import Spectrum, spectrum, window
 from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from ..arrays import Array
     from ..transfer.edges import Edges
     from ..transfer.shapes import ShapeName

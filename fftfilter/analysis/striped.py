@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .power import middle, spectrum
 from .surroundings import at
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..arrays import Array
     from .power import Power
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .found import Peak, canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..arrays import Array
     from .power import Power
 

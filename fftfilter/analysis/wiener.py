@@ -7,18 +7,16 @@ The power is that of the mirrored picture, whose borders leave no cross: the squ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..transfer.fitted import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ..arrays import Array, Floats
     from ..transfer import Transfer
 

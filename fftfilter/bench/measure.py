@@ -7,6 +7,7 @@ some libraries keep spinning after their work and would slow down the next libra
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -26,8 +27,6 @@ from ..output.difference import Difference, transform_bound
 from .tables import Stats, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from ..arrays import Array, Pixels
     from ..device.choice import Device
     from ..transfer import Transfer

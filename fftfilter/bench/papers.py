@@ -9,6 +9,7 @@ speedup   a transform by parallel work-items: McCarthy
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,6 @@ from .measure import MS, check, complex_numbers, gflops, images, measure, ratio
 from .tables import HERE, Lines, Published, Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
-
     from ..arrays import Array
     from ..device.choice import Device
     from ..filters import Filter

@@ -8,6 +8,7 @@ precision, all cores. Only installed libraries take part.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -28,8 +29,6 @@ from .measure import OURS, Peer, complex_numbers, images, timed
 from .tables import Lines, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-
     import pyopencl as cl
 
     from ..arrays import Array

@@ -5,8 +5,10 @@ A recipe has the transfer function, and options by their long names, which are p
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -35,9 +37,6 @@ from .shared.automatic import take_options
 from .shared.options import GroupedOption, combined, option, typed
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
     from ..filters import Filter
     from ..transfer import Transfer
     from ..transfer.part import Part

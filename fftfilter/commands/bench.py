@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import wraps
 from pathlib import Path
@@ -16,8 +17,6 @@ from ..system import lacking
 from .shared.options import combined, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from ..bench.measure import Setting
     from .shared.options import F
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,8 +21,6 @@ from .shared.file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from ..work.recipe import Recipe
 
 REDIRECT = "open.html"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from ..transfer.units import Radius
 from .shared.options import combined, filter_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..output.modes import Output
     from ..transfer import Transfer
     from ..transfer.edges import Edges

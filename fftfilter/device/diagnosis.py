@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +16,6 @@ from . import embedded_pocl
 from .choice import all_devices, choose, open_device, rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from .choice import Device
     from .launcher import MakePipeline
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -12,8 +13,6 @@ import pyopencl as cl
 from ..errors import DeviceError, ParameterError, TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..arrays import Array
     from ..output.histogram import Ramps
     from ..output.ramp import Stack

@@ -9,10 +9,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
     from ..arrays import Array
     from .launcher import Launcher
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -17,8 +18,6 @@ from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     import pyopencl as cl
 
 PRELUDE = "complex.cl"

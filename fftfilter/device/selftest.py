@@ -11,6 +11,7 @@ import os
 import zlib
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +25,6 @@ from .launcher import Launcher
 from .programs import folder as kernels
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .choice import Device
     from .launcher import MakePipeline
 

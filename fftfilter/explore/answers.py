@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..analysis.search import notches
 from ..filters import Filter
@@ -27,10 +29,6 @@ from .session import Worker
 from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ..arrays import Array, Pixels
     from ..output.modes import Output, Scale
     from .request import Request

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from .request import Request, field_of, number_of, read
 from .shown import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
     from ..commands.explore import Commands
     from ..transfer import Transfer
     from .answers import Answer, Answers

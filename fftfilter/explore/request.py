@@ -9,6 +9,7 @@ import io
 import json
 import re
 from base64 import b64encode
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,6 @@ from ..transfer.fitted import USUAL_STRENGTH
 from .shown import Kind, frame, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..arrays import Array
     from ..commands.explore import Commands
     from ..device.launcher import Timing

@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -28,8 +29,6 @@ from .answers import command_line
 from .session import check, is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..commands.explore import Commands
     from .session import Session
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -28,8 +29,6 @@ from .session import Folder, Worker
 from .shown import Kind, frame, levels, reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from ..commands.explore import Commands
     from .session import Session
 

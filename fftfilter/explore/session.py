@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
@@ -27,8 +28,6 @@ from ..work.opened import for_pixels_of, spectrum_of
 from .shown import FilePage, levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..analysis.search import AutoNotches

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from ..analysis.power import spectrum
@@ -18,10 +20,6 @@ from ..preview.panels import square
 from ..work.opened import filled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from .. import images
     from ..analysis.power import Spectrum
     from ..arrays import Array, Holes, Pixels

@@ -24,21 +24,18 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from ..errors import ParameterError
 from . import urls
 from .messages import FileName, shown
 from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]  # a file's bytes in pieces, in their order
 Spare = Collection[Identity | None]  # files that are not replaced, such as the input, by `sources.identity`

@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -18,8 +19,6 @@ from .messages import FileName, reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .atomic import Times
 
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names

@@ -10,13 +10,11 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
+from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
 from ..errors import WriteError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 STANDARD_STREAM = "-"  # the name of standard input and standard output among the names of files
 

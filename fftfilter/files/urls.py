@@ -14,16 +14,13 @@ import errno
 import os
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import ParameterError
 from .messages import FileName, first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")

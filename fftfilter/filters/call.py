@@ -7,12 +7,14 @@ undecided: so near to the edge between two levels that it may put them on either
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Gray, check_finite, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
@@ -22,10 +24,6 @@ from ..output.ramp import Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -12,8 +13,6 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, DTypeLike
 
     from ..device.launcher import Precision

@@ -6,11 +6,13 @@ import copy
 import threading
 import warnings
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from ..arrays import Gray, pixel_type, split
 from ..device.choice import check_process, open_device
@@ -23,10 +25,7 @@ from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self, Unpack
-
-    from numpy.typing import ArrayLike, DTypeLike
 
     from ..arrays import Array
     from ..device.choice import Device

@@ -14,14 +14,13 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..arrays import as_numpy, check_image, pixel_type, type_of_output
 from ..errors import ParameterError
 from ..output.modes import MODES
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
     from ..arrays import Array
     from .filter import Filter
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -18,8 +19,6 @@ from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked

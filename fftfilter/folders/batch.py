@@ -12,6 +12,7 @@ import errno
 import os
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -32,8 +33,6 @@ from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from ..filters import Filter
     from ..output.difference import Difference
     from ..preview.sheet import Row

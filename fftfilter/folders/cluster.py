@@ -11,6 +11,7 @@ import logging
 import os
 import time
 import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from .pool import Death, Worker
 from .processes import share_of_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from distributed import Client
 
 LOCAL = "local"

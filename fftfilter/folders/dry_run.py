@@ -5,6 +5,7 @@ The memory that a picture takes of a device is asked of the device: of one here,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,8 +17,6 @@ from .cluster import LOCAL, connect, explain
 from .pool import device_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from .run import FolderRun
 
     Shape = tuple[int, int, int]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,8 +21,6 @@ from ..files.messages import quoted_if_odd
 from ..files.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
     from ..analysis.found import Peak
     from ..images import PixelSize
     from ..output.difference import Difference

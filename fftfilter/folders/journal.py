@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,6 @@ from ..files.atomic import temporary_name
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Iterable
 
 NAME = ".fftfilter-done.jsonl"
 PREFIX = ".fftfilter-done-"

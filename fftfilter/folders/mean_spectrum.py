@@ -8,6 +8,7 @@ per thread.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +25,6 @@ from ..text import Angle
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
     from ..analysis.power import Spectrum

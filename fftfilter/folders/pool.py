@@ -18,6 +18,7 @@ import threading
 import time
 import zlib
 from collections import deque
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 from itertools import islice
@@ -33,7 +34,6 @@ from ..system import cores
 from .jobs import FAILED, Job, Outcome, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
     from typing import TypeAlias
 
     from .batch import Batch

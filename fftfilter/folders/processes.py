@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,8 +29,6 @@ from .jobs import DeviceLostError
 from .pool import Death, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from .run import Survey
 
 # The time that the start of a process costs the others; most of it is on its own core.

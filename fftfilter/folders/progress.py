@@ -5,12 +5,9 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SECONDS_BETWEEN = 0.1
 _WORTH_A_WORD = 20  # seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from . import journal
 from .jobs import identity, real
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .jobs import Identity, Outcome, Settings
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -41,8 +42,6 @@ from .pool import Pool
 from .report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ..work.recipe import Recipe
     from .jobs import Identity
     from .journal import Journal

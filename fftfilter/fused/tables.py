@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     Complex = NDArray[np.complex128]
 
 

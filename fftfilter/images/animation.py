@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count, takewhile
@@ -33,8 +34,6 @@ from .quiet import damage_as_error, open_raster, quiet_pillow
 from .writing import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .formats import Coding
     from .picture import Picture, Working
 

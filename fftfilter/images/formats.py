@@ -6,6 +6,7 @@ NumPy is not imported here: the command line asks for the extensions before anyt
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,8 +17,6 @@ from ..files.messages import FileName, quoted_if_odd, shown
 from ..files.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .picture import Picture
 
 

@@ -13,6 +13,7 @@ import math
 import re
 import struct
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,6 @@ from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
 from .png_writer import chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from PIL import Image
     from tifffile import TiffPage
 

@@ -11,10 +11,12 @@ import io
 import re
 import struct
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError
@@ -25,9 +27,6 @@ from .png_writer import chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
     from PIL import ImageFile
 
     from .pages import PaletteRule

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +16,6 @@ from ..errors import ParameterError
 from ..text import INCH, METERS, length_text, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from PIL import Image
 
     from .picture import Picture

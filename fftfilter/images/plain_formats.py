@@ -27,19 +27,17 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ReadError
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ..files.atomic import Parts
 
 _PNM = re.compile(rb"P[2356][\s#]")

@@ -6,6 +6,7 @@ import ctypes
 import logging
 import threading
 import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
@@ -18,8 +19,6 @@ from ..files.messages import first_line
 from .formats import RASTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from PIL import ImageFile
 
 _lock = threading.Lock()

@@ -15,6 +15,7 @@ import math
 import re
 import struct
 import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -36,8 +37,6 @@ from .pixel_size import of_description
 from .quiet import damage_as_error, open_raster, quiet_pillow, silence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from PIL import Image
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import io
 import os
 import struct
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from PIL.TiffImagePlugin import COMPRESSION_INFO, STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
 
@@ -22,10 +24,6 @@ from .picture import F32, Picture, samples_of
 from .quiet import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ..files.atomic import Parts
 
 _NONE, _DEFLATE = 1, 8

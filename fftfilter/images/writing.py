@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,8 +26,6 @@ from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, mi
 from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PIL import Image
 
     from .metadata import Metadata

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..device.choice import open_device
 from ..device.launcher import Launcher
@@ -14,7 +15,6 @@ from .reference import sweeps
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    from numpy.typing import NDArray
 
     from ..arrays import Array
     from ..device.launcher import Kernel

@@ -13,6 +13,7 @@ lines are, through which stripes would carry on whatever lies at their ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,6 @@ from ..transfer.edges import grid_with
 from ..transfer.reference import filtered as filter_
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..arrays import Array, Floats, Holes
     from ..output.modes import Channels
     from ..transfer.edges import Edges

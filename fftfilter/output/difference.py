@@ -6,13 +6,12 @@ only to compare: differences travel through processes that do without.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import DTypeLike
 
     from ..arrays import Array

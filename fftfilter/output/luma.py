@@ -8,6 +8,7 @@ F is linear, so that luminance turns each channel c into c + F(Y) - Y, and chrom
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,6 @@ import numpy as np
 from .modes import ALL, check_colors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..arrays import Array
     from .modes import Channels
 

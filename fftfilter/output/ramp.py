@@ -11,19 +11,17 @@ once all values are. Then it is also known whether these are rounding noise, whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .modes import MODES
 from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import DTypeLike
-
     from ..arrays import Array
     from .histogram import Ramps
     from .modes import Output, Range

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
@@ -10,8 +11,6 @@ from unicodedata import combining, normalize
 from PIL import Image, ImageDraw, ImageFont
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..arrays import Pixels
 
     Color = tuple[int, int, int]

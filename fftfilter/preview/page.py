@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 from PIL.Image import fromarray
 
 from ..arrays import Gray, check_image, pixel_type, split
@@ -18,9 +20,6 @@ from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT
 from .report import HIGHEST, FilterReport, about_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike
     from PIL.Image import Image
 
     from ..arrays import Array, Floats, Pixels

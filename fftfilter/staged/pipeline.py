@@ -5,6 +5,7 @@ A transform of arrays by any algorithm is one prepared plan, and the book's flow
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from functools import partial
 from math import prod
 from time import perf_counter_ns
@@ -20,8 +21,6 @@ from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping
-
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher

@@ -19,14 +19,13 @@ does not support go through Bluestein's chirp-z on top of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..arrays import Array
     from ..transfer.radial import Radial
     from .algorithms import Algorithm

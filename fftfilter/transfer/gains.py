@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import images
 from ..arrays import check_finite
@@ -18,8 +19,6 @@ from .part import Part
 from .product import Transfer
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from .grid import Gain
 
 # H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much

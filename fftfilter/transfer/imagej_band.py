@@ -9,6 +9,7 @@ grid. NumPy is imported only for gains on a grid.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -18,8 +19,6 @@ from .product import Transfer
 from .units import Radius, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .grid import Gain
     from .units import RadiusLike
 

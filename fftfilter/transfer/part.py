@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .units import Radius
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import Self
 
     from .grid import Gain

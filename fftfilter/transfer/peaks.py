@@ -11,6 +11,7 @@ that of some channels alone. NumPy is imported only for gains on a grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
@@ -23,7 +24,6 @@ from .shapes import SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from typing import Self
 
     from ..arrays import Array

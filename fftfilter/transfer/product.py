@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -14,8 +15,6 @@ from .part import Part
 from .units import Radius, number, parse_pixel_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ..arrays import Floats
     from .grid import Gain, Support
     from .part import Ridge, Ring

@@ -11,6 +11,7 @@ cycles across the image's shorter side n, on a square image in bins; the default
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -22,8 +23,6 @@ from .shapes import SHAPES, USUAL_ORDER
 from .units import Radius
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .grid import Cutoff, Gain, Support
     from .shapes import ShapeName
     from .units import RadiusLike

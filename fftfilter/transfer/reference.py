@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from ..output.ramp import pixels, ramps
 from ..output.rounding import deviation, offset
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
-
     from .edges import Edges
 
 

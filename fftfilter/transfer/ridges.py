@@ -11,6 +11,7 @@ NumPy is imported only for gains on a grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -22,8 +23,6 @@ from .shapes import gaussian
 from .units import Radius, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .grid import Gain
     from .units import RadiusLike
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib import import_module
 from inspect import signature
@@ -25,8 +26,6 @@ from ..images.formats import FORMATS
 from .product import Transfer, as_given
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from ..files.sources import Identity
 
 VERSION, MARK = 1, "fftfilter_recipe"

@@ -8,11 +8,10 @@ The command line lists the shapes before NumPy is loaded; the functions import i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..arrays import Floats
 
     Gain = Floats

@@ -5,13 +5,12 @@ engine.py    handles n, s, axes, norm and out as NumPy does; transforms, and kee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .engine import Engine, complex_to_complex, half_to_real, lengths_of, real_to_half
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
     from ..device.launcher import Precision

@@ -10,10 +10,12 @@ import math
 import threading
 import warnings
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import as_numpy
 from ..device.choice import open_device
@@ -25,10 +27,6 @@ from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Precision

@@ -6,6 +6,7 @@ Opened -> [a thread: read, decode] -> filtered -> [threads: encode] -> a file th
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +24,6 @@ from .opened import filtered, largest, open_
 from .recipe import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from ..arrays import Array

@@ -5,11 +5,14 @@ Its pictures, or pages, go through a filter as frames: one by one, or several of
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import images
 from ..files import sources
@@ -20,11 +23,6 @@ from ..output.modes import check_colors
 from .missing import USUAL
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..arrays import Array, Holes

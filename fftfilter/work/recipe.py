@@ -5,6 +5,8 @@ NumPy and OpenCL are imported on first use only.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -21,9 +23,6 @@ from ..transfer.product import checked_depth
 from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
     from ..analysis.search import AutoNotches
     from ..arrays import Array, Holes
     from ..filters import Filter

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, pi
@@ -24,8 +25,6 @@ from ..errors import ParameterError, check_unmasked
 from ..files.messages import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
     from ..arrays import Array

@@ -7,6 +7,8 @@ is also in the metadata of an output. ``docs/recipes.md`` describes the file.
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Collection
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,6 @@ from ..transfer import Transfer, saved
 from .recipe import METHODS, Recipe
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection
-
     from ..files.sources import Identity
     from ..filters import Filter
     from ..images import Picture

@@ -6,6 +6,8 @@ imported on first use: a run without ``--verify`` does without it.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from itertools import product
@@ -31,9 +33,6 @@ from ..transfer import reference
 from ..transfer.edges import grid_with
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
     from ..arrays import Array
     from ..images import Depth, Pages, Picture
     from ..output.modes import Channels, Output, Scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +16,6 @@ from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ...analysis.found import Peak
     from ...analysis.power import Spectrum
     from ...analysis.search import AutoNotches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -24,8 +25,6 @@ from .folder import check_preview, write_preview
 from .options import device_that_is_done_first, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter

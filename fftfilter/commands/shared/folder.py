@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,6 @@ from ...system import cores
 from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from ...arrays import Array
     from ...folders.jobs import Files, Outcome
     from ...folders.pool import Workers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
@@ -14,8 +15,6 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")

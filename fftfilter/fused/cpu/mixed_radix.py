@@ -7,14 +7,12 @@ on the frequency are permuted instead, once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The radices whose butterflies need no table, in the order of the stages: the largest first, as the first
 # stages work outside the first cache, where fewer stages are fewer trips through memory.

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...device.memory_pool import aligned
 from ...output.ramp import PIXELS
@@ -23,8 +24,6 @@ from . import mixed_radix
 from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_width
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ...arrays import Array
     from ...device.launcher import Launcher
     from .. import Shape

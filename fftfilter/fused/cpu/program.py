@@ -11,6 +11,7 @@ The mask is terms of horizontal and of vertical frequencies, or gains.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,8 +24,6 @@ from . import mixed_radix
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ...arrays import Array
     from ...device.choice import Device
     from ...output.ramp import Stack

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -13,8 +14,6 @@ from ...output.ramp import PIXELS
 from .transform import MOST_PER_ITEM, TransformPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ...device.launcher import Kernel, Launcher
     from ...output.ramp import Stack
     from ...transfer.edges import Edges

@@ -6,6 +6,7 @@ Its steps are plain data: along which lines, from where to where.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,8 +21,6 @@ from .plan import FusedPlan, LongPlan, plan_long
 from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyopencl as cl
 
     from ...arrays import Array

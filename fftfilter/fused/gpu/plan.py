@@ -8,11 +8,13 @@ longer one that can.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import ParameterError
 from ...transfer.edges import grid_with
@@ -23,10 +25,6 @@ from . import transform
 from .transform import DEFAULT, SECTOR, SMALL_PRIMES, Limits, TransformPlan, fits, fits_direct, plan_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ...transfer import Transfer
     from ...transfer.edges import Edges
     from ...transfer.radial import Radial

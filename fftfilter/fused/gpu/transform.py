@@ -8,19 +8,15 @@ longer transforms go in two steps (``plan.py``).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise, permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..tables import chirp, chirp_filter, convolution_lengths, twiddles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 # Numbers that a work-item holds. Sixteen keep four memory accesses of each kind in flight and leave registers
 # for two large work-groups at a time; more work-items with less each exchange more often.

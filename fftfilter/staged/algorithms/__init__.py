@@ -16,14 +16,13 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
-
     from ..steps import RowPlan
 
 Option = int | str

@@ -13,12 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..steps import FLIP, Launch, RowPlan
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Rows = NDArray[np.complexfloating[Any, Any]]
 
 
