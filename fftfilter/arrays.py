@@ -6,21 +6,18 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .errors import MissingError, ParameterError, is_masked
-from .output.ramp import PIXELS
+from .output.ramp import PIXELS, Stack
 
-if TYPE_CHECKING:
-    from .output.ramp import Stack
-
-    Array = NDArray[Any]
-    Floats = NDArray[np.float64]
-    Holes = NDArray[np.bool_]
-    Pixels = NDArray[np.uint8]
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Holes = NDArray[np.bool_]
+Pixels = NDArray[np.uint8]
 
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
+
+from numpy.typing import ArrayLike
 
 from . import calls
 from .errors import ParameterError
@@ -24,9 +26,6 @@ try:
     from dask.array import Array
 except ImportError as error:
     raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 P = ParamSpec("P")
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import check_finite
+from ..arrays import Array, Floats, check_finite
+from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
+from ..transfer.part import Part
 from ..transfer.peaks import Notch
 from ..transfer.ridges import FittedStripes, Stripes
 from .power import spectrum, window
@@ -30,12 +31,6 @@ from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import Rings, cosines, curve, powers_behind
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Floats
-    from ..transfer import Transfer
-    from ..transfer.part import Part
-
 
 # Half cycles along the stripes whose power is compared with that of the ridge.
 BESIDE = slice(3, 9)

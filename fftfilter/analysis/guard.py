@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .found import bins_apart
+from .found import Peak, bins_apart
+from .power import Spectrum
 
-if TYPE_CHECKING:
-    from .found import Peak
-    from .power import Spectrum
+Place = NDArray[np.float64]
 
-    Place = NDArray[np.float64]
 
 LEAST, MOST = 0.065, 30.0
 LEVELS = 6.0

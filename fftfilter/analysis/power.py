@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import DeviceError, TooLargeError
 
-if TYPE_CHECKING:
-    from ..arrays import Array
+Power = NDArray[np.float32]
 
-    Power = NDArray[np.float32]
 
 # Single precision holds the power of values in this range, as parts of white.
 LEAST, MOST = 1e-12, 1e12

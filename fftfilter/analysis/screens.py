@@ -10,22 +10,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..transfer import Transfer
-from ..transfer.fitted import NOTHING, Curve
+from ..transfer.fitted import NOTHING, Curve, Descreen
+from .found import Peak
 from .guard import STRONGEST, is_print, right_angles
-from .power import spectrum
+from .power import Spectrum, spectrum
 from .search import peaks_of, too_few
 from .wiener import Rings, curve_of_screen, powers_behind
-
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..transfer.fitted import Descreen
-    from .found import Peak
-    from .power import Spectrum
 
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3

@@ -14,25 +14,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import check_finite, split, white_of_input
+from ..arrays import Array, check_finite, split, white_of_input
 from ..errors import ParameterError
 from ..missing.fill import filled
 from ..transfer import Transfer
+from ..transfer.edges import Edges
 from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
+from ..transfer.shapes import ShapeName
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
-from .power import Spectrum, spectrum, window
+from .power import Power, Spectrum, spectrum, window
 from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
-
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..transfer.edges import Edges
-    from ..transfer.shapes import ShapeName
-    from .power import Power
 
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""

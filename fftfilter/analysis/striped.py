@@ -8,19 +8,15 @@ not, and do not repeat, as lines of text do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .power import middle, spectrum
+from ..arrays import Array
+from .power import Power, middle, spectrum
 from .surroundings import at
 
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from .power import Power
+Floats = NDArray[np.float64]
 
-    Floats = NDArray[np.float64]
 
 # Pixels of the shorter side; those of a side of the middle that is searched.
 SMALLEST, MOST = 64, 1024

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Floats
+from ..transfer import Transfer
 from ..transfer.fitted import Curve
 
-if TYPE_CHECKING:
-    from ..arrays import Array, Floats
-    from ..transfer import Transfer
+Power = NDArray[np.float32]
 
-    Power = NDArray[np.float32]
 
 # Rings in an octave: narrower ones follow the noise of a spectrum, wider ones lose its shape.
 AN_OCTAVE = 4

@@ -13,24 +13,20 @@ from datetime import UTC, datetime
 from functools import partial
 from math import log2
 from time import monotonic, perf_counter, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import __version__
-from ..device.choice import open_device
+from ..arrays import Array, Pixels
+from ..device.choice import Device, open_device
 from ..device.launcher import Launcher
 from ..errors import RefusedError
 from ..filters import Filter
 from ..fused import fused
 from ..output.difference import Difference, transform_bound
-from .tables import Stats, Table
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Pixels
-    from ..device.choice import Device
-    from ..transfer import Transfer
-    from .tables import Cell, Lines
+from ..transfer import Transfer
+from .tables import Cell, Lines, Stats, Table
 
 MS = 1e3
 """Milliseconds in a second."""

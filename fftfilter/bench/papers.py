@@ -11,26 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..device.choice import Device
 from ..engine import FUSED
+from ..filters import Filter
 from ..staged import algorithms
-from ..staged.algorithms import workgroup_coalesced
+from ..staged.algorithms import Algorithm, workgroup_coalesced
 from ..staged.pipeline import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .measure import MS, check, complex_numbers, gflops, images, measure, ratio
-from .tables import HERE, Lines, Published, Stats
-
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..filters import Filter
-    from ..staged.algorithms import Algorithm
-    from .measure import Setting, Times
-    from .tables import Table
+from .measure import MS, Setting, Times, check, complex_numbers, gflops, images, measure, ratio
+from .tables import HERE, Lines, Published, Stats, Table
 
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""

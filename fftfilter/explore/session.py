@@ -14,24 +14,22 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import images
+from ..analysis.found import Peak
+from ..analysis.power import Spectrum
+from ..analysis.search import AutoNotches
 from ..errors import FftfilterError, ParameterError
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
+from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
 from .shown import FilePage, levels
-
-if TYPE_CHECKING:
-    from ..analysis.found import Peak
-    from ..analysis.power import Spectrum
-    from ..analysis.search import AutoNotches
-    from ..transfer import Transfer
 
 # Pages that are kept: one that is drawn, one that is filtered.
 KEPT = 2

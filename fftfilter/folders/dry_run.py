@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
 from ..files import sources
 from .cluster import LOCAL, connect, explain
 from .pool import device_bytes
+from .run import FolderRun
 
-if TYPE_CHECKING:
-    from .run import FolderRun
+Shape = tuple[int, int, int]
 
-    Shape = tuple[int, int, int]
 
 SECONDS_TO_ANSWER = 60
 

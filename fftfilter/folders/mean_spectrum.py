@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
 
 from .. import images
+from ..analysis.power import Spectrum
 from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
@@ -24,12 +24,8 @@ from ..system import cores
 from ..text import Angle
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+Measured = tuple[Spectrum, tuple[float, float] | None]
 
-    from ..analysis.power import Spectrum
-
-    Measured = tuple[Spectrum, tuple[float, float] | None]
 
 # Threads that decode and transform; more would hold more pictures.
 THREADS = 8

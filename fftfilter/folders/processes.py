@@ -20,16 +20,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
 from .jobs import DeviceLostError
 from .pool import Death, Worker, close_batch, open_device
-
-if TYPE_CHECKING:
-    from .run import Survey
+from .run import Survey
 
 # The time that the start of a process costs the others; most of it is on its own core.
 SECONDS_A_START = 0.01

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from .. import images
 from ..errors import ParameterError, WriteError
@@ -15,10 +15,7 @@ from ..files import urls
 from ..files.standard_streams import STANDARD_STREAM
 from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
 from . import journal
-from .jobs import identity, real
-
-if TYPE_CHECKING:
-    from .jobs import Identity, Outcome, Settings
+from .jobs import Identity, Outcome, Settings, identity, real
 
 
 class Report:

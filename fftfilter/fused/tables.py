@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    Complex = NDArray[np.complex128]
+Complex = NDArray[np.complex128]
 
 
 def twiddles(k: ArrayLike, n: int) -> Complex:

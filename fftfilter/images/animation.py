@@ -20,22 +20,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..errors import ReadError
 from . import pillow_reader
-from .formats import FORMATS
+from .formats import FORMATS, Coding
 from .metadata import without_orientation
 from .pages import Pages, Sink
+from .picture import Picture, Working
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 from .writing import encode
-
-if TYPE_CHECKING:
-    from .formats import Coding
-    from .picture import Picture, Working
 
 _DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B

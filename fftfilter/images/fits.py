@@ -17,11 +17,12 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FftfilterError, ParameterError, ReadError
+from ..files.atomic import Parts
 from ..files.sources import Content, as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
@@ -29,9 +30,6 @@ from .pages import Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
 from .pixel_size import PixelSize
 from .quiet import damage_as_error, quiet
-
-if TYPE_CHECKING:
-    from ..files.atomic import Parts
 
 BLOCK = 2880
 COMPRESSED = ".fz"

@@ -29,16 +29,14 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ReadError
+from ..files.atomic import Parts
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
-
-if TYPE_CHECKING:
-    from ..files.atomic import Parts
 
 _PNM = re.compile(rb"P[2356][\s#]")
 _PFM = re.compile(rb"P[Ff]\s")

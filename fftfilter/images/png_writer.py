@@ -12,14 +12,14 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    Bytes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
+
 
 QUICK = 1  # the highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller
 

@@ -11,20 +11,18 @@ import os
 import struct
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from PIL.TiffImagePlugin import COMPRESSION_INFO, STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
 
+from ..files.atomic import Parts
 from .formats import COMPRESSIONS, Coding
 from .pages import Sink
 from .picture import F32, Picture, samples_of
 from .quiet import silence
-
-if TYPE_CHECKING:
-    from ..files.atomic import Parts
 
 _NONE, _DEFLATE = 1, 8
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import combining, normalize
 
 from PIL import Image, ImageDraw, ImageFont
 
-if TYPE_CHECKING:
-    from ..arrays import Pixels
+from ..arrays import Pixels
 
-    Color = tuple[int, int, int]
-    Corners = tuple[int, int, int, int]
+Color = tuple[int, int, int]
+Corners = tuple[int, int, int, int]
+
 
 INK, QUIET, FAINT, WHITE, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255), (244, 245, 247)
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)

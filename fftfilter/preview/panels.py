@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from ..arrays import Array, Pixels
 from ..transfer.part import Ridge, Ring
-from .drawing import REMOVED, SMALL, Fine
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Pixels
-    from .drawing import Canvas, Corners
-    from .report import FilterReport
-
+from .drawing import REMOVED, SMALL, Canvas, Corners, Fine
+from .report import FilterReport
 
 # In a spectrum, black is so far below the median, as a logarithm of power; this share of the frequencies may become
 # white; the tint has this opacity.

@@ -6,22 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..analysis.fit import fitted
 from ..analysis.power import backward, forward, spectrum
+from ..arrays import Array, Floats
 from ..output.luma import of_channels, part_of
+from ..output.modes import Channels
 from ..transfer import Transfer
-from ..transfer.edges import grid_with
+from ..transfer.edges import Edges, grid_with
 from .steps import within_single
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Floats
-    from ..output.modes import Channels
-    from ..transfer.edges import Edges
-
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240

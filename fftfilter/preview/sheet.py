@@ -12,17 +12,15 @@ from array import array
 from dataclasses import dataclass, field
 from heapq import nlargest, nsmallest
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
+from ..arrays import Array, Pixels
 from . import panels
 from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Pixels
-    from .report import FilterReport
+from .report import FilterReport
 
 EVEN, FARTHEST = 52, 4
 SIDE, GAP, MARGIN, NAMES, TITLE = 150, 8, 24, 270, 88

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..arrays import Array, Pixels
-
+from ..arrays import Array, Pixels
 
 # Transforms of pictures with smaller values stay within single precision.
 LARGE = 1e20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -15,11 +15,9 @@ from .. import images
 from ..arrays import check_finite
 from ..errors import ParameterError, ReadError, check_unmasked
 from ..files import sources
+from .grid import Gain
 from .part import Part
 from .product import Transfer
-
-if TYPE_CHECKING:
-    from .grid import Gain
 
 # H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
 # away, and a mask that was computed as even is so only up to the host's own rounding.

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..errors import ParameterError
+from .grid import Gain
 from .part import Part, Ring
 from .product import Transfer
-from .units import Radius, number
-
-if TYPE_CHECKING:
-    from .grid import Gain
-    from .units import RadiusLike
+from .units import Radius, RadiusLike, number
 
 Suppress = Literal["none", "horizontal", "vertical"]
 SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)

@@ -15,21 +15,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import Self
 
+from ..arrays import Array
 from ..errors import ParameterError
+from .grid import Gain
 from .part import Part, Ring
 from .product import Transfer
-from .shapes import SHAPES
-from .units import Radius
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from ..arrays import Array
-    from .grid import Gain
-    from .shapes import ShapeName
-    from .units import RadiusLike
+from .shapes import SHAPES, ShapeName
+from .units import Radius, RadiusLike
 
 USUAL_WIDTH = "0.006cyc"
 # Multiples of a wave of 2000 pixels reach the highest frequency with these.

@@ -13,18 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..errors import ParameterError
 from .fitted import AUTO
+from .grid import Gain
 from .part import Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
-from .units import Radius, number
-
-if TYPE_CHECKING:
-    from .grid import Gain
-    from .units import RadiusLike
+from .units import Radius, RadiusLike, number
 
 USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
 # The standard deviation of a fitted ridge, in cycles per length of the stripes.

@@ -15,18 +15,16 @@ from contextlib import suppress
 from importlib import import_module
 from inspect import signature
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from .. import images
 from ..errors import ParameterError, WriteError
 from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
+from ..files.sources import Identity
 from ..images.formats import FORMATS
 from .product import Transfer, as_given
-
-if TYPE_CHECKING:
-    from ..files.sources import Identity
 
 VERSION, MARK = 1, "fftfilter_recipe"
 MOST_BYTES = 1 << 20

@@ -11,18 +11,14 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..output.modes import AUTO, EACH, Range, scale_of
+from ..files.sources import Identity
+from ..filters import Filter
+from ..images import Picture
+from ..output.modes import AUTO, EACH, Output, Range, scale_of
 from ..transfer import Transfer, saved
-from .recipe import METHODS, Recipe
-
-if TYPE_CHECKING:
-    from ..files.sources import Identity
-    from ..filters import Filter
-    from ..images import Picture
-    from ..output.modes import Output
-    from .recipe import MethodName
+from .recipe import METHODS, MethodName, Recipe
 
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
 _NOT_KEPT = ("device", "pixel_size", "profile")

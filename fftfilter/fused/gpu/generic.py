@@ -7,20 +7,17 @@ program learns lengths only at run time (``kernels/fused/gpu/generic/side.cl``),
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyopencl as cl
 
+from ...device.choice import Device
 from ...transfer.shapes import number_of
 from .launches import REGISTERS, Launch, Launches, compiler_options
 from .plan import UNUSED
-from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
-
-if TYPE_CHECKING:
-    from ...device.choice import Device
-    from .transform import Limits, TransformPlan
+from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, Limits, TransformPlan, group_limit
 
 STEP = "fused/gpu/generic/step.cl"
 # The numbers of the steps, in the order in which step.cl has them.

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyopencl as cl
 
+from ...device.launcher import Kernel, Launcher
 from ...output.histogram import BINS, counted
-from ...output.ramp import PIXELS
+from ...output.ramp import PIXELS, Stack
+from ...transfer.edges import Edges
+from .plan import FusedPlan, LongPlan, Mask
 from .transform import MOST_PER_ITEM, TransformPlan
 
-if TYPE_CHECKING:
-    from ...device.launcher import Kernel, Launcher
-    from ...output.ramp import Stack
-    from ...transfer.edges import Edges
-    from .plan import FusedPlan, LongPlan, Mask
+Buffer = cl.Buffer | None
+Defines = tuple[str, ...]
+Arguments = dict[str, Any]
+LongStep = tuple[str, TransformPlan, Defines, Arguments]
 
-    Buffer = cl.Buffer | None
-    Defines = tuple[str, ...]
-    Arguments = dict[str, Any]
-    LongStep = tuple[str, TransformPlan, Defines, Arguments]
 
 ROWS = "fused/gpu/rows.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"

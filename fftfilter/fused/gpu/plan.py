@@ -11,23 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ParameterError
-from ...transfer.edges import grid_with
+from ...transfer import Transfer
+from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import parts_along_axes
+from ...transfer.radial import Radial
 from ...transfer.shapes import IDEAL
 from ..tables import chirp, chirp_filter, convolution_lengths, twiddles
 from . import transform
 from .transform import DEFAULT, SECTOR, SMALL_PRIMES, Limits, TransformPlan, fits, fits_direct, plan_transform
-
-if TYPE_CHECKING:
-    from ...transfer import Transfer
-    from ...transfer.edges import Edges
-    from ...transfer.radial import Radial
 
 # Splits and convolution lengths that are compared: the most even and the shortest ones.
 CHOICES = 4

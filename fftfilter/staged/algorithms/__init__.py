@@ -18,12 +18,10 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...errors import ParameterError
-
-if TYPE_CHECKING:
-    from ..steps import RowPlan
+from ..steps import RowPlan
 
 Option = int | str
 

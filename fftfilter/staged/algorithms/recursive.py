@@ -10,15 +10,14 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..steps import FLIP, Launch, RowPlan
 
-if TYPE_CHECKING:
-    Rows = NDArray[np.complexfloating[Any, Any]]
+Rows = NDArray[np.complexfloating[Any, Any]]
 
 
 def plan(n: int) -> RowPlan:
