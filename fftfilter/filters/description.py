@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
+    from ..region import AreaLike, Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
 
@@ -38,6 +39,9 @@ class FilterOptions(TypedDict, total=False):
     channels: Channels | None
     depth: float | None
     pixel_size: str | float | None
+    region: AreaLike | None
+    protect: AreaLike | None
+    feather: float | None
 
 
 class PixelOptions(TypedDict, total=False):
@@ -53,6 +57,8 @@ class Options(FilterOptions, PixelOptions):
     """Options of a single call; ``dtype`` to ``missing`` are as :meth:`Filter.__call__` takes them."""
 
 
+REGION = ("region", "protect", "feather")
+"""The options that give a region."""
 # Every option of a filter, in the order of its arguments.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(FilterOptions.__annotations__),
@@ -77,6 +83,8 @@ class Description:
     """The part of color pictures that is filtered; None for all channels."""
     engine: Engine
     transpose: Transpose | None
+    region: Region | None
+    """The part of each picture that is filtered, if not all is."""
     options: Mapping[str, Any]
     """The given options, without those that are defaults."""
 
@@ -115,10 +123,18 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         from ..staged.steps import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
+    region = None
+    if areas := {name: options[name] for name in REGION if options.get(name) is not None}:
+        from ..region import region_of
+
+        region = region_of(**areas)
+    if region:
+        region.check_output(has_levels=mode.keeps_levels or mode.is_values)
+        options = {**options, **region.options()}
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, given)
+    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, region, given)
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

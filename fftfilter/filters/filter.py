@@ -60,6 +60,10 @@ class Filter:
     JPEG, filtered while the other part stays; gray images have no chroma, and stay whole. ``depth`` is in decibels:
     what ``transfer`` removes is only attenuated by so much, as by its ``with_depth``; 6 leaves a half.
 
+    For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part: each is
+    (x, y, width, height), a mask ``(height, width)`` that is not 0 there, or the name of its file. The border, inside
+    of what is filtered, is soft by ``feather`` pixels, by default 8.
+
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
 
@@ -150,7 +154,8 @@ class Filter:
 
     def __repr__(self) -> str:
         """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
-        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        areas = {name: area.in_python() for name, area in self._options.items() if name in ("region", "protect")}
+        options = "".join(f", {name}={areas.get(name, repr(value))}" for name, value in self._options.items())
         return f"{type(self).__name__}({self.transfer!r}{options})"
 
     def retune(self, transfer: Transfer) -> None:
@@ -335,7 +340,17 @@ class Filter:
     @property
     def _is_by_picture(self) -> bool:
         """Whether all pictures are filtered by :meth:`_picture`."""
-        return self.transfer.is_fitted
+        return self.transfer.is_fitted or self._description.region is not None
+
+    @property
+    def is_values(self) -> bool:
+        """Whether results are the filtered values, in the gray levels of the input."""
+        return self._description.mode.is_values
+
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel; None if all is filtered."""
+        region = self._description.region
+        return None if region is None else region.weight(height, width)
 
     def _check_missing(self) -> None:
         """Raise ParameterError for missing pixels if the filter takes none."""
@@ -347,11 +362,19 @@ class Filter:
         planes, holes = split(image, missing, channel_axis)
         gray = Gray.of(of_pixels, pixel_type(planes.dtype))
         pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        made, found = zip(*(self._picture(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
+        made, found = zip(*(self._blended(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
         self._found = Found.of_all(found)
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
         return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
+
+    def _blended(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
+        """Filter a picture, and blend it into what was given if only a region is filtered."""
+        self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
+        made, found = self._picture(planes, holes, gray, observe)
+        if region := self._description.region:
+            made = region.blended(planes, made, holes if holes.any() else None, None if self.is_values else gray)
+        return made, found
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
@@ -411,6 +434,11 @@ class PictureFilter(Filter):
     @property
     def _is_by_picture(self) -> bool:
         return True
+
+    @property
+    def is_values(self) -> bool:
+        """False: the pipeline's own are."""
+        return False
 
     def _check_missing(self) -> None:
         raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")

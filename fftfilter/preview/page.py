@@ -13,7 +13,7 @@ from ..arrays import Gray, check_image, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
-from ..output.modes import ALL, MODES
+from ..output.modes import ALL
 from ..transfer.part import Ring
 from . import panels
 from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT, Canvas, Fine, fitting, length
@@ -71,11 +71,12 @@ def show(
     gray = Gray.of(of_pixels, pixel)
     of_pixels["missing"] = holes if holes.any() else None
     made = filter_(planes, channel_axis=0, **of_pixels)
-    own = filter_.options
+    own, weight = filter_.options, filter_.weight(*planes.shape[1:])
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
-    white = 1 if MODES[own.get("output", "magnitude")].is_values else gray.levels
+    white = 1 if filter_.is_values else gray.levels
     whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
-    report = FilterReport(whole, gray.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
+    edges = own.get("edges", "wrap")
+    report = FilterReport(whole, gray.white, filter_.transfer, edges, device, weight, channels)
     title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(filter_.transfer, None, channels)
     return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 

@@ -6,7 +6,6 @@
     saved.py    a recipe as JSON, in a file or in metadata; the command `apply` reads it
     opened.py   a file that was read, the transfer function for its pixels and its waves, and its way through a filter
     missing.py  which pixels of a file are missing
-    region.py   the part of a picture that is filtered, with its soft border; rectangles and masks
     file.py     a file into a file, of one picture or of pages, and `filter_stack`
     verify.py   the reference in float64; an output, read back and compared with it
 

@@ -15,8 +15,10 @@ from typing import Any
 
 from ..files.sources import Identity
 from ..filters import Filter
+from ..filters.description import REGION
 from ..images import Picture
 from ..output.modes import AUTO, EACH, Output, Range, scale_of
+from ..region import region_of
 from ..transfer import Transfer, saved
 from .recipe import METHODS, MethodName, Recipe
 
@@ -97,8 +99,9 @@ def recipe_of(filter_: Filter) -> Recipe:
     method = next(name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker()))
     options: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
     output, scale = options.pop("output", _output(method)), scale_of(options.pop("scale", None))
+    region = region_of(**{name: options.pop(name) for name in REGION if name in options})
     options = {**METHODS[method].usual, **options, "depth": filter_.transfer.depth}  # which the option is, too
-    return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale)
+    return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale, region=region)
 
 
 def described(recipe: Recipe) -> Filter:

@@ -223,7 +223,7 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     assert recipe_of_words(again) == recipe
     # A filter has no files.
     usual = Recipe(H.Transfer(()))
-    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe", "region")
+    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe")
     bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
     text = repr(saved.described(recipe))
     made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "DescreenFilter": DescreenFilter, "H": H})  # noqa: S307  our own
@@ -276,12 +276,10 @@ def test_a_filter_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(loaded(image), wanted)
 
 
-@pytest.mark.parametrize(
-    ("name", "key"), [("auto", "auto"), ("span", "scale"), ("region", "region"), ("missing", "nodata")]
-)
+@pytest.mark.parametrize(("name", "key"), [("auto", "auto"), ("span", "scale"), ("missing", "nodata")])
 def test_a_recipe_for_files_alone_makes_no_filter(tmp_path, name, key):
     saved.save(
-        replace(PLAIN, output="keep" if name == "region" else "signed", **{name: OTHERS[name]}),
+        replace(PLAIN, output="signed", **{name: OTHERS[name]}),
         tmp_path / "recipe.json",
     )
     with pytest.raises(ParameterError, match=f"has '{key}', which is for files: use fftfilter apply"):
