@@ -15,6 +15,7 @@ from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
+    from ..analysis.search import AutoNotches
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
     from ..region import AreaLike, Region
@@ -39,6 +40,7 @@ class FilterOptions(TypedDict, total=False):
     channels: Channels | None
     depth: float | None
     pixel_size: str | float | None
+    auto: bool | AutoNotches | None
     region: AreaLike | None
     protect: AreaLike | None
     feather: float | None
@@ -83,10 +85,17 @@ class Description:
     """The part of color pictures that is filtered; None for all channels."""
     engine: Engine
     transpose: Transpose | None
+    auto: AutoNotches | None
+    """How the waves of each picture are found, if they are to be removed, too."""
     region: Region | None
     """The part of each picture that is filtered, if not all is."""
     options: Mapping[str, Any]
     """The given options, without those that are defaults."""
+
+    @property
+    def is_by_picture(self) -> bool:
+        """Whether pictures are filtered one by one, as each has gains or pixels of its own that stay."""
+        return self.transfer.is_fitted or self.auto is not None or self.region is not None
 
     @property
     def mode(self) -> Mode:
@@ -123,7 +132,12 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         from ..staged.steps import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
-    region = None
+    region, auto, asked = None, None, options.get("auto")
+    if not (asked is None or asked is False):
+        from ..analysis.search import AutoNotches
+
+        auto, usual = (AutoNotches.of(each, output, channels) for each in (asked, True))
+        options = {**options, "auto": True if auto == usual else asked}
     if areas := {name: options[name] for name in REGION if options.get(name) is not None}:
         from ..region import region_of
 
@@ -134,7 +148,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, region, given)
+    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, given)
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

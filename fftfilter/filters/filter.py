@@ -6,15 +6,16 @@ import copy
 import threading
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import Gray, pixel_type, split
+from ..arrays import Gray, check_finite, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
@@ -27,6 +28,7 @@ from .pipelines import ON_THEIR_WAY, Prepared
 if TYPE_CHECKING:
     from typing import Self, Unpack
 
+    from ..analysis.found import Peak
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Timing
@@ -63,6 +65,9 @@ class Filter:
     For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part: each is
     (x, y, width, height), a mask ``(height, width)`` that is not 0 there, or the name of its file. The border, inside
     of what is filtered, is soft by ``feather`` pixels, by default 8.
+
+    ``auto`` finds the waves of each picture, such as a printer's screen, and removes them, too: True, or
+    :class:`fftfilter.AutoNotches` with the options of ``--auto``. :meth:`peaks` and :meth:`notes` say which they were.
 
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
@@ -110,6 +115,7 @@ class Filter:
         self._prepared: Prepared | None = None
         self._found = NOTHING
         self._notes: list[str] = []
+        self._peaks: list[list[Peak]] = []
 
     @property
     def transfer(self) -> Transfer:
@@ -225,7 +231,7 @@ class Filter:
             made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, missing=missing, observe=observe)
             return made
         with self._alone():
-            self._notes = []
+            self._notes, self._peaks = [], []
             if missing is not None or is_masked(image):
                 self._check_missing()
             elif not self._is_by_picture:
@@ -337,10 +343,24 @@ class Filter:
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
+    def peaks(self) -> list[list[Peak]]:
+        """Return the waves that ``auto`` has removed from each picture of the last call; as :meth:`extremes`."""
+        return list(self._peaks)
+
+    def without(self, peaks: Sequence[Peak]) -> Transfer:
+        """Return the transfer function with notches for peaks and their harmonics."""
+        from ..analysis.search import notches
+
+        own, auto = self._description, self._description.auto
+        # No wave is subtracted at the edges if a part of it or of the colors stays.
+        edges = own.edges if self.transfer.depth is None and not own.channels else "wrap"
+        found = notches(peaks, auto.shape if auto else "gaussian", edges)
+        return replace(self.transfer, parts=self.transfer.parts + found.parts)
+
     @property
     def _is_by_picture(self) -> bool:
         """Whether all pictures are filtered by :meth:`_picture`."""
-        return self.transfer.is_fitted or self._description.region is not None
+        return self._description.is_by_picture
 
     @property
     def is_values(self) -> bool:
@@ -380,25 +400,41 @@ class Filter:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         from .missing import filtered
 
-        if not self.transfer.is_fitted:
+        own = self._description
+        if not (self.transfer.is_fitted or own.auto):
             return filtered(self._prepare(), planes, holes, gray, observe)
-        from ..analysis.fit import fitted, has_waves, without_waves
-        from ..missing.fill import fill
-        from ..transfer.ridges import NO_STRIPES
-
-        own, whole = self._description, planes
-        if holes.any():
-            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
-        by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel)
-        measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
-        note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
-        self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
+        transfer, left = self._fitted(planes, holes, gray.white)
         if not transfer.parts and own.mode.keeps_levels and planes.dtype == gray.dtype and gray.white == gray.levels:
             return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
-        if has_waves(self.transfer):
-            planes = np.where(holes, planes, without_waves(self.transfer, whole))
-        return filtered(self._retuned(transfer), planes, holes, gray, observe)
+        return filtered(self._retuned(transfer), left, holes, gray, observe)
+
+    def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
+        """Return the transfer function for a picture, and the picture without waves that its edges would break."""
+        from ..analysis.fit import fitted, has_waves, without_waves
+        from ..missing.fill import fill, filled
+        from ..transfer.ridges import NO_STRIPES
+
+        own, asked, notes, whole = self._description, self.transfer, list[str](), planes
+        if own.auto:
+            from ..analysis.power import spectrum
+
+            device = self._options.get("device")
+            searched = filled(planes, holes, device) if holes.any() else planes
+            check_finite(searched)
+            peaks, content = own.auto.peaks(spectrum(searched, white, device))
+            notes += own.auto.lines(peaks, content)
+            self._peaks.append(peaks)
+            asked = self.without(peaks)
+        if not asked.is_fitted:
+            self._notes.append("; ".join(notes))
+            return asked, planes
+        if holes.any():
+            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
+        transfer = fitted(asked, whole, white, by_channel=not (own.mode.is_scaled or own.channels))
+        measured = {part.kind for part in asked.parts if part.is_fitted} - {"notch"}
+        note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
+        self._notes.append("; ".join(filter(None, [*notes, note or (NO_STRIPES if "stripes" in measured else "")])))
+        return transfer, np.where(holes, planes, without_waves(asked, whole)) if has_waves(asked) else planes
 
     def _retuned(self, transfer: Transfer) -> Prepared:
         """Return what filters the next picture by a transfer function of its own."""
@@ -425,7 +461,7 @@ class PictureFilter(Filter):
     """The options that the pipeline has in any case."""
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        for name in OF_OUTPUTS:
+        for name in (*OF_OUTPUTS, "auto"):
             if name in options:
                 raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
         super()._describe(transfer, {**options, **self.fixed})

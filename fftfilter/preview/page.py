@@ -75,9 +75,9 @@ def show(
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
     white = 1 if filter_.is_values else gray.levels
     whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
-    edges = own.get("edges", "wrap")
-    report = FilterReport(whole, gray.white, filter_.transfer, edges, device, weight, channels)
-    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(filter_.transfer, None, channels)
+    edges, used = own.get("edges", "wrap"), filter_.without([peak for each in filter_.peaks() for peak in each])
+    report = FilterReport(whole, gray.white, used, edges, device, weight, channels)
+    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, None, channels)
     return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 
 
