@@ -48,7 +48,7 @@ class Area:
     what: str = field(compare=False, repr=False)
     """The option that gives it."""
     text: str = field(compare=False, repr=False)
-    """Its value, or the kind of an array."""
+    """Its value, an array in short."""
     box: tuple[int, int, int, int]
     """x, y, width and height; of a mask those of the whole picture."""
     mask: bytes = b""
@@ -79,12 +79,6 @@ class Area:
 
     def __str__(self) -> str:
         return f"{self.what} {self.text}"
-
-    def in_python(self) -> str:
-        """Return what gives it in Python, an array in short."""
-        if self.mask and not self.file:
-            return f"<mask of {self.box[2]} x {self.box[3]} pixels>"
-        return repr(self.file["file"] if self.file else self.box)
 
     def pixels(self, height: int, width: int) -> Array:
         """Return which pixels of a picture belong to it, bool ``(height, width)``; raises ParameterError."""
@@ -250,7 +244,7 @@ def _area(given: AreaLike, what: str) -> Area:
                 f"{what} of shape {array.shape} and type {array.dtype} is no part of a picture: give "
                 "(x, y, width, height), a mask (height, width), or a file's name"
             )
-        made = Area.of_mask(array != 0, what, "of an array")
+        made = Area.of_mask(array != 0, what, f"<array of type {array.dtype}>")
     if not made.pixels(*made.box[:1:-1]).any():
         raise ParameterError(f"{made} is empty: all of its pixels are 0, and only others belong to it")
     return made

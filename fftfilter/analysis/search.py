@@ -182,15 +182,10 @@ class AutoNotches(NamedTuple):
             raise ParameterError(f"auto {given!r} is unknown: give True, or fftfilter.AutoNotches(strength=20)")
         checked_strength(found.strength)
         check_option("shape", found.shape, SHAPES)
-        for limit in (found.longest, found.largest):
+        for name, limit in (("longest", found.longest), ("largest", found.largest)):
             if limit is not None and not number(limit) > 0:
-                raise ParameterError(f"auto {found} leaves nothing to remove: give limits above 0")
-        try:
-            keep = tuple((float(fx), float(fy)) for fx, fy in found.keep)
-        except (TypeError, ValueError):
-            keep = ((math.nan, math.nan),)
-        if not all(abs(each) <= 1 for wave in keep for each in wave):
-            raise ParameterError(f"keep {found.keep!r} are no waves: give a list such as [(0.123, 0.047)]")
+                raise ParameterError(f"{name} {number(limit):g} leaves nothing to remove: give a number above 0")
+        keep = tuple(map(_wave, found.keep if hasattr(found.keep, "__iter__") else [found.keep]))
         # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
         has_channels = not MODES[output].is_scaled and channels in (None, ALL)
         return found._replace(by_channel=bool(found.by_channel) and has_channels, keep=keep)
@@ -223,6 +218,17 @@ class AutoNotches(NamedTuple):
         ]
         kept = found if self.insists else without_content(found, spectrum)
         return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)
+
+
+def _wave(given: object) -> tuple[float, float]:
+    """Return the cycles per pixel of a wave, a pair or its text; raises ParameterError."""
+    try:
+        fx, fy = map(float, given.split(",") if isinstance(given, str) else given)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        fx = fy = math.nan
+    if not (abs(fx) <= 1 and abs(fy) <= 1):
+        raise ParameterError(f"keep {given!r} is not a wave: give FX,FY, such as 0.123,0.047")
+    return fx, fy
 
 
 def _in_all(peak: Peak) -> Peak:

@@ -93,11 +93,6 @@ class Description:
     """The given options, without those that are defaults."""
 
     @property
-    def is_by_picture(self) -> bool:
-        """Whether pictures are filtered one by one, as each has gains or pixels of its own that stay."""
-        return self.transfer.is_fitted or self.auto is not None or self.region is not None
-
-    @property
     def mode(self) -> Mode:
         """The properties of the output."""
         return MODES[self.output]

@@ -20,6 +20,7 @@ from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
 from ..fused import fused
+from ..output.modes import MODES
 from . import libraries
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
@@ -160,8 +161,8 @@ class Filter:
 
     def __repr__(self) -> str:
         """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
-        areas = {name: area.in_python() for name, area in self._options.items() if name in ("region", "protect")}
-        options = "".join(f", {name}={areas.get(name, repr(value))}" for name, value in self._options.items())
+        # The value of an area is its text.
+        options = "".join(f", {name}={getattr(value, 'text', value)!r}" for name, value in self._options.items())
         return f"{type(self).__name__}({self.transfer!r}{options})"
 
     def retune(self, transfer: Transfer) -> None:
@@ -360,12 +361,12 @@ class Filter:
     @property
     def _is_by_picture(self) -> bool:
         """Whether all pictures are filtered by :meth:`_picture`."""
-        return self._description.is_by_picture
+        return bool(self.transfer.is_fitted or self._description.auto or self._description.region)
 
     @property
     def is_values(self) -> bool:
         """Whether results are the filtered values, in the gray levels of the input."""
-        return self._description.mode.is_values
+        return MODES[self._options.get("output", "magnitude")].is_values  # that of the pipeline may be another
 
     def weight(self, height: int, width: int) -> Array | None:
         """Return the weight of the filtered picture in each pixel; None if all is filtered."""
@@ -470,11 +471,6 @@ class PictureFilter(Filter):
     @property
     def _is_by_picture(self) -> bool:
         return True
-
-    @property
-    def is_values(self) -> bool:
-        """False: the pipeline's own are."""
-        return False
 
     def _check_missing(self) -> None:
         raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")

@@ -139,12 +139,11 @@ def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
     levels = (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5).tolist()
-    values = low - room, high + room
-    if any(part.has_direction for part in report.transfer.parts):
-        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean], area=(rings.least, rings.most))
+    has_direction = any(part.has_direction for part in report.transfer.parts)
+    area = (rings.least, rings.most) if has_direction else None
+    _diagram(canvas, corners, report, "gain H(f)", (low - room, high + room), levels, [rings.mean], area)
+    if has_direction:
         _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
-    else:
-        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean])
 
 
 def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:

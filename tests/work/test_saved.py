@@ -102,7 +102,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "auto": "each", "strength": 3}, "strength 3 is invalid"),
         ({"transfer": [], "strength": 30}, "--strength is for the waves that --auto finds"),
         ({"transfer": [], "auto": "folder"}, "auto folder is for command lines"),
-        ({"transfer": [], "auto": "each", "keep": ["1"]}, "--keep '1' is not a wave"),
+        ({"transfer": [], "auto": "each", "keep": ["1"]}, "keep '1' is not a wave"),
         ({"transfer": [], "output": "keep", "region": "1,2"}, "is not a rectangle"),
         ({"transfer": [], "output": "keep", "region": [1, 2, 3, 4]}, "region.file: a list is not a text"),
         ({"transfer": [], "output": "keep", "region": {"fil": "x"}}, 'region has no key "fil": choose file, digest'),
