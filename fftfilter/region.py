@@ -197,7 +197,7 @@ class Region:
                 values = before[:, border].astype(np.float64)
                 values += part[border] * (after[:, border] - values)
                 mixed = rounded(values) if is_whole else values
-                if holes is not None:
+                if holes is not None and holes.any():
                     mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
                     stays = stays & ~holes[:, rows]
                 after[:, border] = mixed

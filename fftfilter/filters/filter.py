@@ -382,32 +382,35 @@ class Filter:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
         gray = Gray.of(of_pixels, pixel_type(planes.dtype))
-        pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        made, found = zip(*(self._blended(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
+        own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
+        self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
+        made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
+        if region := self._description.region:
+            levels = None if self.is_values else gray
+            made = tuple(region.blended(planes[i], each, holes[i], levels) for i, each in zip(own, made, strict=True))
         self._found = Found.of_all(found)
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
         return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
 
-    def _blended(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
-        """Filter a picture, and blend it into what was given if only a region is filtered."""
-        self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
-        made, found = self._picture(planes, holes, gray, observe)
-        if region := self._description.region:
-            made = region.blended(planes, made, holes if holes.any() else None, None if self.is_values else gray)
-        return made, found
-
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         from .missing import filtered
 
-        own = self._description
-        if not (self.transfer.is_fitted or own.auto):
-            return filtered(self._prepare(), planes, holes, gray, observe)
-        transfer, left = self._fitted(planes, holes, gray.white)
-        if not transfer.parts and own.mode.keeps_levels and planes.dtype == gray.dtype and gray.white == gray.levels:
-            return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
-        return filtered(self._retuned(transfer), left, holes, gray, observe)
+        own, left = self._description, planes
+        if self.transfer.is_fitted or own.auto:
+            transfer, left = self._fitted(planes, holes, gray.white)
+            is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
+            if not transfer.parts and own.mode.keeps_levels and is_same:
+                return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
+            prepared = self._retuned(transfer)
+        else:
+            prepared = self._prepare()
+        made, found = filtered(prepared, left, holes, gray, observe)
+        if own.region and found.clipped[0]:  # pipelines count the samples that stay, too
+            values, _ = filtered(prepared.of_values(), left, holes, gray)
+            found = found._replace(clipped=[own.region.clipped(values, holes, gray)])
+        return made, found
 
     def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""

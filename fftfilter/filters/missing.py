@@ -34,17 +34,6 @@ def filtered(
     prepared: Prepared, planes: Array, holes: Array, gray: Gray, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
-    made, found = _filtered(prepared, planes, holes, gray, observe)
-    if (region := prepared.description.region) and found.clipped[0]:
-        # Pipelines count the samples that stay, too.
-        values, _ = _filtered(prepared.of_values(), planes, holes, gray)
-        found = found._replace(clipped=[region.clipped(values, holes, gray)])
-    return made, found
-
-
-def _filtered(
-    prepared: Prepared, planes: Array, holes: Array, gray: Gray, observe: Observe = None
-) -> tuple[Array, Found]:
     if not holes.any():
         return call(prepared, planes, 0, cast("PixelOptions", gray._asdict()), observe)
     described, launcher = prepared.description, prepared.launcher
