@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from ..arrays import Gray, check_finite, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
-from ..errors import MissingError, ParameterError, is_masked
+from ..errors import MissingError, is_masked
 from ..fused import fused
 from ..output.modes import MODES
 from . import libraries
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .description import FilterOptions, PixelOptions
 
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
-OF_OUTPUTS = ("output", "scale", "edges", "channels")
 
 
 class Filter:
@@ -418,7 +417,7 @@ class Filter:
         from ..missing.fill import fill, filled
         from ..transfer.ridges import NO_STRIPES
 
-        own, asked, notes, whole = self._description, self.transfer, list[str](), planes
+        own, asked, notes = self._description, self.transfer, list[str]()
         if own.auto:
             from ..analysis.power import spectrum
 
@@ -432,8 +431,7 @@ class Filter:
         if not asked.is_fitted:
             self._notes.append("; ".join(notes))
             return asked, planes
-        if holes.any():
-            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
+        whole = fill(self.launcher, np.array(planes, self.launcher.real), holes) if holes.any() else planes
         transfer = fitted(asked, whole, white, by_channel=not (own.mode.is_scaled or own.channels))
         measured = {part.kind for part in asked.parts if part.is_fitted} - {"notch"}
         note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
@@ -450,30 +448,3 @@ class Filter:
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared
-
-
-class PictureFilter(Filter):
-    """A filter whose subclass makes the pixels of each picture itself: its ``_picture`` has steps around the pipeline.
-
-    The input's gray levels are kept. Options of other outputs are refused, and so are missing pixels.
-    """
-
-    name: ClassVar[str]
-    fill: ClassVar[str] = "fill them"
-    """What helps against missing pixels."""
-    fixed: ClassVar[Mapping[str, Any]] = {"output": "real"}
-    """The options that the pipeline has in any case."""
-
-    def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        for name in (*OF_OUTPUTS, "auto"):
-            if name in options:
-                raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
-        super()._describe(transfer, {**options, **self.fixed})
-        self._options = {name: value for name, value in self._options.items() if name not in OF_OUTPUTS}
-
-    @property
-    def _is_by_picture(self) -> bool:
-        return True
-
-    def _check_missing(self) -> None:
-        raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
