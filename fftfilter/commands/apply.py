@@ -24,12 +24,12 @@ from .filters import (
     CommandOptions,
     FilterCommand,
     context_of,
+    dispatch,
     filter_command,
     of_recipe,
     options_of,
     other_options,
     recipe_of,
-    run,
     verify_option,
 )
 from .kinds import KINDS
@@ -86,7 +86,7 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
-    return run(of_recipe(recipe, given, file), names[:-1], names[-1])
+    return dispatch(of_recipe(recipe, given, file), names[:-1], names[-1])
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:
@@ -115,7 +115,7 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
         )
-    return recipe.open(recipe.transfer, device)
+    return recipe.open_filter(recipe.transfer, device)
 
 
 # From JSON

@@ -17,7 +17,7 @@ from .. import signals
 from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
-from .shared.file import ADVANCE
+from .shared.one_file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def spectrum(
     from ..transforms import fft2
     from ..work.missing import USUAL
     from ..work.opened import filled
-    from .shared.file import only
+    from .shared.one_file import only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
@@ -118,8 +118,8 @@ def spectrum(
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, Any]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
     from .filters import options_of, parsed
-    from .shared.file import look
+    from .shared.one_file import draw_effect
 
     made = parsed(context, text, source, target)
     given = made.params | {name: value for name, value in own.items() if value is not None}
-    look(source, target, options_of(str(made.info_name), [source], given))
+    draw_effect(source, target, options_of(str(made.info_name), [source], given))

@@ -27,8 +27,8 @@ from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
-from ..work.file import filter_file, read_ahead, write
-from ..work.opened import filled, filtered, largest, open_
+from ..work.opened import filled, filter_frames, largest, open_input
+from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
 
@@ -143,7 +143,7 @@ class Batch:
             while reading:
                 yield from self._take(reading.popleft().result(), writing)
             while self._stacks:
-                yield from self._filter_stack(self._stacks.pop(), writing)
+                yield from self._do_stack(self._stacks.pop(), writing)
         except DeviceLostError:
             # Filtered files are still written; their outcomes come before the error.
             for each in reading:
@@ -167,17 +167,17 @@ class Batch:
         if self._transfer.lacks_pixel_size:
             self._transfer = loaded.opened.transfer
         if loaded.picture is None:
-            yield self._filter_pages(loaded)
+            yield self._do_pages(loaded)
             return
         pixels = PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
         if stack := self._stacks.add(loaded, pixels):
-            yield from self._filter_stack(stack, writing)
+            yield from self._do_stack(stack, writing)
         while len(writing) > self._ahead:
             yield writing.popleft().result()
 
     # Filtering
 
-    def _filter_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
+    def _do_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
         began = time.perf_counter()
         try:
@@ -191,7 +191,7 @@ class Batch:
             # One of them may be too large, or all at once.
             self._stacks.part(stack)
             for loaded in stack:
-                yield from self._filter_stack([loaded], writing)
+                yield from self._do_stack([loaded], writing)
             return
         share = (time.perf_counter() - began) / len(stack)
         for loaded, each in zip(stack, made, strict=True):
@@ -208,10 +208,10 @@ class Batch:
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Made]:
         frames = [loaded.frame for loaded in stack]
-        self._filter_by(frames[0].transfer)
-        return filtered(self._filter, frames, self.settings.recipe)
+        self._take_transfer(frames[0].transfer)
+        return filter_frames(self._filter, frames, self.settings.recipe)
 
-    def _filter_pages(self, loaded: Loaded) -> Outcome:
+    def _do_pages(self, loaded: Loaded) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""
         began, outcome = time.perf_counter(), loaded.outcome
         try:
@@ -227,7 +227,7 @@ class Batch:
 
     def _attempt_pages(self, loaded: Loaded) -> None:
         settings, outcome, opened = self.settings, loaded.outcome, loaded.opened
-        self._filter_by(opened.transfer)
+        self._take_transfer(opened.transfer)
         outcome.pages = len(opened.pages)
         if settings.measure_only:
             pages = (page for page, _ in read_ahead(opened, self._submit))
@@ -235,7 +235,7 @@ class Batch:
             return
         target = outcome.job.target
         how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
-        made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
+        made = partial(make_output, opened, target, self._filter, spare=loaded.spare, **how)
         done = _with_folder(target, settings, made)
         for name in ("shape", "dtype", "clipped", "extremes", "difference", "cautions", "left_out", "notes"):
             setattr(outcome, name, getattr(done, name))
@@ -259,9 +259,9 @@ class Batch:
     @cached_property
     def _filter(self) -> Filter:
         """The filter, opened when the first files are being read, and anew once it was deleted."""
-        return self.settings.recipe.open(self._transfer, self._device)
+        return self.settings.recipe.open_filter(self._transfer, self._device)
 
-    def _filter_by(self, transfer: Transfer) -> None:
+    def _take_transfer(self, transfer: Transfer) -> None:
         """Open another filter, if files have pixels of another size."""
         if transfer != self._transfer:
             self._filter.close()
@@ -300,7 +300,7 @@ def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
             if not isinstance(data, bytes):
                 data.close()
             return replace(outcome, status=SKIPPED)
-        opened = open_(job.source, recipe, data=data, times=times, device=device)
+        opened = open_input(job.source, recipe, data=data, times=times, device=device)
         outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
         outcome.cautions += _of_waves(opened)
         frame, found, target = None, opened.found, job.target
@@ -348,7 +348,9 @@ def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -
     began = time.perf_counter()
     outcome, opened, frame, target = loaded.outcome, loaded.opened, loaded.frame, loaded.outcome.job.target
     try:
-        outcome.left_out = _with_folder(target, settings, lambda: write(opened, frame, made, target, loaded.spare))
+        outcome.left_out = _with_folder(
+            target, settings, lambda: write_picture(opened, frame, made, target, loaded.spare)
+        )
         outcome.stamp = journal.stamp(target)
         outcome.row = _row(loaded, frame, settings, device) if settings.preview else None
         if outcome.job.verify:

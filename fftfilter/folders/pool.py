@@ -258,7 +258,7 @@ def device_bytes(
     """
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
-    with settings.recipe.open(settings.recipe.transfer.for_any_pixels(), device) as filter_:
+    with settings.recipe.open_filter(settings.recipe.transfer.for_any_pixels(), device) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 

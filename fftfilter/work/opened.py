@@ -188,7 +188,7 @@ class Opened:
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
-def open_(
+def open_input(
     source: str | os.PathLike[str],
     recipe: Recipe,
     *,
@@ -307,7 +307,7 @@ def first_of(found: Picture | Pages) -> Picture:
 # Through a filter
 
 
-def filtered(
+def filter_frames(
     filter_: Filter, frames: Sequence[Frame], recipe: Recipe, *, observe: Callable[[str, Array], None] | None = None
 ) -> list[Made]:
     """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
@@ -319,7 +319,7 @@ def filtered(
         return [Made(frame.picture.planes, None, 0.0) for frame in frames]
     depth = first.depth
     if len(frames) > 1 and any(frame.holes is not None for frame in frames):
-        return [made for frame in frames for made in filtered(filter_, [frame], recipe)]
+        return [made for frame in frames for made in filter_frames(filter_, [frame], recipe)]
     of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
     if first.holes is not None:
         of_pixels["missing"] = first.holes
@@ -344,6 +344,6 @@ def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> flo
         for picture in pictures:
             holes = recipe.holes(picture, "a page")
             frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
-            (made,) = filtered(measuring, [frame], recipe)
+            (made,) = filter_frames(measuring, [frame], recipe)
             found = max(found, made.largest(picture.maxval))
     return found

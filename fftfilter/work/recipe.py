@@ -200,7 +200,7 @@ class Recipe:
             name = shown(target, "standard output")
             raise ParameterError(f"{name}: {suffix} holds no recipe: write .png, .tif or .fits, or take --save-recipe")
 
-    def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
+    def open_filter(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
         return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
 

@@ -151,7 +151,7 @@ def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None
     images.write(picture, preview, coding=images.Coding(6), spare=spare)
 
 
-def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
+def handle_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...folders.jobs import Files, Settings, Tree
     from ...folders.run import FolderRun
@@ -187,7 +187,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     if options.dry_run:
         return _dry_run(run, survey, devices, options)
     with _workers(run, survey, devices, options) as (workers, where):
-        return _run(run, survey, workers, where, options)
+        return _watch(run, survey, workers, where, options)
 
 
 @contextmanager
@@ -291,7 +291,7 @@ def _outcome_line(outcome: Outcome) -> str:
     return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: CommandOptions) -> int:
+def _watch(run: FolderRun, survey: Survey, workers: Workers, where: object, options: CommandOptions) -> int:
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 

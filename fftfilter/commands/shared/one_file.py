@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
-    from ...work.file import Done
     from ...work.opened import Frame, Opened
+    from ...work.output_file import Done
     from ..filters import CommandOptions
 
 
@@ -40,11 +40,11 @@ PIXELS_A_SECOND = 3e7
 ADVANCE = "fftfilter.advance"
 
 
-def run_file(source: str, target: str, options: CommandOptions) -> None:
+def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     _load_ahead(source, options)  # while the rest is imported
     from ...folders.progress import tell_of_compiling
-    from ...work.opened import open_
+    from ...work.opened import open_input
 
     options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
@@ -53,9 +53,9 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
         sources.times(source)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
-    opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
+    opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    done = _filter(opened, target, [opened.identity, *masks], options)
+    done = _make_and_tell(opened, target, [opened.identity, *masks], options)
     if done.difference:
         from ...work import verify
 
@@ -92,10 +92,10 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         check_preview(options.preview, source, target)
 
 
-def _filter(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
+def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
     """Filter a picture, or pages one by one; ``files`` are all inputs."""
     from ...folders.progress import Progress
-    from ...work.file import filter_file
+    from ...work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)
     has_pages = isinstance(opened.found, images.Pages)
@@ -118,9 +118,9 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
             click.echo(f"fftfilter: {line}", err=True)
 
-    with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
+    with closing(opened), recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
-            done = filter_file(
+            done = make_output(
                 opened,
                 target,
                 filter_,
@@ -159,20 +159,20 @@ def only(found: Picture | Pages, name: str) -> Picture:
     return found
 
 
-def look(source: str, target: str, options: CommandOptions) -> None:
+def draw_effect(source: str, target: str, options: CommandOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
-    from ...work.opened import filtered, open_
+    from ...work.opened import filter_frames, open_input
 
     recipe = replace(options.recipe, format=".tif")
     check_preview(target, source, "-")
     remove_leftovers_beside(target)
     files = [*map(sources.identity, (source, *options.masks))]
-    opened = open_(source, recipe, device=options.device, limit=options.input_limit)
+    opened = open_input(source, recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     only(opened.found, opened.name)
     frame = opened.frame("-", keep=True)
-    with recipe.open(opened.transfer, options.device) as filter_:
-        (made,) = filtered(filter_, [frame], recipe)
+    with recipe.open_filter(opened.transfer, options.device) as filter_:
+        (made,) = filter_frames(filter_, [frame], recipe)
     frame.put(made.planes)
     _write_page(target, opened, frame, options.device, files)
 

@@ -20,7 +20,7 @@ from ..files.sources import Slices
 from ..images.formats import FORMATS
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
-from .opened import filtered, largest, open_
+from .opened import filter_frames, largest, open_input
 from .recipe import Recipe
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ def filter_stack(
     )
     images.check_output(source, target, in_place=in_place)
     recipe.refuse(target)
-    opened = open_(source, recipe)
-    with closing(opened), recipe.open(opened.transfer, device) as filter_:
-        return filter_file(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
+    opened = open_input(source, recipe)
+    with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:
+        return make_output(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
 
 
-def filter_file(
+def make_output(
     opened: Opened,
     target: FileName,
     filter_: Filter,
@@ -175,7 +175,7 @@ def filter_file(
     filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if not isinstance(opened.found, images.Pages):
-        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep, say=say)
+        return _picture_output(opened, target, filter_, spare, observe, compare=compare, keep=keep, say=say)
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
@@ -201,7 +201,7 @@ def filter_file(
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.frame = frame if is_shown else done.frame
                     done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
-                    (made,) = filtered(filter_, [frame], recipe)
+                    (made,) = filter_frames(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if number == 1:
                         opened.tell(picture, target, suffix)
@@ -226,7 +226,7 @@ def filter_file(
     return done
 
 
-def _filter_picture(
+def _picture_output(
     opened: Opened,
     target: FileName,
     filter_: Filter,
@@ -242,10 +242,10 @@ def _filter_picture(
     done = Done(1, picture.planes.shape, str(picture.planes.dtype), frame=frame if keep else None)
     done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
     say(done.cautions)
-    (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
+    (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-    done.left_out = write(opened, frame, made, target, spare)
+    done.left_out = write_picture(opened, frame, made, target, spare)
     if compare:
         from . import verify
 
@@ -253,7 +253,7 @@ def _filter_picture(
     return done
 
 
-def write(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
+def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe, picture = opened.recipe, frame.picture
     frame.put(made.planes)
