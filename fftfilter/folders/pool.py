@@ -201,7 +201,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job, FAILED, why)
+                yield Outcome(job=job, status=FAILED, error=why)
 
 
 # What a worker does

@@ -4,6 +4,7 @@
 
     recipe.py       all that decides an output's bytes, and the methods: those of Filter, ImageJ's dialog and descreen
     saved.py        a recipe as JSON, in a file or in metadata; the command `apply` reads it
+    done.py         the result for a file
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
     missing.py      which pixels of a file are missing
     region.py       the part of a picture that is filtered, with its soft border; rectangles and masks

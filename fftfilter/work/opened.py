@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..files.atomic import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
+    from ..preview.report import FilterReport
     from ..transfer import Transfer
     from .recipe import Recipe
 
@@ -177,6 +178,15 @@ class Opened:
         """Close a file of several pages."""
         if isinstance(self.found, images.Pages):
             self.found.close()
+
+    def report(self, frame: Frame, device: str | int | None) -> FilterReport:
+        """Return the effect of the filter on a frame whose picture was kept; ``device`` transforms large ones."""
+        from ..preview.report import FilterReport  # for those who ask for a page
+
+        recipe, given = self.recipe, frame.as_read
+        planes = filled(given, frame.holes, device)
+        weight = recipe.region.weight(*planes.shape[1:]) if recipe.region else None
+        return FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""

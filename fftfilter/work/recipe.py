@@ -24,7 +24,7 @@ from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
-    from ..arrays import Array, Holes
+    from ..arrays import Holes
     from ..filters import Filter
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
@@ -234,10 +234,6 @@ class Recipe:
         masks = [self.missing.mask, *(self.region.areas if self.region else ())]
         names += [mask.file.get("file") for mask in masks if mask]
         return tuple(filter(None, names))
-
-    def weight(self, height: int, width: int) -> Array | None:
-        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
-        return self.region.weight(height, width) if self.region else None
 
     @property
     def how(self) -> Plain:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
+    from ...work.done import Done
     from ...work.opened import Frame, Opened
-    from ...work.output_file import Done
     from ..filters import CommandOptions
 
 
@@ -105,6 +105,7 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
         refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
+    frames: list[Frame] = []
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
@@ -126,7 +127,7 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
                 filter_,
                 spare=files[1:] if options.in_place else files,
                 compare=options.verify is not None,
-                keep=options.preview is not None,
+                show=frames.append if options.preview else None,
                 observe=observe,
                 advance=advance,
                 say=say,
@@ -138,8 +139,8 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
-    if options.preview and done.frame:
-        _write_page(options.preview, opened, done.frame, options.device, files)
+    if options.preview:
+        _write_page(options.preview, opened, frames[0], options.device, files)
     return done
 
 
@@ -182,16 +183,12 @@ def _write_page(
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.page import page
-    from ...preview.report import FilterReport, about_filter
-    from ...work.opened import filled
+    from ...preview.report import about_filter
 
-    given, made, recipe = frame.given, frame.picture, opened.recipe
-    assert given  # noqa: S101  it was kept for this
-    _, height, width = given.planes.shape
+    report, made, recipe = opened.report(frame, device), frame.picture, opened.recipe
+    height, width = report.size
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     said = about_filter(opened.transfer, recipe.depth, recipe.channels)
-    planes, weight = filled(given, frame.holes, device), recipe.weight(height, width)
-    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)
 
 
