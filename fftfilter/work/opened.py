@@ -44,6 +44,8 @@ class Frame:
 
     picture: Picture
     """As it was read; once it is filtered, as it will be written."""
+    suffix: str
+    """The output's extension, or that of its format."""
     depth: Depth
     """How the output stores it."""
     transfer: Transfer
@@ -131,21 +133,20 @@ class Opened:
         recipe, is_page = self.recipe, isinstance(self.found, images.Pages)
         is_real, keeps_levels = recipe.mode.is_values, recipe.keeps_levels
         depth = images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
-        return Frame(
-            picture, depth, self.transfer, recipe.holes(picture, self.name), replace(picture) if keep else None
-        )
+        holes = recipe.holes(picture, self.name)
+        return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
-    def tell(self, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
-        """Put what is done into the metadata of a picture, or first page, for a target of this extension.
+    def tell(self, frame: Frame, target: str | os.PathLike[str]) -> None:
+        """Put what is done into the metadata of a picture, or first page.
 
         A FITS gets it always, others if the recipe is to be embedded.
         """
-        recipe = self.recipe
+        recipe, picture = self.recipe, frame.picture
         if recipe.embed_recipe:
             from .saved import embed
 
-            embed(recipe, picture, target, suffix)
-        if FORMATS[suffix].name == "FITS" and not recipe.strip:
+            embed(recipe, picture, target, frame.suffix)
+        if FORMATS[frame.suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 
             has_unit = recipe.keeps_levels or recipe.mode.is_values
@@ -353,7 +354,7 @@ def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> flo
     with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
         for picture in pictures:
             holes = recipe.holes(picture, "a page")
-            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
+            frame = Frame(picture, "", Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
             (made,) = filter_frames(measuring, [frame], recipe)
             found = max(found, made.largest(picture.maxval))
     return found

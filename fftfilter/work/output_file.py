@@ -160,7 +160,7 @@ def make_output(
                     if show and is_shown:
                         show(frame)
                     if number == 1:
-                        opened.tell(picture, target, suffix)
+                        opened.tell(frame, target)
                     done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
@@ -215,7 +215,7 @@ def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, sp
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe, picture = opened.recipe, frame.picture
     frame.put(made.planes)
-    opened.tell(picture, target, images.suffix_of(target, recipe.format, picture))
+    opened.tell(frame, target)
     return images.write(picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare)
 
 

@@ -272,7 +272,7 @@ class Recipe:
         """The most decibels that the whole transfer function takes out."""
         return self.options.get("depth")
 
-    @property
+    @cached_property
     def needs_staged(self) -> bool:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) != FUSED
