@@ -195,10 +195,7 @@ class Commands:
             made.command.invoke(made)
 
     def of_recipe(self, data: bytes, name: str) -> dict[str, Any]:
-        """Return the request that the file of a recipe describes; raises FftfilterError, which begins with ``name``.
-
-        No other file is read.
-        """
+        """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         import shlex
 
         from ..transfer import saved

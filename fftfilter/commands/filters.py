@@ -15,14 +15,14 @@ import click
 from ..errors import WriteError
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
-from ..files.urls import is_url, place, without_file_scheme
+from ..files.urls import is_url, without_file_scheme
 from ..images.formats import Coding
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from .kinds import KINDS
 from .shared import automatic
-from .shared.folder import files_of, folder_options, handle_folder, is_folder
+from .shared.folder import folder_options, handle_folder, inputs_of, is_folder
 from .shared.one_file import handle_file
 from .shared.options import (
     STUDY,
@@ -348,11 +348,9 @@ def dispatch(options: CommandOptions, sources: Sequence[str], target: str) -> in
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     with _saved_recipe(sources, options):
-        if len(sources) == 1 and is_folder(sources[0]):
-            return handle_folder(place(sources[0]), target, options)
-        if target.endswith("/") or (target != "-" and is_folder(target)):
-            files = files_of(sources)
-            return handle_folder(files, target, options) or min(files.folders, 1)
+        has_folder = len(sources) == 1 and is_folder(sources[0])
+        if has_folder or target.endswith("/") or (target != "-" and is_folder(target)):
+            return handle_folder(inputs_of(sources, vars(options)), target, options)
         if len(sources) > 1:
             raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
         handle_file(sources[0], target, options)

@@ -75,21 +75,22 @@ class Stacks:
         self.nbytes = 0
         """Bytes of all that wait."""
         self._waiting: dict[Key, list[Loaded]] = {}
-        self._alone: set[Key] = set()
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
         """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
-        key, planes = _key(loaded), loaded.frame.picture.planes
+        frame, picture = loaded.frame, loaded.frame.picture
+        planes = picture.planes
+        # What is the same for all pictures of a stack.
+        key = planes.shape, planes.dtype, picture.maxval, frame.depth, frame.transfer
         stack = self._waiting.setdefault(key, [])
         stack.append(loaded)
         self.nbytes += planes.nbytes
         channels, height, width = planes.shape
         # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
-        is_alone = channels > 1 or width <= MOST_CHANNELS or (bool(self._alone) and key in self._alone)
-        if is_alone or len(stack) >= min(LARGEST_STACK, pixels // (height * width)):
+        if channels > 1 or width <= MOST_CHANNELS or len(stack) >= min(LARGEST_STACK, pixels // (height * width)):
             return self.pop(key)
         return self.pop() if self.nbytes > WAITING_BYTES else []
 
@@ -98,10 +99,6 @@ class Stacks:
         stack = self._waiting.pop(key or next(iter(self._waiting)))
         self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
         return stack
-
-    def part(self, stack: Sequence[Loaded]) -> None:
-        """Filter pictures of this kind one by one from now on: the stack was too large."""
-        self._alone.add(_key(stack[0]))
 
 
 class Batch:
@@ -131,10 +128,7 @@ class Batch:
         self._close_filter()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do all jobs and yield their outcomes.
-
-        Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
-        """
+        """Do all jobs; yield their outcomes; raises what Filter raises, DeviceLostError if the device fails twice."""
         reading: deque[Future[Loaded | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:
@@ -193,7 +187,6 @@ class Batch:
                 yield _failed(stack[0].outcome, error)
                 return
             # One of them may be too large, or all at once.
-            self._stacks.part(stack)
             for loaded in stack:
                 yield from self._do_stack([loaded], writing)
             return
@@ -357,13 +350,6 @@ class Batch:
             if is_inside(leads_to, Path(self.settings.keep_out)) and not is_own:
                 name = quoted_if_odd(target)
                 raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
-
-
-def _key(loaded: Loaded) -> Key:
-    """Return a value that is the same for all pictures that may be in a stack."""
-    frame = loaded.frame
-    picture = frame.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer
 
 
 def _of_waves(opened: Opened) -> list[str]:

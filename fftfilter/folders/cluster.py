@@ -42,9 +42,7 @@ PATIENCE = 60.0
 def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
     """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
 
-    ``threads`` read and write in each worker, 0 for one a core of its machine.
-
-    Raises DeviceError if no scheduler answers.
+    ``threads`` read and write in each, 0 for one per core of its machine. Raises DeviceError if no scheduler answers.
     """
     # A worker that was started here has its device from its environment.
     device = None if cluster == LOCAL else devices[0]

@@ -252,10 +252,7 @@ def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int
 def device_bytes(
     shape: tuple[int, int, int], settings: Settings, device: str | None, version: str
 ) -> tuple[str, int, int]:
-    """Return this worker's device, the bytes that it has, and those that a picture ``(channels, height, width)`` takes.
-
-    Raises FftfilterError.
-    """
+    """Return this worker's device, its bytes, and those that a picture ``(channels, height, width)`` takes of them."""
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
     with settings.recipe.open_filter(settings.recipe.transfer.for_any_pixels(), device) as filter_:

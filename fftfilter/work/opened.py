@@ -119,10 +119,7 @@ class Opened:
     """For the output, if it gets the input's."""
 
     def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
-        """Return the one picture, on its way into a file; raises ParameterError if its format cannot hold it.
-
-        ``keep`` keeps the picture as it was read beside the filtered one.
-        """
+        """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
         picture, format_ = self.found, self.recipe.format
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=format_)
@@ -257,10 +254,7 @@ def open_input(
 
 
 def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
-    """Return a transfer function for a picture's pixels, or those of a first page, and their size if it was needed.
-
-    ``name`` is the file's. Raises ParameterError for one that does not say it.
-    """
+    """Return a transfer function for a file's pixels, and their size if it is needed; raises ParameterError."""
     if not transfer.lacks_pixel_size:
         return transfer, None
     pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)

@@ -79,7 +79,6 @@ class ImageJ(Plain):
     usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "autoscale": True, "saturate": True}
     name = "ImageJ's filter"
     takes_missing = False
-
     has_outputs = False
 
     def maker(self) -> type[Filter]:
@@ -110,7 +109,6 @@ class Descreen(Plain):
     name = "descreen"
     takes_missing = False
     says_notes = True
-
     has_outputs = False
 
     def maker(self) -> type[Filter]:
@@ -215,11 +213,10 @@ class Recipe:
     def said(self, transfer: Transfer) -> str:
         """Return what is done to a picture by a transfer function for its pixels, in words."""
         scale = self.scale
-        if scale is not None:
-            range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else f"{scale.low:g}:{scale.high:g}"
+        range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else scale and f"{scale.low:g}:{scale.high:g}"
         settings = {
             "output": self.output,
-            "scale": None if scale is None else range_,
+            "scale": range_,
             "edges": None if self.edges == "wrap" else self.edges,
             **(self.region.given() if self.region else {}),
         }

@@ -49,8 +49,6 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
-    if options.recipe.preserve_times:
-        sources.times(source)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
     opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
