@@ -148,6 +148,8 @@ class Pool:
         # The last chunks are small, so that all workers end at about the same time.
         fair = -(-self._left // (2 * workers))
         size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
+        # A power of two is filled by stacks of one size, so that a filter keeps its pipeline.
+        size = 1 << max(0, size.bit_length() - 1)
         # Threads read and write several at a time.
         size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
         if self._again:
