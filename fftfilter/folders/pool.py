@@ -145,8 +145,8 @@ class Pool:
     def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
         if self._suspects:
             return Chunk([self._suspects.popleft()], is_suspect=True)
-        # The last chunks are small, so that all workers end at about the same time.
-        fair = -(-self._left // (2 * workers))
+        # The last chunks are small, so that several workers end at about the same time.
+        fair = -(-self._left // (2 * workers)) if workers > 1 else self._left
         size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
         # A power of two is filled by stacks of one size, so that a filter keeps its pipeline.
         size = 1 << max(0, size.bit_length() - 1)
