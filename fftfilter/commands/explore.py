@@ -183,10 +183,7 @@ class Commands:
         return replace(self, source=source)
 
     def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does.
-
-        ``advance`` is called after each page with the number of all pages.
-        """
+        """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
         from .filters import context_of
 
         with _own_errors():

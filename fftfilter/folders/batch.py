@@ -102,10 +102,7 @@ class Stacks:
 
 
 class Batch:
-    """An open device that does jobs with the same settings.
-
-    ``device`` is as for :class:`Filter`; ``threads`` is the number of threads that read and write.
-    """
+    """An open device that does jobs with the same settings; ``threads`` read and write."""
 
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
         self.settings = settings

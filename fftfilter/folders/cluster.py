@@ -154,10 +154,7 @@ def check_address(cluster: str) -> None:
 
 @contextmanager
 def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
-    """Return a client of a cluster as :func:`check_address` has it; "local" gets a worker for each of ``devices``.
-
-    Raises DeviceError if no scheduler answers.
-    """
+    """Return a client of a cluster; "local" gets a worker for each device; raises DeviceError if none answers."""
     import dask
 
     with ExitStack() as stack:

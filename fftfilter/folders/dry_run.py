@@ -34,10 +34,7 @@ class Need(NamedTuple):
 def steps(
     run: FolderRun, devices: Sequence[str | None], cluster: str | None, *, quiet: bool = False
 ) -> Iterator[str | FftfilterError]:
-    """Yield a line on each file, or the error that it would end with; first that of a missing device.
-
-    The last line, unless ``quiet``, is the device with the most that a picture takes of its memory.
-    """
+    """Yield a line or an error for each file, first for a missing device; at last, unless ``quiet``, for the device."""
     largest: Need | None = None
     with ExitStack() as stack:
         try:

@@ -148,8 +148,8 @@ class Pool:
         # The last chunks are small, so that several workers end at about the same time.
         fair = -(-self._left // (2 * workers)) if workers > 1 else self._left
         size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
-        # A power of two is filled by stacks of one size, so that a filter keeps its pipeline.
-        size = 1 << max(0, size.bit_length() - 1)
+        # What stacks of one size fill, so that a filter keeps its pipeline: multiples of 32, or powers of two.
+        size -= size % (1 << min(5, max(0, size.bit_length() - 1)))
         # Threads read and write several at a time.
         size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
         if self._again:

@@ -134,10 +134,7 @@ class Opened:
         return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
     def tell(self, frame: Frame, target: str | os.PathLike[str]) -> None:
-        """Put what is done into the metadata of a picture, or first page.
-
-        A FITS gets it always, others if the recipe is to be embedded.
-        """
+        """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded."""
         recipe, picture = self.recipe, frame.picture
         if recipe.embed_recipe:
             from .saved import embed

@@ -143,7 +143,6 @@ class Recipe:
     format: str | None = None
     """That of standard output; else the target's extension says it."""
     missing: Missing = USUAL
-    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
     embed_recipe: bool = False

@@ -77,10 +77,7 @@ auto_options = combined(
 
 
 def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:
-    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError.
-
-    ``name`` is the command's: a --shape of others than notch is that of their own cutoffs.
-    """
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
     if "auto" not in given:
         return None, None
     mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
@@ -106,7 +103,7 @@ def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None
     for limit, value in limits.items():
         if value is not None and not value > 0:
             raise click.UsageError(f"--{limit} {value:g} leaves nothing to remove: give a number above 0.")
-    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
+    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"  # that of others is of their cutoffs
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
     return mode, AutoNotches(wanted, shape, by_channel, insist, tuple(map(_wave, keep)), **limits)
