@@ -63,7 +63,7 @@ ROOMS = {
     "napari": "errors output arrays transfer analysis filters",
     "work": (
         "fftfilter errors system output arrays region transfer staged engine files images missing filters "
-        "imagej_filter descreen_filter analysis"
+        "imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "

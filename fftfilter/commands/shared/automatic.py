@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ParameterError, ReadError
-from ...files.urls import place, without_file_scheme
-from ...images import extensions
+from ...files.urls import without_file_scheme
 from ...output.modes import EACH, FOLDER
-from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
+from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
 
 if TYPE_CHECKING:
@@ -77,10 +76,7 @@ auto_options = combined(
 
 
 def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:
-    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError.
-
-    ``name`` is the command's: a --shape of others than notch is that of their own cutoffs.
-    """
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
     if "auto" not in given:
         return None, None
     mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
@@ -115,7 +111,7 @@ def of_sources(
     the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
     FftfilterError.
     """
-    from ...folders.jobs import Files, Tree
+    from ...folders.jobs import Files
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
     from ...work.opened import spectrum_of
@@ -128,11 +124,7 @@ def of_sources(
     if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True
-    tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), given["recursive"], given["pattern"])
-        if of_folder
-        else files_of(sources, says_so=failures)
-    )
+    tree = inputs_of(sources, given, says_so=failures)
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:
