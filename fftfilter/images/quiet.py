@@ -21,7 +21,7 @@ from .formats import RASTERS
 if TYPE_CHECKING:
     from PIL import ImageFile
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 # Pillow imports these for whatever it opens.
 _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
@@ -61,6 +61,7 @@ def silence() -> None:
         library.TIFFSetWarningHandler(None)
 
 
+@quiet_pillow()
 def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     """Open an image of one of some formats (Pillow's names), by default of those in RASTERS, whatever its name is.
 

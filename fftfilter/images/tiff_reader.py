@@ -34,7 +34,7 @@ from .pages import Pages, PaletteRule
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
-from .quiet import damage_as_error, open_raster, quiet_pillow, silence
+from .quiet import damage_as_error, open_raster, silence
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -388,8 +388,7 @@ def _raw(
         tags[273] = tuple(accumulate(tags[279][:-1], initial=0))  # counted from the end of the tags
         head = io.BytesIO()
         tags.save(head)
-        with quiet_pillow():
-            image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
+        image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
         whole, end = memoryview(image.tobytes()), 0
         for rows in tall:
             end += rows * bytes_per_row
