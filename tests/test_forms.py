@@ -93,7 +93,7 @@ def test_values_of_mirrored_edges_are_exact_at_each_pixel(form, size, launcher):
         pipeline = made(form, launcher, transfer, images, edges="mirror")
         got, wanted = pipeline.run(images), reference.filtered(images, gain, "mirror").real
         np.testing.assert_allclose(got, wanted, rtol=0, atol=5e-6 * 255, err_msg=str(transfer))
-        np.testing.assert_allclose(pipeline.extremes()[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
+        np.testing.assert_allclose(pipeline.facts().extremes[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
 
 
 # Pixels and what is counted
@@ -154,10 +154,10 @@ def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
                 assert not apart[sure].any(), about
             if not is_own:
                 unsure = 0 if out == "f4" else np.count_nonzero(~sure) / images.size * stack.pictures
-                np.testing.assert_allclose(pipeline.clipped(), clipped, atol=unsure + 1e-6, err_msg=about)
+                np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=unsure + 1e-6, err_msg=about)
             most = np.abs(images).reshape(stack.pictures, -1).max(axis=1)
-            np.testing.assert_allclose(pipeline.extremes()[:, 1], most, rtol=1e-6)
-            np.testing.assert_allclose(pipeline.deviations(), far, rtol=1e-6)
+            np.testing.assert_allclose(pipeline.facts().extremes[:, 1], most, rtol=1e-6)
+            np.testing.assert_allclose(pipeline.facts().deviations(), far, rtol=1e-6)
 
 
 @each_form
@@ -211,7 +211,7 @@ def test_a_histogram_finds_the_range_that_numpy_finds(form, one_scale, launcher)
             np.testing.assert_allclose(
                 pipeline.run(given, found), wanted, rtol=0, atol=1e-5, err_msg=f"{output} {percent}"
             )
-            np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1e-6, err_msg=f"{output} {percent}")
+            np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1e-6, err_msg=f"{output} {percent}")
 
 
 @each_form
@@ -252,5 +252,6 @@ def outcome(form, launcher, picture, ramp, pipeline=None):
     """Return all that a pipeline says of a picture: a new one, unless one is given."""
     pipeline = pipeline or made(form, launcher, ALL, picture, "u1", 255)
     got = pipeline.run(picture, ramp)
-    told = [pipeline.undecided, pipeline.extremes, pipeline.deviations, *([] if ramp is None else [pipeline.clipped])]
-    return got.tolist(), [np.asarray(each()).tolist() for each in told]
+    facts = pipeline.facts()
+    told = [facts.undecided, facts.extremes, facts.deviations(), *([] if ramp is None else [facts.clipped])]
+    return got.tolist(), [np.asarray(each).tolist() for each in told]

@@ -20,7 +20,7 @@ from ..arrays import Gray, check_finite, largest_of, pixel_type, pixels_of, plan
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import Stack, on_ramps, ramps
+from ..output.ramp import Facts, Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
 
 if TYPE_CHECKING:
@@ -164,14 +164,14 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramp
 
 def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
     """Return the result in the caller's shape, and what was found in the input's gray levels; repair weak pictures."""
-    extremes, description = done.extremes(), ready.prepared.description
-    largest, factor = extremes[:, 1], description.transfer.largest
+    facts, description = done.facts(), ready.prepared.description
+    extremes, factor = facts.extremes, description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:
         extremes = ready.in_gray_levels(extremes.astype(np.float64), factor)
-    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
+    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else facts.clipped.tolist()
     if description.mode.is_values:
         result = ready.in_gray_levels(result, factor)
-    weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
+    weak = _repeat_weak(ready, done, facts, (result, extremes, clipped))
     axis = ready.channel_axis
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
@@ -238,21 +238,22 @@ def _by_part(
     return result, Found(extremes, clipped.tolist(), weak)
 
 
-def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]]) -> int:
+def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:
     """Filter pictures whose results are too weak once more in double precision; return how many these were.
 
-    ``largest`` is the largest magnitude of each picture, in the pixels' units. The new pixels, extremes and clipped
-    parts go ``into`` the places of the old ones.
+    ``facts`` are in the pixels' units. The new pixels, extremes and clipped parts go ``into`` the places of the old
+    ones.
     """
     prepared, pixel = ready.prepared, ready.stack.pixel
     if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
         return 0  # it is in double precision already, or there is none
     weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
     # NumPy's minimum would take a hundredth of a small image's time.
-    if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
+    if min(facts.extremes[:, 1].tolist()) >= weak_below and max(facts.undecided) <= 1:
         return 0
-    (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1
-    limit, deviations, least, weak = ready.pipeline.weak, done.deviations(), 0.0, 0
+    largest, undecided = facts.extremes[:, 1].astype(np.float64), np.array(facts.undecided) > 1
+    limit, deviations, least, weak = ready.pipeline.weak, facts.deviations(), 0.0, 0
+    result, extremes, clipped = into
     images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
     is_above_noise = largest > NOISE / 2 * deviations
     if ready.is_rounded:

@@ -11,7 +11,7 @@ once all values are. Then it is also known whether these are rounding noise, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,6 +151,19 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
         made["white"] = ramps["white"] * np.where(fixed, scale, 1)
         made["noise"] = ramps["noise"] * scale
     return made
+
+
+class Facts(NamedTuple):
+    """Facts about the pictures of a pipeline's run."""
+
+    extremes: Array
+    """The largest magnitude of each, behind the smallest one or 0: ``(pictures, 2)``."""
+    clipped: Array
+    """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
+    undecided: list[float]
+    """How many samples of each are undecided, divided by how many may be (``rounding.py``)."""
+    deviations: Callable[[], Array]
+    """Returns the largest deviation of each from its offset, ``(pictures,)``, until the next run."""
 
 
 # The host's part: for the staged pipeline and the reference

@@ -69,7 +69,7 @@ def assert_kept(pipeline, pixels, transfer):
     for _ in range(2):
         for got, right in zip(pipeline.run(pixels, kept), wanted, strict=True):
             assert_gray_levels(got, right)
-        np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1.5 / pixels[0].size)
+        np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1.5 / pixels[0].size)
 
 
 def spikes(height, width):
