@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Gray, check_finite, largest_of, pixel_type, pixels_of, planes_of
+from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import Facts, Stack, on_ramps, ramps
+from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel, real = pixel_type(planes.dtype), prepared.launcher.real
-    gray, number = Gray.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
+    gray, number = gray_of(of_pixels, pixel), real if pixel.kind == "f" else pixel
     out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
     count, height, width = planes.shape
     stack = Stack(count, height, width, number, out, top, channel_axis is not None)
@@ -158,7 +158,7 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramp
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
+        prepared.ramps = key, ramps(output, scale, units, gray=gray)
     return prepared.ramps[1]
 
 
@@ -208,7 +208,7 @@ def _by_part(
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
     pixel = pixel_type(planes.dtype)
-    gray = Gray.of(of_pixels, pixel)
+    gray = gray_of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -229,7 +229,7 @@ def _by_part(
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
-    rounding = ramps(own.output, None, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
+    rounding = ramps(own.output, None, units, gray=gray)
     result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
     if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import Gray, pixel_type, split
+from ..arrays import gray_of, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, ParameterError, is_masked
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Timing
+    from ..output.ramp import Gray
     from ..transfer import Transfer
     from .call import Begun, Observe
     from .description import FilterOptions, PixelOptions
@@ -345,7 +346,7 @@ class Filter:
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        gray = Gray.of(of_pixels, pixel_type(planes.dtype))
+        gray = gray_of(of_pixels, pixel_type(planes.dtype))
         pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         made, found = zip(*(self._picture(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
         self._found = Found.of_all(found)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .modes import MODES, Auto, Range
-from .ramp import WANTED, of_values, ramps
+from .ramp import WANTED, Gray, of_values, ramps
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -64,7 +64,7 @@ class ByHistogram(NamedTuple):
         return made
 
     def _ramp(self, scale: Range | None) -> Array:
-        return ramps(self.output, scale, white=1, dtype=self.dtype, maxval=self.maxval)
+        return ramps(self.output, scale, gray=Gray(1, self.dtype, self.maxval))
 
 
 Ramps: TypeAlias = "Array | ByHistogram | None"

@@ -20,7 +20,7 @@ from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
-from fftfilter.output.ramp import Stack, own_ramps, ramps
+from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, most_undecided
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
@@ -66,7 +66,7 @@ def launcher():
 def of_levels(levels, output, scale):
     """Return values that have such levels, all in the range of what has one."""
     own = None if isinstance(scale, Auto) else scale
-    (ramp,) = ramps(output, own, white=1, dtype=np.uint8, maxval=255)
+    (ramp,) = ramps(output, own, gray=Gray(1, np.dtype("u1"), 255))
     return ((levels - ramp["shift"]) / ramp["stretch"]).astype(np.float32)
 
 
@@ -141,7 +141,7 @@ def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
         pictures = np.stack([beside_edges(output, scale, size, part=part) for part in (0.0, 0.4)])
         stack = Stack(*pictures.shape, pictures.dtype, np.dtype("u1"), 255)
         pipeline = FORMS[form](launcher, ALL, stack)
-        given = ramps(output, scale, [1, 1], white=1, dtype=np.uint8, maxval=255)
+        given = ramps(output, scale, [1, 1], gray=Gray(1, np.dtype("u1"), 255))
         pipeline.run(pictures, None if output == "magnitude" else given)
         counted = [np.count_nonzero(_levels(picture, given[0]) % 1 < 0.2) for picture in pictures]
         # Rounding takes some farther from the edge.
