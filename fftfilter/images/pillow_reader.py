@@ -13,23 +13,19 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .metadata import gather, lies_on_its_side, without_orientation
+from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
-
-if TYPE_CHECKING:
-    from PIL import ImageFile
-
-    from .pages import PaletteRule
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.

@@ -10,16 +10,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from PIL import Image, UnidentifiedImageError, _imaging
+from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
 from .formats import RASTERS
-
-if TYPE_CHECKING:
-    from PIL import ImageFile
 
 _lock = threading.RLock()
 # Pillow imports these for whatever it opens.

@@ -15,7 +15,7 @@ from ..files import sources, urls
 from ..files.messages import FileName, reason, shown
 from . import plain_formats
 from .pages import ALL, Asked, Pages, PaletteRule
-from .picture import Picture, Size, Working, refuse_oversize
+from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
@@ -162,6 +162,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
 
             return TiffPages(data, name, asked.palette)
         if data[: len(FITS)] == FITS:
+            refuse_without_astropy(name)
             from .fits import FitsPages
 
             return FitsPages(data, name, asked.hdu)

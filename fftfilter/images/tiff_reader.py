@@ -15,12 +15,12 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
@@ -35,10 +35,6 @@ from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, r
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
 from .quiet import damage_as_error, open_raster, silence
-
-if TYPE_CHECKING:
-    from PIL import Image
-
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)
@@ -200,7 +196,7 @@ class TiffPages(Pages):
             page.dataoffsets = tuple(offset + past for offset in page.dataoffsets)
         return page
 
-    def _retell(self, tags: Image.Exif, index: int) -> None:
+    def _retell(self, tags: MutableMapping[int, Any], index: int) -> None:
         """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
         if index:
             for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS) if self._is_imagej_run else ():
@@ -220,7 +216,7 @@ class TiffPages(Pages):
         elif kept != text or self.chosen[0]:
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
 
-    def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+    def _say_imagej(self, tags: MutableMapping[int, Any], first: tifffile.TiffPage) -> None:
         """Put in ImageJ's metadata beside its description, in the byte order of the output."""
         for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
             tags.pop(tag, None)

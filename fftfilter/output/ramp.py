@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .modes import MODES
+from .modes import MODES, Output, Range
 from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from .histogram import Ramps
-    from .modes import Output, Range
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..arrays import Array, Holes
-    from ..files.atomic import Times
+    from ..files.sources import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
