@@ -99,19 +99,13 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
 
 
 def opened(
-    data: sources.Content,
-    source: FileName,
-    asked: Asked = ALL,
-    *,
-    working: Working | None = None,
-    keeps_levels: bool = True,
-    are_floats: bool = False,
+    data: sources.Content, source: FileName, asked: Asked = ALL, *, working: Working | None = None
 ) -> Picture | Pages:
     """Return the picture in a file, or its pages where several are chosen; ``source`` is its name in errors.
 
     ``asked`` are the pages. ``working`` returns, for a picture's size, the bytes of this machine's memory that the
-    caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
-    :meth:`Pages.choose`. Raises what that and :func:`read` raise.
+    caller will take beside the picture; without it they are those of the fused engine on a CPU. Raises what
+    :meth:`Pages.choose` and :func:`read` raise.
     """
     name = shown(source, "standard input")
     if asked.hdu is not None and data[: len(FITS)] != FITS:
@@ -123,7 +117,7 @@ def opened(
         pages = pages_of(data, name, asked)
         if asked.palette == "table" and not has_pages(data):
             raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
-        pages.choose(asked, keeps_levels=keeps_levels, are_floats=are_floats)
+        pages.choose(asked)
         if len(pages) > 1:
             return pages
         with closing(pages):

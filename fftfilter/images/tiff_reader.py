@@ -208,8 +208,9 @@ class TiffPages(Pages):
         if first.is_imagej:
             self._say_imagej(tags, first)
         text = first.description
-        are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
-        kept = kept_description(text, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
+        keeps_levels, are_floats = self.asked.keeps_levels, self.asked.are_floats
+        are_floats |= first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize
+        kept = kept_description(text, self.chosen, self.count, keeps_levels=keeps_levels, are_floats=are_floats)
         if text and not kept:
             tags.pop(_DESCRIPTION, None)
             self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
@@ -224,7 +225,7 @@ class TiffPages(Pages):
         if not isinstance(metadata, dict):
             return
         own: dict[str, Any] = dict(metadata)
-        if not self.keeps_levels:
+        if not self.asked.keeps_levels:
             own.pop("Ranges", None)
         labels = own.get("Labels")
         if isinstance(labels, list | tuple) and len(labels) == self.count:

@@ -209,14 +209,8 @@ def open_(
         times = sources.times(source) if recipe.preserve_times else None
         data = images.raw(source, limit)
     try:
-        found = images.opened(
-            data,
-            source,
-            recipe.pages,
-            working=recipe.working,
-            keeps_levels=recipe.keeps_levels,
-            are_floats=recipe.mode.is_values,
-        )
+        asked = recipe.pages._replace(keeps_levels=recipe.keeps_levels, are_floats=recipe.mode.is_values)
+        found = images.opened(data, source, asked, working=recipe.working)
         first = first_of(found)
         recipe.how.refuse(first, name)
         check_colors(recipe.channels, len(first.planes), f"{name}:")
