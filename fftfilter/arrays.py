@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .errors import MissingError, ParameterError, is_masked
-from .output.ramp import PIXELS, Stack
+from .output.ramp import PIXELS, Gray, Stack
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -127,23 +127,15 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     return float(white)
 
 
-class Gray(NamedTuple):
-    """The gray levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
-
-    white: float
-    dtype: np.dtype[Any]
-    levels: int
-
-    @classmethod
-    def of(cls, asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Gray:
-        """Return those that are asked for, by default the pixel type's own; raises ParameterError."""
-        dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
-        levels, largest = asked.get("levels"), largest_of(dtype)
-        if levels is None:
-            return cls(white, dtype, largest)
-        if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
-            raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
-        return cls(white, dtype, int(levels))
+def gray_of(asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Gray:
+    """Return the gray levels that are asked for, by default the pixel type's own; raises ParameterError."""
+    dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
+    levels, largest = asked.get("levels"), largest_of(dtype)
+    if levels is None:
+        return Gray(white, dtype, largest)
+    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
+        raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
+    return Gray(white, dtype, int(levels))
 
 
 def check_finite(array: Array, what: str = "values") -> None:

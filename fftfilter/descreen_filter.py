@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .analysis.screens import screens_of
-from .arrays import Gray, check_finite
+from .arrays import check_finite
 from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found, call
-from .output.ramp import pixels, ramps
+from .output.ramp import Gray, pixels, ramps
 from .output.rounding import deviation
 from .transfer.edges import grid_with
 from .transfer.reference import filtered
@@ -59,7 +59,7 @@ class DescreenFilter(PictureFilter):
             values = np.tensordot(OPPONENT.T, values, 1) if len(planes) == 3 else values
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:
-            (ramp,) = ramps("keep", white=white, dtype=dtype, maxval=top)
+            (ramp,) = ramps("keep", gray=Gray(white, dtype, top))
             region = self._description.region
             inside = 1.0 if region is None else region.clipped(values, holes, gray)
             planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)

@@ -33,7 +33,7 @@ from .missing.reference import fill as fill_by_numpy
 from .output.difference import Difference, transform_bound
 from .output.histogram import ByHistogram
 from .output.modes import Auto
-from .output.ramp import Stack, on_ramps, ramps
+from .output.ramp import Gray, Stack, on_ramps, ramps
 from .output.rounding import deviation
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline, Transform
@@ -194,7 +194,7 @@ def _to_pixels(make: MakePipeline, launcher: Launcher, size: Size, edges: Edges 
     stack = Stack(1, *size, dtype, dtype, white)
     own: Ramps = ByHistogram("magnitude", Auto(), dtype, white)
     if output != "scale auto":
-        own = None if output == "magnitude" else ramps(output, white=white, dtype=dtype, maxval=white)
+        own = None if output == "magnitude" else ramps(output, gray=Gray(white, dtype, white))
     picture = make(launcher, transfer, stack).run(noise, own)
     values = make(launcher, transfer, replace(stack, out=launcher.real, white=None)).run(noise)
     wanted = reference.filtered(noise, grid_with(edges, transfer, *size).gain(), edges).real

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Gray, pixel_type
+from .arrays import gray_of, pixel_type
 from .errors import ParameterError, TooLargeError
 from .filters import PictureFilter
 from .filters.call import Found
@@ -25,6 +25,7 @@ from .transfer.reference import filtered
 if TYPE_CHECKING:
     from .arrays import Array
     from .filters.call import Observe
+    from .output.ramp import Gray
     from .transfer import Transfer
 
 # For a padded picture, at the peak on a CPU: the pixels, the values and the spectrum
@@ -96,7 +97,7 @@ class ImageJFilter(PictureFilter):
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
         holes: Any = np.isnan(planes) if planes.dtype.kind == "f" else np.False_
-        values, found = super()._picture(planes, holes, Gray.of({}, pixel_type(planes.dtype)), observe)
+        values, found = super()._picture(planes, holes, gray_of({}, pixel_type(planes.dtype)), observe)
         return values, found.weak
 
     def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:

@@ -27,8 +27,9 @@ from .files.messages import shown
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .arrays import Array, Gray, Holes
+    from .arrays import Array, Holes
     from .images import Picture
+    from .output.ramp import Gray
 
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 

@@ -15,7 +15,7 @@ from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto, Range
-from fftfilter.output.ramp import Stack, on_ramps, ramps
+from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
 from fftfilter.output.rounding import NUDGE, deviation
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
@@ -93,7 +93,7 @@ def test_values_of_mirrored_edges_are_exact_at_each_pixel(form, size, launcher):
         pipeline = made(form, launcher, transfer, images, edges="mirror")
         got, wanted = pipeline.run(images), reference.filtered(images, gain, "mirror").real
         np.testing.assert_allclose(got, wanted, rtol=0, atol=5e-6 * 255, err_msg=str(transfer))
-        np.testing.assert_allclose(pipeline.extremes()[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
+        np.testing.assert_allclose(pipeline.facts().extremes[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
 
 
 # Pixels and what is counted
@@ -139,7 +139,7 @@ def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
         pipeline = made(form, launcher, ALL, images, out, white, one_scale=one_scale)
         stack = pipeline.stack
         for output, scale in RANGES:
-            given = ramps(output, scale, [1] * stack.pictures, white=1, dtype=stack.out, maxval=white)
+            given = ramps(output, scale, [1] * stack.pictures, gray=Gray(1, stack.out, white))
             far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
             wanted, clipped, _ = on_ramps(images.astype(np.float64), stack, given, far)
             is_own = (output, scale) == RANGES[0]
@@ -154,10 +154,10 @@ def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
                 assert not apart[sure].any(), about
             if not is_own:
                 unsure = 0 if out == "f4" else np.count_nonzero(~sure) / images.size * stack.pictures
-                np.testing.assert_allclose(pipeline.clipped(), clipped, atol=unsure + 1e-6, err_msg=about)
+                np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=unsure + 1e-6, err_msg=about)
             most = np.abs(images).reshape(stack.pictures, -1).max(axis=1)
-            np.testing.assert_allclose(pipeline.extremes()[:, 1], most, rtol=1e-6)
-            np.testing.assert_allclose(pipeline.deviations(), far, rtol=1e-6)
+            np.testing.assert_allclose(pipeline.facts().extremes[:, 1], most, rtol=1e-6)
+            np.testing.assert_allclose(pipeline.facts().deviations(), far, rtol=1e-6)
 
 
 @each_form
@@ -166,7 +166,7 @@ def test_of_nothing_and_of_rounding_errors_comes_what_comes_of_0(form, launcher)
     for out, white, _ in DEPTHS[::4]:
         pipeline = made(form, launcher, H.highpass(1), images, out, white)
         for output, scale in RANGES:
-            given = ramps(output, scale, [1, 1], white=1, dtype=pipeline.stack.out, maxval=white)
+            given = ramps(output, scale, [1, 1], gray=Gray(1, pipeline.stack.out, white))
             wanted, *_ = on_ramps(np.zeros(images.shape), pipeline.stack, given, deviation(images))
             np.testing.assert_allclose(pipeline.run(images, given), wanted, rtol=0, atol=1e-6)
 
@@ -211,7 +211,7 @@ def test_a_histogram_finds_the_range_that_numpy_finds(form, one_scale, launcher)
             np.testing.assert_allclose(
                 pipeline.run(given, found), wanted, rtol=0, atol=1e-5, err_msg=f"{output} {percent}"
             )
-            np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1e-6, err_msg=f"{output} {percent}")
+            np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1e-6, err_msg=f"{output} {percent}")
 
 
 @each_form
@@ -234,7 +234,7 @@ def test_what_comes_of_a_picture_does_not_depend_on_those_before(form, launcher)
     beside = ((RNG().integers(20, 200, SIZE) + 5e-6 - NUDGE) / 255).astype(np.float32)  # edges between levels
     beside[0, 0] = 1
     pictures = [*special(2)[:, None], beside[None]]
-    of = partial(ramps, units=[1], white=1, dtype=np.uint8, maxval=255)
+    of = partial(ramps, units=[1], gray=Gray(1, np.dtype("u1"), 255))
     automatic = partial(ByHistogram, dtype=np.dtype("u1"))
     # A filter has either given ranges or those of histograms.
     for kinds in (
@@ -252,5 +252,6 @@ def outcome(form, launcher, picture, ramp, pipeline=None):
     """Return all that a pipeline says of a picture: a new one, unless one is given."""
     pipeline = pipeline or made(form, launcher, ALL, picture, "u1", 255)
     got = pipeline.run(picture, ramp)
-    told = [pipeline.undecided, pipeline.extremes, pipeline.deviations, *([] if ramp is None else [pipeline.clipped])]
-    return got.tolist(), [np.asarray(each()).tolist() for each in told]
+    facts = pipeline.facts()
+    told = [facts.undecided, facts.extremes, facts.deviations(), *([] if ramp is None else [facts.clipped])]
+    return got.tolist(), [np.asarray(each).tolist() for each in told]

@@ -18,7 +18,7 @@ from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
-from fftfilter.output.ramp import pixels, ramps
+from fftfilter.output.ramp import Gray, pixels, ramps
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 from tests.fused.helpers import white_of
@@ -42,7 +42,7 @@ def run(*arguments):
 def wanted(image, transfer, output, dtype=np.uint8, white=255):
     """Return what the reference gives for one picture."""
     gain = (transfer.keeping_mean() if output == "keep" else transfer).gain(*image.shape[-2:])
-    (ramp,) = ramps(output, white=white, dtype=dtype, maxval=white)
+    (ramp,) = ramps(output, gray=Gray(white, np.dtype(dtype), white))
     return pixels(reference.filtered(image, gain).real, ramp, 0, dtype)
 
 

@@ -15,7 +15,7 @@ from ..errors import DeviceError, ParameterError, TooLargeError
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..output.histogram import Ramps
-    from ..output.ramp import Stack
+    from ..output.ramp import Facts, Stack
     from ..transfer import Transfer
     from .choice import Device
 
@@ -246,35 +246,5 @@ class Pipeline(Protocol):
         filtered values as they are.
         """
 
-    def extremes(self) -> Array:
-        """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
-
-    def deviations(self) -> Array:
-        """Return the largest deviation from its offset of each picture of the last run, ``(pictures,)``."""
-
-
-class FoundOnHost:
-    """Facts about each picture of a pipeline's last run, found on the host."""
-
-    def __init__(self, pictures: int) -> None:
-        self._clipped: Array = np.zeros(pictures)
-        self._undecided = [0.0] * pictures
-        self._far: Array = np.zeros(pictures)
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that was clipped: ``(pictures,)``."""
-        return self._clipped
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, as a part of how many may be."""
-        return self._undecided
-
-    def deviations(self) -> Array:
-        """Return the largest deviation of each picture from its offset: ``(pictures,)``."""
-        return self._far
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run."""

@@ -34,12 +34,11 @@ from typing import BinaryIO, cast
 from ..errors import ParameterError
 from . import urls
 from .messages import FileName, shown
-from .sources import Identity, identity
+from .sources import Identity, Times, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 Parts = Sequence[bytes | memoryview]  # a file's bytes in pieces, in their order
 Spare = Collection[Identity | None]  # files that are not replaced, such as the input, by `sources.identity`
-Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds
 
 _OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20
@@ -121,10 +120,9 @@ def refuse_inputs(target: FileName, inputs: Spare) -> None:
 
 
 def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
-    try:
+    with suppress(FileNotFoundError):
         return os.stat(path, follow_symlinks=follow_symlinks)
-    except FileNotFoundError:
-        return None
+    return None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
@@ -18,10 +18,8 @@ from . import urls
 from .messages import FileName, reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
-if TYPE_CHECKING:
-    from .atomic import Times
-
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
+Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds
 LARGE = 1 << 24  # bytes of a file that is read in parts where that is possible
 # The bytes that are looked at before the rest is read, and those of a stream that are read at a time.
 _START = 1 << 20
@@ -81,10 +79,8 @@ Content = bytes | Slices  # a file's bytes, in memory or read when they are aske
 
 def digest_of(content: Content) -> str:
     """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
-    from xxhash import xxh3_128, xxh3_128_hexdigest  # for folders alone
+    from xxhash import xxh3_128  # for folders alone
 
-    if isinstance(content, bytes):
-        return xxh3_128_hexdigest(content)
     digest = xxh3_128()
     for start in range(0, len(content), _START):
         digest.update(content[start : start + _START])

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Gray, check_finite, largest_of, pixel_type, pixels_of, planes_of
+from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
-from ..output.ramp import Stack, on_ramps, ramps
+from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel, real = pixel_type(planes.dtype), prepared.launcher.real
-    gray, number = Gray.of(of_pixels, pixel), real if pixel.kind == "f" else pixel
+    gray, number = gray_of(of_pixels, pixel), real if pixel.kind == "f" else pixel
     out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
     count, height, width = planes.shape
     stack = Stack(count, height, width, number, out, top, channel_axis is not None)
@@ -158,20 +158,20 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramp
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
+        prepared.ramps = key, ramps(output, scale, units, gray=gray)
     return prepared.ramps[1]
 
 
 def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
     """Return the result in the caller's shape, and what was found in the input's gray levels; repair weak pictures."""
-    extremes, description = done.extremes(), ready.prepared.description
-    largest, factor = extremes[:, 1], description.transfer.largest
+    facts, description = done.facts(), ready.prepared.description
+    extremes, factor = facts.extremes, description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:
         extremes = ready.in_gray_levels(extremes.astype(np.float64), factor)
-    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
+    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else facts.clipped.tolist()
     if description.mode.is_values:
         result = ready.in_gray_levels(result, factor)
-    weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
+    weak = _repeat_weak(ready, done, facts, (result, extremes, clipped))
     axis = ready.channel_axis
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
@@ -208,7 +208,7 @@ def _by_part(
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
     pixel = pixel_type(planes.dtype)
-    gray = Gray.of(of_pixels, pixel)
+    gray = gray_of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -229,7 +229,7 @@ def _by_part(
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
-    rounding = ramps(own.output, None, units, white=gray.white, dtype=gray.dtype, maxval=gray.levels)
+    rounding = ramps(own.output, None, units, gray=gray)
     result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
     if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
@@ -238,21 +238,22 @@ def _by_part(
     return result, Found(extremes, clipped.tolist(), weak)
 
 
-def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]]) -> int:
+def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:
     """Filter pictures whose results are too weak once more in double precision; return how many these were.
 
-    ``largest`` is the largest magnitude of each picture, in the pixels' units. The new pixels, extremes and clipped
-    parts go ``into`` the places of the old ones.
+    ``facts`` are in the pixels' units. The new pixels, extremes and clipped parts go ``into`` the places of the old
+    ones.
     """
     prepared, pixel = ready.prepared, ready.stack.pixel
     if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
         return 0  # it is in double precision already, or there is none
     weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
     # NumPy's minimum would take a hundredth of a small image's time.
-    if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
+    if min(facts.extremes[:, 1].tolist()) >= weak_below and max(facts.undecided) <= 1:
         return 0
-    (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1
-    limit, deviations, least, weak = ready.pipeline.weak, done.deviations(), 0.0, 0
+    largest, undecided = facts.extremes[:, 1].astype(np.float64), np.array(facts.undecided) > 1
+    limit, deviations, least, weak = ready.pipeline.weak, facts.deviations(), 0.0, 0
+    result, extremes, clipped = into
     images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
     is_above_noise = largest > NOISE / 2 * deviations
     if ready.is_rounded:

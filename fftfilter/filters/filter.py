@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import Gray, check_finite, pixel_type, split
+from ..arrays import check_finite, gray_of, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
 from ..errors import MissingError, is_masked
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Timing
+    from ..output.ramp import Gray
     from ..transfer import Transfer
     from .call import Begun, Observe
     from .description import FilterOptions, PixelOptions
@@ -380,7 +381,7 @@ class Filter:
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        gray = Gray.of(of_pixels, pixel_type(planes.dtype))
+        gray = gray_of(of_pixels, pixel_type(planes.dtype))
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
         made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)

@@ -6,7 +6,7 @@ filtered values, and the host makes pixels of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from ..missing.reference import waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import Quantized, on_valid, ramps
+from ..output.ramp import Gray, Quantized, on_valid, ramps
 from ..output.rounding import WEAK, deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
-    from ..arrays import Array, Gray
+    from ..arrays import Array
     from ..output.histogram import Ramps
     from .call import Observe
     from .description import PixelOptions
@@ -43,18 +43,16 @@ def filtered(
     if len(planes) > 1 and described.transfer.is_by_channel:
         refuse_by_channel(described, observe)
     whole, base, unit = _filled(prepared, planes, holes)
-    of_output: dict[str, Any] = {"dtype": launcher.real if is_values else gray.dtype, "maxval": gray.levels}
-    of_output["white"] = gray.white
     own: Ramps = None
     if isinstance(scale, Auto):
         own = ByHistogram(output, scale, gray.dtype, gray.levels)
     elif not is_values:
-        own = ramps(output, scale, [unit], **of_output)
+        own = ramps(output, scale, [unit], gray=gray)
     far = float(deviation(whole).max()) * described.transfer.largest
 
     of_values = prepared.of_values()
     base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
-    of_unit = unit if is_values else 1.0
+    of_unit, of_output = (unit, gray._replace(dtype=launcher.real)) if is_values else (1.0, gray)
 
     def pixels(by: Prepared, observe: Observe = None) -> tuple[Quantized, int]:
         values, found = call(by, whole, 0, {}, observe)
@@ -62,7 +60,7 @@ def filtered(
             values += base
         if is_values:
             values = values * unit
-        return on_valid(values, planes, holes, own, deviation=far, **of_output), found.weak
+        return on_valid(values, planes, holes, own, gray=of_output, deviation=far), found.weak
 
     made, weak = pixels(of_values, observe)
     is_undecided = made.undecided * holes.size > max(1.5, (holes.size - np.count_nonzero(holes)) / 750)

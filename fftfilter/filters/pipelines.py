@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..device.launcher import FoundOnHost, Launcher
+from ..device.launcher import Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.ramp import on_ramps
+from ..output.ramp import Facts, on_ramps
 from ..output.rounding import deviation
 from .description import describe
 
@@ -190,7 +190,7 @@ def gains(description: Description, height: int, width: int) -> tuple[float, flo
     return float(np.sqrt(np.mean(parts * parts))), float(whole[0, 0])
 
 
-class Mirrored(FoundOnHost):
+class Mirrored:
     """Mirrored edges by any pipeline: it filters the image with its mirror images beside it, and the image is cut out.
 
     The plain way, right for every transfer function, engine and size, and four times the work. The fused forms do with
@@ -203,7 +203,6 @@ class Mirrored(FoundOnHost):
     def __init__(
         self, make: Callable[[Transfer, Stack], Pipeline], transfer: Transfer, stack: Stack, value: np.dtype[Any]
     ) -> None:
-        super().__init__(stack.pictures)
         self._stack = stack
         whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
         self._pipeline = make(transfer.on_twice_the_sides(), whole)
@@ -214,17 +213,19 @@ class Mirrored(FoundOnHost):
         stack = self._stack
         whole = np.pad(images, ((0, 0), (0, stack.height), (0, stack.width)), "symmetric")
         values = self._pipeline.run(whole, **options)[:, : stack.height, : stack.width]
-        self._far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
+        far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
             values = np.abs(values) if ramps is None and stack.white is not None else values.real
         own = values.reshape(stack.pictures, -1, *values.shape[1:])
-        self._largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
-        if stack.white is None:
-            return np.ascontiguousarray(values)
-        result, self._clipped, self._undecided = on_ramps(values, stack, ramps, self._far)
-        return result
+        largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
+        extremes = np.stack([np.zeros_like(largest), largest], axis=1)
+        result, clipped, undecided = values, np.zeros(stack.pictures), [0.0] * stack.pictures
+        if stack.white is not None:
+            result, clipped, undecided = on_ramps(values, stack, ramps, far)
+        self._facts = Facts(extremes, clipped, undecided, lambda: far)
+        return np.ascontiguousarray(result)
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        return np.stack([np.zeros_like(self._largest), self._largest], axis=1)
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run."""
+        return self._facts

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count, takewhile
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
@@ -173,33 +173,26 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
     return max(0, begun - 1), True
 
 
-class _Frame(NamedTuple):
-    data: bytes  # the frame as a file of its own
-    width: int
-    height: int
-    milliseconds: float
-    has_alpha: bool
-
-
 class _AnimationSink(Sink):
     def __init__(self, file: BinaryIO, suffix: str, coding: Coding, pages: int, plays: int) -> None:
         self._file, self._suffix, self._coding = file, suffix, coding
         self._pages, self._plays = pages, plays
 
-    def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
+    def encode(self, picture: Picture, milliseconds: float | None) -> tuple[bytes, float]:
+        """Return a frame as a file of its own, and how long it is shown."""
+        self._height, self._width = picture.planes.shape[1:]  # which all frames have in common, as they have alpha
+        self._has_alpha = picture.alpha is not None
         data = b"".join(encode(picture, self._suffix, self._coding))
-        height, width = picture.planes.shape[1:]
-        shown = _DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
-        return _Frame(data, width, height, shown, picture.alpha is not None)
+        return data, _DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
 
 
 class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
-    def add(self, encoded: _Frame) -> None:
-        data, is_first, position, clear = encoded.data, not self._file.tell(), 0, None
+    def add(self, encoded: tuple[bytes, float]) -> None:
+        (data, milliseconds), is_first, position, clear = encoded, not self._file.tell(), 0, None
         if is_first:
-            self._file.write(b"GIF89a" + struct.pack("<HHBBB", encoded.width, encoded.height, 0x70, 0, 0))
+            self._file.write(b"GIF89a" + struct.pack("<HHBBB", self._width, self._height, 0x70, 0, 0))
         if is_first and self._plays != 1:
             repeats = max(0, min(self._plays, 65536) - 1)
             self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
@@ -210,9 +203,9 @@ class _GifSink(_AnimationSink):
                 self._file.write(data[position:end])
             if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
                 clear = data[position + 6]
-        hundredths = min(65535, round(encoded.milliseconds / 10))
+        hundredths = min(65535, round(milliseconds / 10))
         # Cleared after it was shown, or it would be seen where the next frame is transparent.
-        after = _GIF_CLEARED if encoded.has_alpha else _GIF_STAYS
+        after = _GIF_CLEARED if self._has_alpha else _GIF_STAYS
         self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
         self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
         place, own, flags = data[position : position + 9], data[position + 9], data[10]
@@ -226,19 +219,20 @@ class _GifSink(_AnimationSink):
 class _PngSink(_AnimationSink):
     """PNG: the chunks of a picture; before the pixels of each frame a chunk with its place and duration."""
 
-    def add(self, encoded: _Frame) -> None:
-        found = [(kind, encoded.data[start:end]) for kind, start, end in chunks_of(encoded.data)]
+    def add(self, encoded: tuple[bytes, float]) -> None:
+        data, milliseconds = encoded
+        found = [(kind, data[start:end]) for kind, start, end in chunks_of(data)]
         is_first = not self._file.tell()
         if is_first:
             self._numbers = count()  # of the chunks of the animation
-            self._file.write(encoded.data[:8])
+            self._file.write(data[:8])
             for kind, content in takewhile(lambda each: each[0] != b"IDAT", found):
                 self._file.writelines(chunk(kind, content))
                 if kind == b"IHDR":
                     self._file.writelines(chunk(b"acTL", struct.pack(">II", self._pages, self._plays)))
-        seconds = min(65535.0, encoded.milliseconds / 1000)
+        seconds = min(65535.0, milliseconds / 1000)
         delay = Fraction(seconds).limit_denominator(min(1000, int(65535 / max(1.0, seconds))))
-        place = struct.pack(">IIIII", next(self._numbers), encoded.width, encoded.height, 0, 0)
+        place = struct.pack(">IIIII", next(self._numbers), self._width, self._height, 0, 0)
         shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
         self._file.writelines(chunk(b"fcTL", place + shown))
         for content in (content for kind, content in found if kind == b"IDAT"):
@@ -252,19 +246,17 @@ class _PngSink(_AnimationSink):
 class _WebpSink(_AnimationSink):
     """WebP: common chunks, then for each frame a chunk with its place, its duration and its own chunks."""
 
-    def add(self, encoded: _Frame) -> None:
-        chunks = {
-            kind: _riff_chunk(kind, encoded.data[start:end])
-            for kind, start, end in pillow_reader.riff_chunks(encoded.data)
-        }
-        size = b"".join((side - 1).to_bytes(3, "little") for side in (encoded.width, encoded.height))
+    def add(self, encoded: tuple[bytes, float]) -> None:
+        data, milliseconds = encoded
+        chunks = {kind: _riff_chunk(kind, data[start:end]) for kind, start, end in pillow_reader.riff_chunks(data)}
+        size = b"".join((side - 1).to_bytes(3, "little") for side in (self._width, self._height))
         if not self._file.tell():
-            flags = 0x02 | 0x10 * encoded.has_alpha | sum(_WEBP_FLAGS.get(kind, 0) for kind in chunks)
+            flags = 0x02 | 0x10 * self._has_alpha | sum(_WEBP_FLAGS.get(kind, 0) for kind in chunks)
             self._file.write(b"RIFF" + bytes(4) + b"WEBP" + _riff_chunk(b"VP8X", struct.pack("<I", flags) + size))
             self._file.write(chunks.get(b"ICCP", b""))
             self._file.write(_riff_chunk(b"ANIM", struct.pack("<IH", 0, min(65535, self._plays))))
             self._last = chunks.get(b"EXIF", b"") + chunks.get(b"XMP ", b"")
-        shown = min((1 << 24) - 1, round(encoded.milliseconds)).to_bytes(3, "little")
+        shown = min((1 << 24) - 1, round(milliseconds)).to_bytes(3, "little")
         own = b"".join(part for kind, part in chunks.items() if kind in (b"ALPH", b"VP8 ", b"VP8L"))
         self._file.write(_riff_chunk(b"ANMF", bytes(6) + size + shown + bytes((_WEBP_REPLACES,)) + own))
 

@@ -1,4 +1,4 @@
-"""Read and write FITS, the format of astronomy, by astropy, which is imported on first use.
+"""Read and write FITS, the format of astronomy, by astropy.
 
 The picture is the first HDU with one, or that of ``--hdu``; the further axes of a cube are pages. Rows are in the order
 of the file, of which FITS programs show the first at the bottom. BSCALE, BZERO and BLANK are applied: integers stay
@@ -15,13 +15,13 @@ import math
 import re
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
+from astropy.io import fits
 
-from ..errors import FftfilterError, ParameterError, ReadError
+from ..errors import ParameterError, ReadError
 from ..files.atomic import Parts
 from ..files.sources import Content, as_file
 from ..text import METERS, RADIANS, Angle
@@ -47,12 +47,6 @@ _OF_AXIS = re.compile(r"(NAXIS|CRPIX)(\d+)[A-Z]?")
 _ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT)")
 
 
-def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
-    """Raise an error if astropy is missing."""
-    if find_spec("astropy") is None:
-        raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
-
-
 def _file(data: Content) -> SimpleNamespace:
     """Return bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
     file = as_file(data)
@@ -65,9 +59,6 @@ class FitsPages(Pages):
     format = "FITS"
 
     def __init__(self, data: Content, name: str, number: int | None) -> None:
-        refuse_without_astropy(name)
-        from astropy.io import fits
-
         self.name, self.data = name, data
         with damage_as_error(name), quiet():
             hdus = fits.open(_file(data), memmap=False, do_not_scale_image_data=True)
@@ -130,8 +121,6 @@ class FitsPages(Pages):
 
     def _kept(self) -> bytes:
         """Return the cards for the chosen pages; raises ParameterError for pages that are no part of a cube."""
-        from astropy.io.fits import Card
-
         # Axes are counted from the last of NumPy's. Along those of more than one page a part is chosen.
         sides = {len(self._lead) + 2 - i: side for i, side in enumerate(self._lead)}
         place = map(int, np.unravel_index(self.chosen[0], self._lead) if self._lead else ())
@@ -149,7 +138,7 @@ class FitsPages(Pages):
                 if of_axis and is_part and int(of_axis[2]) in first:
                     axis = int(of_axis[2])
                     value = len(self.chosen) if of_axis[1] == "NAXIS" else each.value - first[axis]
-                    card = Card(each.keyword, value, each.comment)
+                    card = fits.Card(each.keyword, value, each.comment)
                 is_recipe = each.keyword == "HISTORY" and str(each.value).startswith(_RECIPE)
                 if not (is_recipe or _NOT_KEPT.fullmatch(each.keyword)):
                     cards.append(card.image.encode("ascii"))
@@ -265,8 +254,6 @@ class FitsSink(Sink):
         if not self._is_compressed:
             self._file.write(bytes(-self._file.tell() % BLOCK))
             return
-        from astropy.io import fits
-
         with quiet():
             shape = [self._header[f"NAXIS{axis}"] for axis in range(self._header["NAXIS"], 0, -1)]
             pixels = np.stack(self._pages).reshape(shape)
@@ -278,8 +265,6 @@ class FitsSink(Sink):
 
     def _begun(self, picture: Picture) -> Any:
         """Return the header of the file, whose first page is given."""
-        from astropy.io import fits
-
         kept, (height, width) = _header_of(picture.metadata), picture.planes.shape[1:]
         dtype = picture.planes.dtype
         lead = [kept.pop(name) for name in [f"NAXIS{axis}" for axis in range(3, 1000)] if name in kept]
@@ -302,7 +287,5 @@ class FitsSink(Sink):
         return made
 
 
-def _header_of(metadata: Metadata | None) -> Any:
-    from astropy.io import fits
-
+def _header_of(metadata: Metadata | None) -> fits.Header:
     return fits.Header.fromstring(metadata.fits.decode("ascii") if metadata else "")

@@ -30,6 +30,8 @@ class Asked(NamedTuple):
     last: int | None = None
     hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
     palette: PaletteRule = "auto"  # whether it is a look-up table, by picture.table_of
+    keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
+    are_floats: bool = False  # whether the output has floats, whatever the input has
 
     @classmethod
     def parse(cls, text: str) -> Asked:
@@ -64,12 +66,11 @@ class Pages(ABC):
     plays: int = 0  # how often an animation is played; 0 is forever
     milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
+    asked: Asked = ALL
     chosen: range
-    keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
-    are_floats: bool = False  # whether the output has floats, whatever the input has
 
-    def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
-        """Choose pages, and say what their output keeps.
+    def choose(self, asked: Asked) -> None:
+        """Choose pages.
 
         Raises ReadError if a page is cut off, ParameterError if there is no such page, and TooLargeError for so many
         pixels that reading them would not end.
@@ -79,13 +80,12 @@ class Pages(ABC):
                 f"{self.name}: page {self.count + 1} is missing, the file ends before it; get a whole copy of it"
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
-        self.chosen = asked.of(self.count, self.name)
+        self.asked, self.chosen = asked, asked.of(self.count, self.name)
         if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * len(self.data)):
             raise TooLargeError(
                 f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {len(self.data):,} bytes; "
                 "take fewer by --pages, such as --pages -10"
             )
-        self.keeps_levels, self.are_floats = keeps_levels, are_floats
 
     def __len__(self) -> int:
         return len(self.chosen)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ReadError, TooLargeError
+from ..errors import FftfilterError, ReadError, TooLargeError
 from ..system import lacking
 
 if TYPE_CHECKING:
@@ -126,6 +127,12 @@ def refuse_oversize(name: str, size: Size, working: Working | None = None) -> No
             f"{name}: {size.width} x {size.height} pixels take {taken:,} bytes to filter, more than the {free:,} of "
             "memory that are free; use a smaller image"
         )
+
+
+def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
+    """Raise an error if astropy is missing, which FITS needs."""
+    if find_spec("astropy") is None:
+        raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
 
 
 def samples_of(picture: Picture) -> Samples:

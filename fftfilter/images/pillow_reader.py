@@ -13,33 +13,26 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .metadata import gather, lies_on_its_side, without_orientation
+from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
-
-if TYPE_CHECKING:
-    from PIL import ImageFile
-
-    from .pages import PaletteRule
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
-_INTERLACED = 28  # where the header says so
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# The first column and row of each pass of an interlaced PNG, and the steps to the next.
-_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
 _FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
@@ -64,6 +57,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         return read_with_pillow(whole, name, working)
     if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
+    if image.format == "PNG":
+        _fill(image, _UNSET)
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
     table = _table(image, palette)
     if table is not None:
@@ -113,8 +108,8 @@ def picture_of(image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.u
 
 def measure_with_pillow(file: BinaryIO) -> Size:
     """Return the size of the image in a file, from its header alone."""
+    image = open_raster(file)
     with quiet_pillow():
-        image = open_raster(file)
         size = size_of(image)._replace(pages=_frames(image))
         return size._replace(width=size.height, height=size.width) if lies_on_its_side(image) else size
 
@@ -140,7 +135,7 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     if "mp" in jpeg.info or b"\xff\xd9" + _JPEG_SIGNATURE not in data:
         return False  # without a walk through all markers
     rest = data[_jpeg_end(data)[0] + 2 :]
-    with suppress(OSError), quiet_pillow():
+    with suppress(OSError):
         return rest.startswith(_JPEG_SIGNATURE) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
     return False
 
@@ -222,8 +217,7 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> 
     if image.format != "PNG":
         way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
         raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
-    with quiet_pillow():
-        twin = open_raster(as_file(data), "PNG")  # as if the file had the other byte order, which gives the low bytes
+    twin = open_raster(as_file(data), "PNG")  # as if the file had the other byte order, which gives the low bytes
     _set_rawmode(twin, f"{layout};16L")
     image.load()
     twin.load()
@@ -243,18 +237,31 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
 
 def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
     """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
+    is_missing = False
     if image.format in ("PNG", "ICO"):
-        with quiet_pillow():
-            last_row = np.asarray(image.crop((0, image.height - 1, *image.size)))
-        # A missing last row is zero, but for an interlaced picture, whose rows come in turns.
-        if image.format == "ICO" or data[_INTERLACED] or not last_row.any():
-            for start in re.finditer(_PNG_SIGNATURE, data):
-                _check_png(data[start.start() :])
+        # The last row is missing, or every second row or column of an interlaced picture.
+        last = np.array([image.getpixel((max(0, image.width - i), max(0, image.height - i))) for i in (1, 2)])
+        if image.format == "ICO" or image.mode == "1" or _UNSET in last:
+            is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(_PNG_SIGNATURE, data))
     elif image.format in ("JPEG", "MPO"):
         # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
-        corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
-        if np.isin(corner, (127, 128)).all() and _needs_more(data, _jpeg_end(data)[0]):
-            raise ValueError("its pixels end before its last row")
+        last = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
+        is_missing = bool(np.isin(last, (127, 128)).all()) and _needs_more(data, _jpeg_end(data)[0])
+    if is_missing:
+        raise ValueError("its pixels end before its last row")
+
+
+def _lacks_rows(data: bytes) -> bool:
+    """Whether a PNG lacks rows: then its pixels depend on what they were before it was decoded."""
+    first, second = (open_raster(io.BytesIO(data), "PNG") for _ in range(2))
+    _fill(first, 0)
+    _fill(second, _UNSET)
+    return first.tobytes() != second.tobytes()
+
+
+def _fill(image: ImageFile.ImageFile, level: int) -> None:
+    """Set every sample of an image that is not decoded yet."""
+    image.im = Image.new(image.mode, image.size, (level,) * len(image.getbands())).im
 
 
 def check_chunks(data: bytes) -> int:
@@ -268,22 +275,6 @@ def check_chunks(data: bytes) -> int:
         if kind == b"IEND":
             return end + 4
     raise ValueError("it ends before its last chunk")
-
-
-def _check_png(data: bytes) -> None:
-    """Raise ValueError if the compressed data of a PNG have less than all rows."""
-    width, height, bits, color, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
-    grids = _PASSES if interlaced else ((0, 0, 1, 1),)
-    sizes = [(-(-(width - x) // across), -(-(height - y) // down)) for x, y, across, down in grids]
-    rows = [(tall, 1 + -(-wide * bits * _CHANNELS[color] // 8)) for wide, tall in sizes if wide > 0]
-    wanted = sum(tall * row for tall, row in rows)
-    stored = b"".join(data[start:end] for kind, start, end in chunks_of(data) if kind == b"IDAT")
-    missing = wanted - len(zlib.decompressobj().decompress(stored, wanted))
-    if missing > 0:
-        rows_missing = f"{-(-missing // rows[0][1])} of its {height} rows"
-        raise ValueError(
-            f"{f'{missing} of the {wanted} bytes of its rows' if interlaced else rows_missing} are missing"
-        )
 
 
 def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
@@ -342,6 +333,5 @@ def _jpeg_end(data: bytes) -> tuple[int, bool]:
 def _needs_more(data: bytes, end: int) -> bool:
     """Whether a JPEG lacks pixels: then those that are decoded depend on what follows its data."""
     ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
-    with quiet_pillow():
-        first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)
+    first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)
     return first.tobytes() != second.tobytes()

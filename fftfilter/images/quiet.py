@@ -10,18 +10,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from PIL import Image, UnidentifiedImageError, _imaging
+from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
 from .formats import RASTERS
 
-if TYPE_CHECKING:
-    from PIL import ImageFile
-
-_lock = threading.Lock()
+_lock = threading.RLock()
 # Pillow imports these for whatever it opens.
 _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
@@ -61,6 +58,7 @@ def silence() -> None:
         library.TIFFSetWarningHandler(None)
 
 
+@quiet_pillow()
 def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     """Open an image of one of some formats (Pillow's names), by default of those in RASTERS, whatever its name is.
 

@@ -15,7 +15,7 @@ from ..files import sources, urls
 from ..files.messages import FileName, reason, shown
 from . import plain_formats
 from .pages import ALL, Asked, Pages, PaletteRule
-from .picture import Picture, Size, Working, refuse_oversize
+from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
@@ -99,19 +99,13 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
 
 
 def opened(
-    data: sources.Content,
-    source: FileName,
-    asked: Asked = ALL,
-    *,
-    working: Working | None = None,
-    keeps_levels: bool = True,
-    are_floats: bool = False,
+    data: sources.Content, source: FileName, asked: Asked = ALL, *, working: Working | None = None
 ) -> Picture | Pages:
     """Return the picture in a file, or its pages where several are chosen; ``source`` is its name in errors.
 
     ``asked`` are the pages. ``working`` returns, for a picture's size, the bytes of this machine's memory that the
-    caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
-    :meth:`Pages.choose`. Raises what that and :func:`read` raise.
+    caller will take beside the picture; without it they are those of the fused engine on a CPU. Raises what
+    :meth:`Pages.choose` and :func:`read` raise.
     """
     name = shown(source, "standard input")
     if asked.hdu is not None and data[: len(FITS)] != FITS:
@@ -123,7 +117,7 @@ def opened(
         pages = pages_of(data, name, asked)
         if asked.palette == "table" and not has_pages(data):
             raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
-        pages.choose(asked, keeps_levels=keeps_levels, are_floats=are_floats)
+        pages.choose(asked)
         if len(pages) > 1:
             return pages
         with closing(pages):
@@ -162,6 +156,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
 
             return TiffPages(data, name, asked.palette)
         if data[: len(FITS)] == FITS:
+            refuse_without_astropy(name)
             from .fits import FitsPages
 
             return FitsPages(data, name, asked.hdu)

@@ -15,12 +15,12 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
@@ -34,11 +34,7 @@ from .pages import Pages, PaletteRule
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
-from .quiet import damage_as_error, open_raster, quiet_pillow, silence
-
-if TYPE_CHECKING:
-    from PIL import Image
-
+from .quiet import damage_as_error, open_raster, silence
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE = 1, (8, 32946)
@@ -200,7 +196,7 @@ class TiffPages(Pages):
             page.dataoffsets = tuple(offset + past for offset in page.dataoffsets)
         return page
 
-    def _retell(self, tags: Image.Exif, index: int) -> None:
+    def _retell(self, tags: MutableMapping[int, Any], index: int) -> None:
         """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
         if index:
             for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS) if self._is_imagej_run else ():
@@ -212,15 +208,16 @@ class TiffPages(Pages):
         if first.is_imagej:
             self._say_imagej(tags, first)
         text = first.description
-        are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
-        kept = kept_description(text, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
+        keeps_levels, are_floats = self.asked.keeps_levels, self.asked.are_floats
+        are_floats |= first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize
+        kept = kept_description(text, self.chosen, self.count, keeps_levels=keeps_levels, are_floats=are_floats)
         if text and not kept:
             tags.pop(_DESCRIPTION, None)
             self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
         elif kept != text or self.chosen[0]:
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
 
-    def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+    def _say_imagej(self, tags: MutableMapping[int, Any], first: tifffile.TiffPage) -> None:
         """Put in ImageJ's metadata beside its description, in the byte order of the output."""
         for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
             tags.pop(tag, None)
@@ -228,7 +225,7 @@ class TiffPages(Pages):
         if not isinstance(metadata, dict):
             return
         own: dict[str, Any] = dict(metadata)
-        if not self.keeps_levels:
+        if not self.asked.keeps_levels:
             own.pop("Ranges", None)
         labels = own.get("Labels")
         if isinstance(labels, list | tuple) and len(labels) == self.count:
@@ -388,8 +385,7 @@ def _raw(
         tags[273] = tuple(accumulate(tags[279][:-1], initial=0))  # counted from the end of the tags
         head = io.BytesIO()
         tags.save(head)
-        with quiet_pillow():
-            image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
+        image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
         whole, end = memoryview(image.tobytes()), 0
         for rows in tall:
             end += rows * bytes_per_row

@@ -17,13 +17,13 @@ import numpy as np
 
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
-from ..files.atomic import Parts, Spare, Times, is_special, refuse_inputs, refuse_unwritable, store
+from ..files.atomic import Parts, Spare, is_special, refuse_inputs, refuse_unwritable, store
 from ..files.messages import FileName, first_line, quoted_if_odd, reason, shown
-from ..files.sources import identity
+from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
-from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, samples_of
+from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -63,8 +63,6 @@ def _check_path(path: Path, name: str, format_: str | None) -> None:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
         if FORMATS[suffix_of(path, format_)].name == "FITS":
-            from .fits import refuse_without_astropy
-
             refuse_without_astropy(name, ParameterError)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is followed.
         if not folder.is_dir():

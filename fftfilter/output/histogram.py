@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .modes import MODES, Auto, Range
-from .ramp import WANTED, of_values, ramps
+from .modes import MODES, Auto, Output, Range
+from .ramp import WANTED, Gray, of_values, ramps
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from .modes import Output
 
 BINS = 1 << 12
 # Counting all samples would take half as long as the filter. This many rows are enough, or rows with this many pixels,
@@ -64,7 +63,7 @@ class ByHistogram(NamedTuple):
         return made
 
     def _ramp(self, scale: Range | None) -> Array:
-        return ramps(self.output, scale, white=1, dtype=self.dtype, maxval=self.maxval)
+        return ramps(self.output, scale, gray=Gray(1, self.dtype, self.maxval))
 
 
 Ramps: TypeAlias = "Array | ByHistogram | None"

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .modes import ALL, check_colors
+from .modes import ALL, Channels, check_colors
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from .modes import Channels
 
 RED, GREEN, BLUE = WEIGHTS = 0.299, 0.587, 0.114
 

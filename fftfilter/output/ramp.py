@@ -11,20 +11,19 @@ once all values are. Then it is also known whether these are rounding noise, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .modes import MODES
+from .modes import MODES, Output, Range
 from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from .histogram import Ramps
-    from .modes import Output, Range
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")
@@ -38,6 +37,14 @@ WANTED = np.dtype(
     ]
 )
 """wanted_t of ramp.cl"""
+
+
+class Gray(NamedTuple):
+    """The gray levels of a picture and of its output, whose type is ``dtype`` and whose white is ``levels``."""
+
+    white: float
+    dtype: np.dtype[Any]
+    levels: int
 
 
 # OpenCL's names of the pixel types.
@@ -81,19 +88,11 @@ class Stack:
         return f"an image of {size}" if self.count == 1 else f"a stack of {self.count} images of {size}"
 
 
-def ramps(
-    output: Output,
-    scale: Range | None = None,
-    units: Sequence[float] | Array = (1.0,),
-    *,
-    white: float,
-    dtype: DTypeLike,
-    maxval: int,
-) -> Array:
+def ramps(output: Output, scale: Range | None = None, units: Sequence[float] | Array = (1.0,), *, gray: Gray) -> Array:
     """Return the ramp of each picture, an array of :data:`RAMP`.
 
-    ``units`` are, for each picture, what a value of 1 is in gray levels of the input, whose white is ``white``.
-    ``dtype`` and ``maxval`` are the output's type and white. A ``scale`` of None is every picture's own.
+    ``units`` are, for each picture, what a value of 1 is in gray levels of the input. A ``scale`` of None is every
+    picture's own.
     """
     unit = np.asarray(units, np.float64)
     made = np.zeros(len(unit), RAMP)
@@ -102,19 +101,19 @@ def ramps(
     mode = MODES[output]
     if mode.is_values:
         return made
-    is_float = np.dtype(dtype).kind == "f"
-    top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(maxval), NUDGE, 0.5 + NUDGE, WHITE)
+    is_float = gray.dtype.kind == "f"
+    top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(gray.levels), NUDGE, 0.5 + NUDGE, WHITE)
     # Above 255 levels any sample may be off by one, so none counts as undecided.
-    made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
+    made["undecided"] = 0.0 if is_float or gray.levels > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
-            made["stretch"], made["shift"] = unit * (top / white), half
+            made["stretch"], made["shift"] = unit * (top / gray.white), half
         else:
             made["of_largest"] = scale is None
             if scale is None:
                 (low, high, _), unit = mode.range_up_to(1.0), np.ones_like(unit)
             else:
-                low, high, _ = scale.in_levels(white)
+                low, high, _ = scale.in_levels(gray.white)
             steep = top / (high - low)
             made["stretch"], made["shift"] = unit * steep, (half if mode.is_symmetric else nudge) - low * steep
             made["white"] = np.inf if mode.is_symmetric else (low + near * (high - low)) / unit
@@ -134,7 +133,7 @@ def ramps(
 def own_ramps(stack: Stack) -> Array:
     """Return the ramps of a stack whose pictures are magnitudes of their own range, or values as they are."""
     output: Output = "real" if stack.white is None else "magnitude"
-    return ramps(output, None, np.ones(stack.pictures), white=1, dtype=stack.out, maxval=stack.white or 1)
+    return ramps(output, None, np.ones(stack.pictures), gray=Gray(1, stack.out, stack.white or 1))
 
 
 def of_values(ramps: Array, scale: float = 1.0) -> Array:
@@ -151,6 +150,19 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
         made["white"] = ramps["white"] * np.where(fixed, scale, 1)
         made["noise"] = ramps["noise"] * scale
     return made
+
+
+class Facts(NamedTuple):
+    """Facts about the pictures of a pipeline's run."""
+
+    extremes: Array
+    """The largest magnitude of each, behind the smallest one or 0: ``(pictures, 2)``."""
+    clipped: Array
+    """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
+    undecided: list[float]
+    """How many samples of each are undecided, divided by how many may be (``rounding.py``)."""
+    deviations: Callable[[], Array]
+    """Returns the largest deviation of each from its offset, ``(pictures,)``, until the next run."""
 
 
 # The host's part: for the staged pipeline and the reference
@@ -212,24 +224,15 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
 
 
-def on_valid(
-    values: Array,
-    given: Array,
-    holes: Array,
-    ramps: Ramps,
-    *,
-    white: float,
-    dtype: np.dtype[Any],
-    maxval: int,
-    deviation: float,
-) -> Quantized:
+def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: Gray, deviation: float) -> Quantized:
     """Return one picture's filtered ``values`` as pixels, with those ``given`` in its holes; overwrites ``values``.
 
     All are ``(channels, height, width)``; samples in holes change no range. ``ramps`` are those of the one picture, and
-    None for values as they are; ``white`` is the picture's. ``deviation`` is as for :func:`pixels`.
+    None for values as they are. ``deviation`` is as for :func:`pixels`.
     """
-    is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or maxval == white
-    as_given = given if is_same else given * (maxval / white)
+    white, dtype, levels = gray
+    is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or levels == white
+    as_given = given if is_same else given * (levels / white)
     if dtype.kind == "u" and as_given.dtype != dtype:
         most = np.iinfo(dtype).max
         as_given = np.nan_to_num(np.rint(as_given), nan=0, posinf=most, neginf=0).clip(0, most)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL.Image import fromarray
 
-from ..arrays import Gray, check_image, pixel_type, split
+from ..arrays import check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
@@ -68,7 +68,7 @@ def show(
         given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
     planes, holes = split(given, missing, channel_axis)
     pixel = pixel_type(planes.dtype)
-    gray = Gray.of(of_pixels, pixel)
+    gray = gray_of(of_pixels, pixel)
     of_pixels["missing"] = holes if holes.any() else None
     made = filter_(planes, channel_axis=0, **of_pixels)
     own, weight = filter_.options, filter_.weight(*planes.shape[1:])

@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..device.launcher import FoundOnHost
-from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
+from ..output.ramp import PIXELS, Facts, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
@@ -237,7 +236,7 @@ def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], precision: s
     return count * (2 * longest * number + height * width)
 
 
-class StagedPipeline(FoundOnHost):
+class StagedPipeline:
     """The whole filter for a stack of images: a list of launches on two complex buffers, the image and some tables.
 
     Filtered values that are not scaled have the launcher's precision; they are complex if the stack's ``out`` is.
@@ -254,7 +253,6 @@ class StagedPipeline(FoundOnHost):
         algorithm: Algorithm,
         transpose_kind: str | None = None,
     ) -> None:
-        super().__init__(stack.pictures)
         self.stack = stack
         count, height, width = stack.shape
         rows = plan_rows(width, algorithm)
@@ -322,6 +320,7 @@ class StagedPipeline(FoundOnHost):
         real = space.launcher.real
         base = offset(images)
         self._far = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
+        self._clipped, self._undecided = np.zeros(self.stack.pictures), [0.0] * self.stack.pictures
         space.write(steps.OFFSET, base.astype(real))
         space.write(steps.NOISE_FLOOR, (NOISE * self._far).astype(real))
         space.write(steps.UNDECIDED, np.zeros(self.stack.pictures, np.uint32))
@@ -353,8 +352,9 @@ class StagedPipeline(FoundOnHost):
             observe("output", result)
         return result
 
-    def extremes(self) -> Array:
-        """Return the smallest and largest magnitude of each picture of the last run: (pictures, 2)."""
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run."""
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
-        return np.stack([pairs.real, pairs.imag], axis=1)
+        extremes = np.stack([pairs.real, pairs.imag], axis=1)
+        return Facts(extremes, self._clipped, self._undecided, lambda: self._far)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..output.ramp import pixels, ramps
+from ..output.ramp import Gray, pixels, ramps
 from ..output.rounding import deviation, offset
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ def filter_image(
     ``edges`` are as for :func:`filtered`. Gains above 1 raise the input's rounding noise, too.
     """
     largest_deviation = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
-    (ramp,) = ramps("magnitude", white=white, dtype=dtype, maxval=white)
+    (ramp,) = ramps("magnitude", gray=Gray(white, np.dtype(dtype), white))
     return pixels(np.abs(filtered(image, gain, edges)), ramp, largest_deviation, dtype).pixels

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..arrays import Array, Holes
-    from ..files.atomic import Times
+    from ..files.sources import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
     from ..preview.report import FilterReport
@@ -214,14 +214,8 @@ def open_input(
         times = sources.times(source) if recipe.preserve_times else None
         data = images.raw(source, limit)
     try:
-        found = images.opened(
-            data,
-            source,
-            recipe.pages,
-            working=recipe.working,
-            keeps_levels=recipe.keeps_levels,
-            are_floats=recipe.mode.is_values,
-        )
+        asked = recipe.pages._replace(keeps_levels=recipe.keeps_levels, are_floats=recipe.mode.is_values)
+        found = images.opened(data, source, asked, working=recipe.working)
         first = first_of(found)
         recipe.how.refuse(first, name)
         check_colors(recipe.channels, len(first.planes), f"{name}:")

@@ -12,13 +12,12 @@ from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import images
 from ..analysis.fit import fitted, has_waves, without_waves
-from ..arrays import Gray
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
@@ -28,7 +27,7 @@ from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto, Range
-from ..output.ramp import on_valid, pixels, ramps
+from ..output.ramp import Gray, on_valid, pixels, ramps
 from ..output.rounding import NOISE, deviation
 from ..transfer import reference
 from ..transfer.edges import grid_with
@@ -120,11 +119,11 @@ def references_of(
             unit = unit / (white if mode.keeps_levels else 1) or 1.0
             unit = max(unit, TINY)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
-        as_written: dict[str, Any] = {"white": white, "dtype": dtype, "maxval": depth.maxval}
-        own = ramps(output, found, **as_written)
+        gray = Gray(white, dtype, depth.maxval)
+        own = ramps(output, found, gray=gray)
         if holes.any():
             given, far = None if mode.is_values else own, largest_deviation
-            made = on_valid(values.copy(), planes, holes, given, deviation=far, **as_written).pixels
+            made = on_valid(values.copy(), planes, holes, given, gray=gray, deviation=far).pixels
             if mode.is_values:
                 np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fftfilter.output.difference import Difference
-from fftfilter.output.ramp import Stack, on_ramps, ramps
+from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
@@ -62,14 +62,14 @@ def assert_real(got, pixels, transfer, edges="wrap"):
 def assert_kept(pipeline, pixels, transfer):
     """Hold bytes that keep the input's gray levels to the reference, and how many are clipped, in each of two runs."""
     stack = stack_of(pixels)
-    kept = ramps("keep", units=np.ones(len(pixels)), white=255, dtype=np.uint8, maxval=255)
+    kept = ramps("keep", units=np.ones(len(pixels)), gray=Gray(255, np.dtype("u1"), 255))
     values = reference.filtered(pixels, transfer.keeping_mean().gain(*pixels.shape[1:])).real
     wanted, clipped, *_ = on_ramps(values, stack, kept, deviation(pixels).reshape(-1))
     assert clipped.max() > 0.02
     for _ in range(2):
         for got, right in zip(pipeline.run(pixels, kept), wanted, strict=True):
             assert_gray_levels(got, right)
-        np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1.5 / pixels[0].size)
+        np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1.5 / pixels[0].size)
 
 
 def spikes(height, width):

@@ -56,7 +56,7 @@ def check(
             assert np.abs(result.astype(float) - wanted).max() <= 1, (shape, transfer)
     if histogram:
         pipeline.run(pixels, ByHistogram("signed", Auto(50), out, white))
-        assert pipeline.clipped()[0] > 0.3
+        assert pipeline.facts().clipped[0] > 0.3
 
 
 def check_plain_fft(make, data, along, shape, **how):
@@ -162,7 +162,7 @@ def gpu():
     ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
     pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
     pipeline.run(ramp)
-    assert (pipeline.deviations() == deviation(ramp)).all()
+    assert (pipeline.facts().deviations() == deviation(ramp)).all()
 
 
 def one_launch():
@@ -186,7 +186,7 @@ def one_launch():
         pixels[:, ::2, ::2] = 1
         pipeline = make(launcher, H.lowpass("3cyc"), Stack(*shape, pixels.dtype, np.dtype("u1"), 255))
         pipeline.run(pixels)
-        undecided = pipeline.undecided()[0] * most_undecided(pipeline.stack) / pixels.size
+        undecided = pipeline.facts().undecided[0] * most_undecided(pipeline.stack) / pixels.size
         assert 0.5 < undecided < 0.8, (shape, undecided)
 
 

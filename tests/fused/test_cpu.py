@@ -195,7 +195,7 @@ def test_filtered_values_as_they_are_and_their_extremes(cpu, transfer, height, w
     pipeline = FusedCpuPipeline(cpu, transfer, stack_of(pixels, real=True))
     got = pipeline.run(pixels)
     assert_real(got, pixels, transfer)
-    np.testing.assert_array_equal(pipeline.extremes()[:, 1], np.abs(got).max(axis=(1, 2)))
+    np.testing.assert_array_equal(pipeline.facts().extremes[:, 1], np.abs(got).max(axis=(1, 2)))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_the_deviation_is_that_of_any_pixel(cpu):
     pixels = spikes(3, 60)
     pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(pixels))
     pipeline.run(pixels)
-    np.testing.assert_array_equal(pipeline.deviations(), deviation(pixels))
+    np.testing.assert_array_equal(pipeline.facts().deviations(), deviation(pixels))
 
 
 @pytest.mark.parametrize("workers", [1, 3, 16])

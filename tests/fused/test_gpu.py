@@ -255,7 +255,7 @@ def test_the_deviation_is_that_of_any_pixel(launcher, one_scale):
     pipeline = FusedGpuPipeline(launcher, HIGH, stack_of(pixels, one_scale=one_scale))
     pipeline.run(pixels)
     wanted = deviation(pixels)
-    np.testing.assert_array_equal(pipeline.deviations(), [wanted.max()] if one_scale else wanted)
+    np.testing.assert_array_equal(pipeline.facts().deviations(), [wanted.max()] if one_scale else wanted)
 
 
 @pytest.mark.parametrize(("height", "width"), [(5, 9), (34, 17)])
@@ -264,7 +264,7 @@ def test_values_that_are_not_scaled(launcher, height, width):
     pipeline = FusedGpuPipeline(launcher, HIGH, stack_of(pixels, real=True))
     got = pipeline.run(pixels)
     assert_real(got, pixels, HIGH)
-    np.testing.assert_allclose(pipeline.extremes()[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
+    np.testing.assert_allclose(pipeline.facts().extremes[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
 
 
 def test_results_are_page_locked_from_the_second_on_but_not_those_of_who_keeps_many(launcher):

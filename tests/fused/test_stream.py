@@ -81,7 +81,7 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
     for each, image in zip(started, (bright, dark), strict=True):
         each.result()
         pipeline.run(image)
-        np.testing.assert_array_equal(each.extremes(), pipeline.extremes())
+        np.testing.assert_array_equal(each.facts().extremes, pipeline.facts().extremes)
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):

@@ -31,9 +31,11 @@ def refusal(data, name="x"):
     return message(caught)
 
 
-def test_a_png_of_fewer_rows_with_right_checksums():
-    rows = zlib.compress(bytes(40 * 48))
-    assert "20 of its 60 rows are missing" in refusal(png(png_header(47, 60), (b"IDAT", rows), (b"IEND", b"")))
+@pytest.mark.parametrize("bits", [1, 8, 16])
+def test_a_png_of_fewer_rows_with_right_checksums(bits):
+    rows = zlib.compress(bytes(40 * (1 + -(-47 * bits // 8))))
+    file = png(png_header(47, 60, bits=bits), (b"IDAT", rows), (b"IEND", b""))
+    assert "its pixels end before its last row" in refusal(file)
 
 
 @pytest.mark.parametrize("length", [1, 7 * 8, 1500, 2928 - 48])

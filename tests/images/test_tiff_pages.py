@@ -173,7 +173,7 @@ def written(pictures, coding=Coding()):  # noqa: B008
 
 
 def pictures_of(data, asked=None, **options):
-    pages = opened(data, "x.tif", Asked.parse(asked) if asked else Asked(), **options)
+    pages = opened(data, "x.tif", (Asked.parse(asked) if asked else Asked())._replace(**options))
     return [pages.read(i) for i in range(len(pages))]
 
 

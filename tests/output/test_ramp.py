@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fftfilter.images import Depth
 from fftfilter.output.modes import Range
-from fftfilter.output.ramp import pixels, ramps
+from fftfilter.output.ramp import Gray, pixels, ramps
 from fftfilter.output.rounding import NOISE
 from tests.helpers import quantized
 
@@ -63,7 +63,7 @@ def test_it_is_what_the_formula_gives_for_the_range_from_0_to_the_largest(seed, 
 
 def test_floats_are_neither_nudged_nor_rounded_to_white():
     for depth, wanted in ((U8, (255, 1 / 2048, 1 - 2**-16, 2**-14)), (F32, (1, 0, 1, 0))):
-        (ramp,) = ramps("magnitude", white=1, dtype=depth.dtype, maxval=depth.maxval)
+        (ramp,) = ramps("magnitude", gray=Gray(1, depth.dtype, depth.maxval))
         assert tuple(ramp[["stretch", "shift", "white", "undecided"]]) == wanted
 
 
@@ -71,7 +71,7 @@ def test_floats_are_neither_nudged_nor_rounded_to_white():
 
 
 def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
-    (ramp,) = ramps(output, scale, white=white, dtype=depth.dtype, maxval=depth.maxval)
+    (ramp,) = ramps(output, scale, gray=Gray(white, depth.dtype, depth.maxval))
     found, clipped, *_ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
     return found.tolist(), clipped
 
@@ -111,14 +111,14 @@ def test_rounding_noise_is_zero(output, middle):
 @pytest.mark.parametrize("unit", [0.25, 1, 4])
 def test_a_given_range_is_in_gray_levels_whatever_a_value_of_1_is(unit):
     """Its middle is no white, and what rounding leaves short of its end is."""
-    (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
+    (ramp,) = ramps("magnitude", Range(0, 10), [unit], gray=Gray(255, np.dtype("u1"), 255))
     levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])
     assert pixels(levels / unit, ramp, 0, np.uint8).pixels.tolist() == [0, 127, 252, 255, 255, 255]
 
 
 def test_a_white_that_no_value_reaches_is_no_warning():
     values = np.array([[[1.0, -2.0]]], np.float32)
-    (ramp,) = ramps("magnitude", Range(0, 1e300), white=1, dtype=np.dtype("u1"), maxval=255)
+    (ramp,) = ramps("magnitude", Range(0, 1e300), gray=Gray(1, np.dtype("u1"), 255))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = pixels(values, ramp, 2.0, np.uint8).pixels

@@ -20,7 +20,7 @@ from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
-from fftfilter.output.ramp import Stack, own_ramps, ramps
+from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, most_undecided
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
@@ -66,7 +66,7 @@ def launcher():
 def of_levels(levels, output, scale):
     """Return values that have such levels, all in the range of what has one."""
     own = None if isinstance(scale, Auto) else scale
-    (ramp,) = ramps(output, own, white=1, dtype=np.uint8, maxval=255)
+    (ramp,) = ramps(output, own, gray=Gray(1, np.dtype("u1"), 255))
     return ((levels - ramp["shift"]) / ramp["stretch"]).astype(np.float32)
 
 
@@ -141,11 +141,11 @@ def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
         pictures = np.stack([beside_edges(output, scale, size, part=part) for part in (0.0, 0.4)])
         stack = Stack(*pictures.shape, pictures.dtype, np.dtype("u1"), 255)
         pipeline = FORMS[form](launcher, ALL, stack)
-        given = ramps(output, scale, [1, 1], white=1, dtype=np.uint8, maxval=255)
+        given = ramps(output, scale, [1, 1], gray=Gray(1, np.dtype("u1"), 255))
         pipeline.run(pictures, None if output == "magnitude" else given)
         counted = [np.count_nonzero(_levels(picture, given[0]) % 1 < 0.2) for picture in pictures]
         # Rounding takes some farther from the edge.
-        none, some = (part * most_undecided(stack) for part in pipeline.undecided())
+        none, some = (part * most_undecided(stack) for part in pipeline.facts().undecided)
         assert round(none) <= counted[0] <= 2
         assert 0.25 * pictures[1].size < 0.7 * counted[1] < round(some) <= counted[1]
 
@@ -162,7 +162,7 @@ def test_of_a_large_picture_every_form_looks_at_some_samples(form, part, launche
     stack = Stack(1, *size, picture.dtype, np.dtype("u1"), 255)
     pipeline = FORMS[form](launcher, ALL, stack)
     pipeline.run(picture[None])
-    undecided = pipeline.undecided()[0] * most_undecided(stack) / stack.size
+    undecided = pipeline.facts().undecided[0] * most_undecided(stack) / stack.size
     assert undecided == pytest.approx(part, rel=0.2, abs=1e-3)
 
 
@@ -172,8 +172,8 @@ def test_a_stream_counts_likewise(launcher):
     started = Stream(pipeline, PageLocked(launcher)).start(pictures)
     started.result()
     pipeline.run(pictures)
-    assert started.undecided() == pipeline.undecided()
-    assert pipeline.undecided()[0] > 20
+    assert started.facts().undecided == pipeline.facts().undecided
+    assert pipeline.facts().undecided[0] > 20
 
 
 def test_nothing_is_undecided_of_more_levels_than_255_and_of_floats():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.output.ramp import of_values, ramps
+from fftfilter.output.ramp import Gray, of_values, ramps
 from fftfilter.staged.pipeline import Runner
 from fftfilter.staged.steps import (
     FLIP,
@@ -167,7 +167,7 @@ def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, n
     stage = quantize(values.size, 1, 0, pixel)
     pair = np.array([complex(smallest, largest)], COMPLEX)
     image = np.zeros(values.size, dtype)
-    ramp = of_values(ramps("magnitude", white=1, dtype=dtype, maxval=levels))
+    ramp = of_values(ramps("magnitude", gray=Gray(1, np.dtype(dtype), levels)))
     given = {NOISE_FLOOR: np.array([noise_floor], np.float32), RAMPS: ramp, UNDECIDED: np.zeros(1, np.uint32)}
     return run(launcher, [stage], result, image=image, x=values, y=pair, **given).tolist()
 

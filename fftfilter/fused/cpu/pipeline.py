@@ -28,7 +28,7 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, of_values, own_ramps
+from ...output.ramp import ON_DEVICE, PIXELS, Facts, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
@@ -191,29 +191,21 @@ class FusedCpuPipeline:
         self._filter.bind(**counting)
         self._ramps = ramps
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run; undecided samples are counted in every n-th row."""
         self.launcher.finish(self._extremes_buffer, self._extremes)
-        return self._extremes.copy()
+        self.launcher.finish(self._counted_buffer, self._counted)
+        clipped = np.zeros(self.stack.pictures)
+        if self._clips:
+            counted = self._counted[..., 0].reshape(self.stack.pictures, -1).sum(axis=1)
+            clipped = counted * (self.stack.pictures / self.stack.size)
+        undecided = [sum(counts) * self._per_undecided for counts in self._undecided.tolist()]
+        return Facts(self._extremes.copy(), clipped, undecided, self._deviations)
 
-    def deviations(self) -> Array:
-        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
+    def _deviations(self) -> Array:
         self.launcher.finish(self._far_buffer, self._far)
         found: Array = self._far.reshape(self.stack.pictures, -1).max(axis=1)
         return found
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        if not self._clips:
-            return np.zeros(self.stack.pictures)
-        self.launcher.finish(self._counted_buffer, self._counted)
-        counted: Array = self._counted[..., 0].reshape(self.stack.pictures, -1).sum(axis=1)
-        return counted * (self.stack.pictures / self.stack.size)
-
-    def undecided(self) -> list[float]:
-        """Return about how many samples are undecided, counted in every n-th row, divided by how many may be."""
-        self.launcher.finish(self._counted_buffer, self._counted)
-        return [sum(counts) * self._per_undecided for counts in self._undecided.tolist()]
 
     def _bind(self, images: Array) -> tuple[Any, Array]:
         """Set images and pixels; return the pixels' buffer and array."""

@@ -20,6 +20,7 @@ Compiling programs for a size takes longer than filtering most folders. So a gen
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ import numpy as np
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, WANTED, of_values, own_ramps
+from ...output.ramp import ON_DEVICE, PIXELS, WANTED, Facts, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
@@ -57,31 +58,15 @@ WAITING_PLATFORMS = ("NVIDIA",)
 PROGRESS = 10
 
 
-class OfPictures:
-    """Facts about the pictures of a run, from the numbers that kernels found of each."""
-
-    stack: Stack
-
-    def found(self) -> Array:
-        """Return what kernels found of each picture: (pictures, FOUND)."""
-        raise NotImplementedError
-
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture: (pictures, 2)."""
-        most = self.found()[:, 0].view(np.float32)
-        return np.stack([np.zeros_like(most), most], axis=1)
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that is clipped to black or white: (pictures,)."""
-        return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
-
-    def undecided(self) -> list[float]:
-        """Return about how many samples of each picture are undecided, divided by how many may be."""
-        most = most_undecided(self.stack)
-        return [count / most for count in self.found()[:, 2].tolist()]
+def facts(found: Array, stack: Stack, deviations: Callable[[], Array]) -> Facts:
+    """Return facts about the pictures of a run, of each of which kernels ``found`` numbers: (pictures, FOUND)."""
+    largest, most = found[:, 0].view(np.float32), most_undecided(stack)
+    extremes = np.stack([np.zeros_like(largest), largest], axis=1)
+    undecided = [count / most for count in found[:, 2].tolist()]
+    return Facts(extremes, found[:, 1] * (stack.pictures / stack.size), undecided, deviations)
 
 
-class FusedGpuPipeline(OfPictures):
+class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
@@ -127,7 +112,6 @@ class FusedGpuPipeline(OfPictures):
         self._build()
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._results: PageLocked | None = None
-        self._found_last: Array | None = None
         self._ramps: Ramps = own_ramps(stack)
         self.set_ramps(None)
 
@@ -225,7 +209,7 @@ class FusedGpuPipeline(OfPictures):
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
-        self._runs, self._found_last = self._runs + 1, None
+        self._runs += 1
         if self._runs > 1 and not self._is_specialized:
             self._specialize()
         launches = self._by_histogram[0] if isinstance(self._ramps, ByHistogram) else self._launches
@@ -257,12 +241,11 @@ class FusedGpuPipeline(OfPictures):
                 set_(buffer)
         self._bound = bound
 
-    def found(self) -> Array:
-        """Return what kernels found of each picture of the last run: (pictures, FOUND)."""
-        if self._found_last is None:
-            self._found_last = np.empty((self.stack.pictures, FOUND), np.uint32)
-            self.launcher.read(self._found_last, self.largest)
-        return self._found_last
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run."""
+        found = np.empty((self.stack.pictures, FOUND), np.uint32)
+        self.launcher.read(found, self.largest)
+        return facts(found, self.stack, self.deviations)
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
         """Return the largest deviation from its offset of each picture of the last run, (pictures,), or of a buffer."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from ...device.launcher import Launcher
 from .launches import FOUND
-from .pipeline import OfPictures
+from .pipeline import facts
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...device.memory_pool import PageLocked
     from ...output.histogram import Ramps
+    from ...output.ramp import Facts
     from .pipeline import FusedGpuPipeline
 
 
@@ -54,7 +55,7 @@ class _Slot:
     copied_out: cl.Event | None = None
 
 
-class Started(OfPictures):
+class Started:
     """A stack that was started; :meth:`result` waits for it."""
 
     def __init__(self, stream: Stream, slot: _Slot, pictures: Array, largest: Array) -> None:
@@ -65,19 +66,15 @@ class Started(OfPictures):
         """Return the pictures ``(count, height, width)``, which are the caller's to keep."""
         return self._results[0]
 
-    def found(self) -> Array:
-        """Return what kernels found of each picture: (pictures, FOUND)."""
-        return self._results[1]
+    def facts(self) -> Facts:
+        """Return facts about the pictures, their deviations as long as :meth:`images` can."""
+        return facts(self._results[1], self.stack, partial(self._stream.pipeline.deviations, self._slot.image))
 
     def images(self) -> Array:
         """Return the stack as it was given. Its slot keeps it until the fourth stack after it is started."""
         found = np.empty(self.stack.shape, self.stack.pixel)
         self._stream.down.read(found, self._slot.image)
         return found
-
-    def deviations(self) -> Array:
-        """Return each picture's largest deviation from its offset, (pictures,); as long as :meth:`images` can."""
-        return self._stream.pipeline.deviations(self._slot.image)
 
     @cached_property
     def _results(self) -> tuple[Array, Array]:
