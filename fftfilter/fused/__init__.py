@@ -12,7 +12,7 @@ docs/fused.md shows both, and follows an image through all steps as numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .gpu.pipeline import FusedGpuPipeline
     from .gpu.plain_fft import GpuTransform
 
-    FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
-    PlainFft = CpuTransform | GpuTransform | LongChirp
+    FusedPipeline: TypeAlias = FusedCpuPipeline | FusedGpuPipeline
+    PlainFft: TypeAlias = CpuTransform | GpuTransform | LongChirp
 
 
 def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> FusedPipeline:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyopencl as cl
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..device.choice import open_device
-from ..device.launcher import Launcher
+from ..device.launcher import Kernel, Launcher
 from ..fused import fused
 from .reference import sweeps
-
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ..arrays import Array
-    from ..device.launcher import Kernel
 
 
 class Level(NamedTuple):

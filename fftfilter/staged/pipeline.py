@@ -14,24 +14,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..device.launcher import FoundOnHost
-from ..output.ramp import PIXELS, of_values, on_ramps, own_ramps
+from ..arrays import Array
+from ..device.choice import Device
+from ..device.launcher import FoundOnHost, Kernel, Launcher
+from ..output.histogram import Ramps
+from ..output.ramp import PIXELS, Stack, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
+from ..transfer import Transfer
 from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..device.launcher import Kernel, Launcher
-    from ..output.histogram import Ramps
-    from ..output.ramp import Stack
-    from ..transfer import Transfer
     from .algorithms import Algorithm
 
-    Names = MutableMapping[str, Any]
-    Key = tuple[str, tuple[str, ...], str]
-    Program = tuple[tuple[str, ...], tuple[str, ...]]
+Names = MutableMapping[str, Any]
+Key = tuple[str, tuple[str, ...], str]
+Program = tuple[tuple[str, ...], tuple[str, ...]]
 
 # The program of each kernel that a device has, its files and defines, by the name of real numbers and the kernel's key.
 _PROGRAMS: WeakKeyDictionary[Device, dict[tuple[str, Key], Program]] = WeakKeyDictionary()

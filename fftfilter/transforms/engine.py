@@ -17,27 +17,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import as_numpy
-from ..device.choice import open_device
-from ..device.launcher import PRECISIONS, Launcher
+from ..arrays import Array, as_numpy
+from ..device.choice import Device, open_device
+from ..device.launcher import PRECISIONS, Launcher, Precision
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
-from ..fused import Shape, fused, plain_fft, serves_plain
+from ..fused import Data, Shape, fused, plain_fft, serves_plain
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..device.launcher import Precision
-    from ..fused import Data, PlainFft
+    from ..fused import PlainFft
     from ..staged.algorithms import Option
 
-    Complex = NDArray[np.complexfloating[Any, Any]]
-    Real = NDArray[np.floating[Any]]
-    Lengths = Sequence[int | None] | None
-    Axes = Sequence[int] | None
-    Norm = Literal["backward", "ortho", "forward"] | None
+Complex = NDArray[np.complexfloating[Any, Any]]
+Real = NDArray[np.floating[Any]]
+Lengths = Sequence[int | None] | None
+Axes = Sequence[int] | None
+Norm = Literal["backward", "ortho", "forward"] | None
 
 # Numbers side by side from which on columns are transformed as columns, not moved to become rows.
 BESIDE = 16

@@ -22,27 +22,21 @@ a small image. Each compute unit has one work-item, which takes task after task 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
-from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, of_values, own_ramps
+from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
+from ...output.ramp import ON_DEVICE, PIXELS, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
-from ...transfer.edges import grid_with
+from ...transfer import Transfer
+from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
 from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
-
-if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...device.launcher import Launcher
-    from ...output.histogram import Ramps
-    from ...output.ramp import Stack
-    from ...transfer import Transfer
-    from ...transfer.edges import Edges
-
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.

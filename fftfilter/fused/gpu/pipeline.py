@@ -21,31 +21,24 @@ Compiling programs for a size takes longer than filtering most folders. So a gen
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
-from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, WANTED, of_values, own_ramps
+from ...output.histogram import BINS, ByHistogram, Ramps, counted, counted_samples
+from ...output.ramp import ON_DEVICE, PIXELS, WANTED, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
+from ...transfer import Transfer
+from ...transfer.edges import Edges
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
 from .plan import mask, plan
-from .transform import DEFAULT
-
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ...arrays import Array
-    from ...device.launcher import Launcher
-    from ...output.histogram import Ramps
-    from ...output.ramp import Stack
-    from ...transfer import Transfer
-    from ...transfer.edges import Edges
-    from .transform import Limits
-
+from .transform import DEFAULT, Limits
 
 # Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4

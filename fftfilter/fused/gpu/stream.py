@@ -15,22 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyopencl as cl
 
+from ...arrays import Array
 from ...device.launcher import Launcher
+from ...device.memory_pool import PageLocked
+from ...output.histogram import Ramps
 from .launches import FOUND
-from .pipeline import OfPictures
-
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ...arrays import Array
-    from ...device.memory_pool import PageLocked
-    from ...output.histogram import Ramps
-    from .pipeline import FusedGpuPipeline
-
+from .pipeline import FusedGpuPipeline, OfPictures
 
 # One stack that is copied in, one in work, one that is copied out, and one more so that none of the three waits for
 # the host.
