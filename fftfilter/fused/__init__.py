@@ -12,7 +12,7 @@ docs/fused.md shows both, and follows an image through all steps as numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .gpu.pipeline import FusedGpuPipeline
     from .gpu.plain_fft import GpuTransform
 
-    FusedPipeline: TypeAlias = FusedCpuPipeline | FusedGpuPipeline
-    PlainFft: TypeAlias = CpuTransform | GpuTransform | LongChirp
+    FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
+    PlainFft = CpuTransform | GpuTransform | LongChirp
 
 
 def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> FusedPipeline:

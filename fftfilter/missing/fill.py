@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from ..arrays import Array
@@ -14,6 +13,9 @@ from ..device.choice import open_device
 from ..device.launcher import Kernel, Launcher
 from ..fused import fused
 from .reference import sweeps
+
+if TYPE_CHECKING:
+    import pyopencl as cl
 
 
 class Level(NamedTuple):

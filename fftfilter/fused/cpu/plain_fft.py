@@ -12,7 +12,7 @@ as a convolution of one that can.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,12 @@ from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import aligned
 from ...output.ramp import PIXELS
-from .. import Shape
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
 from .program import PARAMS, PART_BYTES, SPARE_ROWS, Axis, filled, program, vector_width
+
+if TYPE_CHECKING:
+    from .. import Shape
 
 PLANES, LINES, SIGNAL, COLUMNS = range(4)
 KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyopencl as cl
@@ -17,12 +17,14 @@ import pyopencl as cl
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...output.ramp import PIXELS
-from .. import Shape
 from ..tables import twiddles
 from . import plan as images
 from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
 from .plan import FusedPlan, LongPlan, plan_long
 from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
+
+if TYPE_CHECKING:
+    from .. import Shape
 
 # Numbers from which places no longer fit into 32 bits.
 MOST_NUMBERS = 1 << 32
