@@ -246,7 +246,7 @@ class Pipeline(Protocol):
         """
 
     def extremes(self) -> Array:
-        """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+        """Return 0 or the smallest magnitude, and the largest, of each picture of the last run, ``(pictures, 2)``."""
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
@@ -259,7 +259,7 @@ class Pipeline(Protocol):
 
 
 class FoundOnHost:
-    """Facts about each picture of a pipeline's last run, found on the host."""
+    """Facts about each picture of a pipeline's last run, found on the host; see :class:`Pipeline`."""
 
     def __init__(self, pictures: int) -> None:
         self._clipped: Array = np.zeros(pictures)
@@ -267,13 +267,10 @@ class FoundOnHost:
         self._far: Array = np.zeros(pictures)
 
     def clipped(self) -> Array:
-        """Return the part of each picture's samples that was clipped: ``(pictures,)``."""
         return self._clipped
 
     def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, as a part of how many may be."""
         return self._undecided
 
     def deviations(self) -> Array:
-        """Return the largest deviation of each picture from its offset: ``(pictures,)``."""
         return self._far

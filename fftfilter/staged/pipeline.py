@@ -352,7 +352,6 @@ class StagedPipeline(FoundOnHost):
         return result
 
     def extremes(self) -> Array:
-        """Return the smallest and largest magnitude of each picture of the last run: (pictures, 2)."""
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
         return np.stack([pairs.real, pairs.imag], axis=1)

@@ -186,18 +186,15 @@ class FusedCpuPipeline:
         self._ramps = ramps
 
     def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         self.launcher.finish(self._extremes_buffer, self._extremes)
         return self._extremes.copy()
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
         self.launcher.finish(self._far_buffer, self._far)
         found: Array = self._far.reshape(self.stack.pictures, -1).max(axis=1)
         return found
 
     def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
         if not self._clips:
             return np.zeros(self.stack.pictures)
         self.launcher.finish(self._counted_buffer, self._counted)

@@ -237,18 +237,12 @@ def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, 
     count, height, width = stack.shape
     at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
     stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-    arguments: Arguments = {
-        "output": None,
-        "values": values,
-        "image": None,
-        "largest": largest,
-        "one_scale": stack.one_scale,
-    }
-    arguments |= {"ramps": ramps, "range": widest(stack), "height": height, "width": width}
+    arguments: Arguments = {"output": None, "values": values, "image": None, "largest": largest}
+    arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
+    arguments |= {"height": height, "width": width}
     groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-    return _of_pixels(
-        launcher, "fused/gpu/quantize.cl", (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored), arguments, (groups, count)
-    )
+    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored)
+    return _of_pixels(launcher, "fused/gpu/quantize.cl", defines, arguments, (groups, count))
 
 
 def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, counts: Buffer) -> Launch:
@@ -257,10 +251,9 @@ def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer,
     rows, columns = counted(height, width)
     arguments: Arguments = {"counts": counts, "values": values, "largest": largest, "one_scale": stack.one_scale}
     arguments |= {"height": height, "width": width, "bins": BINS, "rows": rows, "columns": columns}
+    arguments["own"] = cl.LocalMemory(4 * BINS)
     groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(
-        launcher, "fused/gpu/histogram.cl", (), arguments | {"own": cl.LocalMemory(4 * BINS)}, (groups, count)
-    )
+    return _of_pixels(launcher, "fused/gpu/histogram.cl", (), arguments, (groups, count))
 
 
 def ramp_of_histogram(
@@ -269,9 +262,8 @@ def ramp_of_histogram(
     """Return the launch that finds the ramp of each picture in the counts of its histogram."""
     sums = cl.LocalMemory(4 * QUANTIZE_GROUP)
     arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": largest, "bins": BINS, "sums": sums}
-    return _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))._replace(
-        step="ramp"
-    )
+    launch = _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))
+    return launch._replace(step="ramp")
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:

@@ -61,16 +61,13 @@ class OfPictures:
         raise NotImplementedError
 
     def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture: (pictures, 2)."""
         most = self.found()[:, 0].view(np.float32)
         return np.stack([np.zeros_like(most), most], axis=1)
 
     def clipped(self) -> Array:
-        """Return the part of each picture's samples that is clipped to black or white: (pictures,)."""
         return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
 
     def undecided(self) -> list[float]:
-        """Return about how many samples of each picture are undecided, divided by how many may be."""
         most = most_undecided(self.stack)
         return [count / most for count in self.found()[:, 2].tolist()]
 
