@@ -246,10 +246,8 @@ def _transformed(launcher: Launcher, size: Size) -> Found:
 
 def _transformed_by_the_book(launcher: Launcher, size: Size) -> Found:
     given = _numbers((1, *size)).astype(launcher.complex)
-    transform = Transform(launcher, algorithms.load("book"), given.shape, 2)
-    transform.load(given)
-    transform.run()
-    return _error(transform.result(), np.fft.fft2(given), max(size), launcher, "complex, both")
+    made = Transform(launcher, algorithms.load("book"), given.shape, 2).run(given)
+    return _error(made, np.fft.fft2(given), max(size), launcher, "complex, both")
 
 
 def _numbers(shape: tuple[int, ...], *, is_real: bool = False) -> Array:

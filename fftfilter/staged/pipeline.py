@@ -176,12 +176,7 @@ class Transform:
     """
 
     def __init__(
-        self,
-        launcher: Launcher,
-        method: Algorithm,
-        shape: tuple[int, int, int],
-        axes: int,
-        direction: int = FORWARD,
+        self, launcher: Launcher, method: Algorithm, shape: tuple[int, int, int], axes: int, direction: int = FORWARD
     ) -> None:
         self.shape = count, height, width = shape
         rows = plan_rows(width, method)
@@ -195,17 +190,13 @@ class Transform:
         self._launches = launches
         self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
 
-    def load(self, data: Array) -> None:
-        """Copy contiguous data of the launcher's precision to the device; a run leaves its result in their place."""
-        self._space.write(X, data)
-
-    def run(self) -> None:
-        """Launch all of it."""
+    def run(self, data: Array) -> Array:
+        """Return the transform of arrays; numbers beyond the launcher's precision become infinite."""
+        number = self._space.launcher.complex
+        with np.errstate(over="ignore"):
+            self._space.write(X, np.ascontiguousarray(data, number))
         self._space.run(self._launches)
-
-    def result(self) -> Array:
-        """Return the data on the device, in the shape of the arrays."""
-        return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))
+        return self._space.read(X, np.empty(self.shape, number))
 
 
 # The flow chart

@@ -273,11 +273,7 @@ class Engine:
             data = data.swapaxes(1, 2)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
         axes = 2 if shape.along == "both" else 1
-        transform = Transform(launcher, self._engine.staged, data.shape, axes, direction)
-        with np.errstate(over="ignore"):
-            transform.load(np.ascontiguousarray(data, self.complex))
-        transform.run()
-        made: Array = transform.result()
+        made: Array = Transform(launcher, self._engine.staged, data.shape, axes, direction).run(data)
         # The inverse of the papers is normalized.
         factor = scale * (math.prod(data.shape[-axes:]) if direction == INVERSE else 1)
         if factor != 1:
