@@ -20,7 +20,7 @@ import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.measure import MS, SPREAD, check_peer, ratio
+from fftfilter.bench.measure import MS, SPREAD, check, ratio
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
@@ -180,7 +180,7 @@ def _checked(setting: Setting, folder: Path, shape: Shape, image: Path | None, s
     wanted = filter_image(picture, highpass().gain(*shape))
     for each in processes:
         seconds_of(each.command)
-        check_peer(each.who, _read(target), wanted)
+        check(each.who, None, _read(target), wanted)
     return processes
 
 

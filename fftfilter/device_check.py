@@ -14,13 +14,15 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import __version__
+from .arrays import Array
 from .device import diagnosis, selftest
-from .device.launcher import Launcher
+from .device.choice import Device
+from .device.launcher import Launcher, MakePipeline
 from .device.memory_pool import PageLocked
 from .errors import FftfilterError
 from .filters.pipelines import Mirrored
@@ -31,25 +33,17 @@ from .fused.gpu.stream import Stream
 from .missing.fill import fill
 from .missing.reference import fill as fill_by_numpy
 from .output.difference import Difference, transform_bound
-from .output.histogram import ByHistogram
+from .output.histogram import ByHistogram, Ramps
 from .output.modes import Auto
 from .output.ramp import Gray, Stack, on_ramps, ramps
 from .output.rounding import deviation
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline, Transform
-from .transfer import highpass, mask, notch, reference
-from .transfer.edges import grid_with
+from .transfer import Transfer, highpass, mask, notch, reference
+from .transfer.edges import Edges, grid_with
 
-if TYPE_CHECKING:
-    from .arrays import Array
-    from .device.choice import Device
-    from .device.launcher import MakePipeline
-    from .output.histogram import Ramps
-    from .transfer import Transfer
-    from .transfer.edges import Edges
-
-    Size = tuple[int, int]
-    Try = Callable[[Launcher, Size], "Found"]
+Size = tuple[int, int]
+Try = Callable[[Launcher, Size], "Found"]
 
 # One pixel, less than a vector of a CPU, odd, primes, powers of two; (height, width).
 SMALL = ((1, 1), (5, 3), (12, 10), (9, 13), (67, 61), (64, 64))
@@ -252,10 +246,8 @@ def _transformed(launcher: Launcher, size: Size) -> Found:
 
 def _transformed_by_the_book(launcher: Launcher, size: Size) -> Found:
     given = _numbers((1, *size)).astype(launcher.complex)
-    transform = Transform(launcher, algorithms.load("book"), given.shape, 2)
-    transform.load(given)
-    transform.run()
-    return _error(transform.result(), np.fft.fft2(given), max(size), launcher, "complex, both")
+    made = Transform(launcher, algorithms.load("book"), given.shape, 2).run(given)
+    return _error(made, np.fft.fft2(given), max(size), launcher, "complex, both")
 
 
 def _numbers(shape: tuple[int, ...], *, is_real: bool = False) -> Array:

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import gray_of, pixel_type
+from .arrays import Array, gray_of, pixel_type
 from .errors import ParameterError, TooLargeError
 from .filters import PictureFilter
 from .filters.call import Found
 from .output.rounding import NOISE, deviation
 from .system import lacking
+from .transfer import Transfer
 from .transfer.reference import filtered
 
 if TYPE_CHECKING:
-    from .arrays import Array
     from .filters.call import Observe
     from .output.ramp import Gray
-    from .transfer import Transfer
 
 # For a padded picture, at the peak on a CPU: the pixels, the values and the spectrum
 _BYTES_A_PIXEL = 24

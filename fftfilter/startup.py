@@ -30,17 +30,15 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from itertools import islice
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import signals, system
 
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-
     import pyopencl as cl
 
 HAS_FORKSERVER = hasattr(os, "fork")

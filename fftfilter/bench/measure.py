@@ -153,24 +153,24 @@ def measure(launcher: Launcher, work: Callable[[], object], runs: int) -> Times:
     return times
 
 
-def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture or a transform of rows is not what the contract allows."""
+def check(what: str, launcher: Launcher | None, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if an 8-bit picture or a transform of rows is wrong.
+
+    What this program's ``launcher`` has computed has to be as the contract allows. Without one it is another library's:
+    a picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
+    """
     if wanted.dtype == np.uint8:
-        found = Difference.of(got, wanted, 255)
-        is_right, how = found.is_right, str(found)
+        found = Difference.of(got.reshape(wanted.shape), wanted, 255)
+        is_near = found.largest <= 1 and found.samples <= max(1, found.size // 100)
+        is_right, how = found.is_right if launcher else is_near, f"picture: {found}"
     else:
-        error, bound = _error(got, wanted), transform_bound(wanted.shape[-1], launcher.complex)
-        is_right, how = error <= bound, f"its relative error is {error:.1e} and {bound:.1e} is allowed"  # NaN is wrong
-    if not is_right:
-        raise RefusedError(
-            f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
-            "choose another device with --device"
-        )
-
-
-def _error(got: Array, wanted: Array) -> float:
-    """Return the relative error in norm."""
-    return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        bound = transform_bound(wanted.shape[-1], launcher.complex) if launcher else WRONG
+        is_right, how = error <= bound, f"transform: its relative error is {error:.1e} and {bound:.1e} is allowed"
+    if not is_right:  # NaN is not, either
+        way_out = "choose another device with --device" if launcher else "take other sizes (--size), or uninstall it"
+        on = f" on {launcher.device.name}" if launcher else ""
+        raise RefusedError(f"{what} computes another {how}{on}; a wrong result is not timed: {way_out}")
 
 
 # By the clock
@@ -190,25 +190,6 @@ class Peer:
     result: Callable[[], Array] | None = None
 
 
-def check_peer(name: str, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if another library's result is wrong.
-
-    An 8-bit picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
-    """
-    if wanted.dtype == np.uint8:
-        found = Difference.of(got.reshape(wanted.shape), wanted, 255)
-        is_right = found.largest <= 1 and found.samples <= max(1, found.size // 100)
-        how = f"picture: {found}"
-    else:
-        error = _error(got, wanted)
-        is_right, how = error <= WRONG, f"transform: its relative error is {error:.1e}"  # NaN is wrong
-    if not is_right:
-        raise RefusedError(
-            f"{name} computes another {how}; a wrong result is not timed: take other sizes (--size), or uninstall this "
-            "library"
-        )
-
-
 def timed(setting: Setting, peers: Sequence[Peer], wanted: Array) -> dict[str, dict[str, Cell]]:
     """Check all peers, then time them in turn; return each one's milliseconds and their ratio to this program's."""
     repeats = {}
@@ -216,7 +197,7 @@ def timed(setting: Setting, peers: Sequence[Peer], wanted: Array) -> dict[str, d
         peer.call()
         peer.finish()
         if peer.result is not None:
-            check_peer(peer.name, peer.result(), wanted)
+            check(peer.name, None, peer.result(), wanted)
         repeats[peer.name] = max(1, round(SECONDS / _seconds_of(peer, 2)))
 
     def measured(peer: Peer) -> float:

@@ -149,14 +149,7 @@ def times_of(
 ) -> Times:
     """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
     launcher = setting.launcher(work_group_size)
-    transform = Transform(launcher, algorithm, data.shape, axes)
-
-    def work() -> Array:
-        # Loaded in every run: repeated transforms of one array would overflow.
-        transform.load(data)
-        transform.run()
-        return transform.result()
-
+    work = partial(Transform(launcher, algorithm, data.shape, axes).run, data)
     check(what, launcher, work(), wanted)
     return measure(launcher, work, setting.runs)
 

@@ -13,30 +13,25 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
+from ..arrays import Array
 from ..device.launcher import Launcher
 from ..fused import Shape as Transformed
 from ..fused.gpu.pipeline import FusedGpuPipeline
 from ..fused.gpu.plain_fft import GpuTransform
 from ..output.ramp import Stack
 from ..output.rounding import NUDGE
-from ..transfer import highpass
+from ..transfer import Transfer, highpass
 from ..transfer.reference import filter_image
-from .measure import OURS, Peer, complex_numbers, images, timed
+from ..transfer.units import RadiusLike
+from .measure import OURS, Peer, Setting, complex_numbers, images, timed
 from .tables import Lines, Table
 
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ..arrays import Array
-    from ..transfer import Transfer
-    from ..transfer.units import RadiusLike
-    from .measure import Setting
-
-    Call = Callable[[], Array]
+Call = Callable[[], Array]
 
 Shape = tuple[int, int, int]
 """(count, height, width)"""

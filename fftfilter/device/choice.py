@@ -7,7 +7,6 @@ import threading
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
@@ -16,11 +15,8 @@ from ..drivers import VARIABLE
 from ..errors import DeviceError, ParameterError, TooLargeError
 from ..system import lacking
 from . import embedded_pocl, selftest
+from .launcher import MakePipeline
 from .programs import build
-
-if TYPE_CHECKING:
-    from .launcher import MakePipeline
-
 
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")

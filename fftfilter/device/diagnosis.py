@@ -6,18 +6,15 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyopencl as cl
 
 from ..drivers import VARIABLE, loads, vendors
 from ..errors import FftfilterError
 from . import embedded_pocl
-from .choice import all_devices, choose, open_device, rank
-
-if TYPE_CHECKING:
-    from .choice import Device
-    from .launcher import MakePipeline
+from .choice import Device, all_devices, choose, open_device, rank
+from .launcher import MakePipeline
 
 
 class Driver(NamedTuple):

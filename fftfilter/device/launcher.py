@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .choice import Device
 
-    MakePipeline = Callable[["Launcher", Transfer, Stack], "Pipeline"]
-    """Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
-
+MakePipeline = Callable[["Launcher", "Transfer", "Stack"], "Pipeline"]
+"""Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
 P = ParamSpec("P")
 R = TypeVar("R")
 

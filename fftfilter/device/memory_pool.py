@@ -6,15 +6,13 @@ import math
 import threading
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from .launcher import Launcher
-
+from ..arrays import Array
+from .launcher import Launcher
 
 # A pool takes memory from all other programs: it keeps at most this free, and has as much in use.
 MOST_BYTES = 1 << 28

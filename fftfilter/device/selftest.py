@@ -21,12 +21,11 @@ from ..errors import DeviceError, RefusedError
 from ..output.ramp import Stack
 from ..transfer import highpass, reference
 from . import embedded_pocl
-from .launcher import Launcher
+from .launcher import Launcher, MakePipeline
 from .programs import folder as kernels
 
 if TYPE_CHECKING:
     from .choice import Device
-    from .launcher import MakePipeline
 
 # A power of eight: these kernels are built for most images anyway.
 SIDE = 64

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..device.choice import open_device
-from ..device.launcher import Launcher
+from ..device.launcher import Kernel, Launcher
 from ..fused import fused
 from .reference import sweeps
 
 if TYPE_CHECKING:
     import pyopencl as cl
-
-    from ..arrays import Array
-    from ..device.launcher import Kernel
 
 
 class Level(NamedTuple):

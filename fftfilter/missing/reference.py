@@ -14,20 +14,15 @@ lines are, through which stripes would carry on whatever lies at their ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array, Floats, Holes
 from ..output.luma import filtered_part
+from ..output.modes import Channels
 from ..transfer import Transfer
-from ..transfer.edges import grid_with
+from ..transfer.edges import Edges, grid_with
 from ..transfer.reference import filtered as filter_
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Floats, Holes
-    from ..output.modes import Channels
-    from ..transfer.edges import Edges
-
 
 ROUNDS = 3
 

@@ -14,23 +14,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..output.ramp import PIXELS, Facts, of_values, on_ramps, own_ramps
+from ..arrays import Array
+from ..device.choice import Device
+from ..device.launcher import Kernel, Launcher
+from ..output.histogram import Ramps
+from ..output.ramp import PIXELS, Facts, Stack, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
+from ..transfer import Transfer
 from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..device.launcher import Kernel, Launcher
-    from ..output.histogram import Ramps
-    from ..output.ramp import Stack
-    from ..transfer import Transfer
     from .algorithms import Algorithm
 
-    Names = MutableMapping[str, Any]
-    Key = tuple[str, tuple[str, ...], str]
-    Program = tuple[tuple[str, ...], tuple[str, ...]]
+Names = MutableMapping[str, Any]
+Key = tuple[str, tuple[str, ...], str]
+Program = tuple[tuple[str, ...], tuple[str, ...]]
 
 # The program of each kernel that a device has, its files and defines, by the name of real numbers and the kernel's key.
 _PROGRAMS: WeakKeyDictionary[Device, dict[tuple[str, Key], Program]] = WeakKeyDictionary()
@@ -177,12 +176,7 @@ class Transform:
     """
 
     def __init__(
-        self,
-        launcher: Launcher,
-        method: Algorithm,
-        shape: tuple[int, int, int],
-        axes: int,
-        direction: int = FORWARD,
+        self, launcher: Launcher, method: Algorithm, shape: tuple[int, int, int], axes: int, direction: int = FORWARD
     ) -> None:
         self.shape = count, height, width = shape
         rows = plan_rows(width, method)
@@ -196,17 +190,13 @@ class Transform:
         self._launches = launches
         self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
 
-    def load(self, data: Array) -> None:
-        """Copy contiguous data of the launcher's precision to the device; a run leaves its result in their place."""
-        self._space.write(X, data)
-
-    def run(self) -> None:
-        """Launch all of it."""
+    def run(self, data: Array) -> Array:
+        """Return the transform of arrays; numbers beyond the launcher's precision become infinite."""
+        number = self._space.launcher.complex
+        with np.errstate(over="ignore"):
+            self._space.write(X, np.ascontiguousarray(data, number))
         self._space.run(self._launches)
-
-    def result(self) -> Array:
-        """Return the data on the device, in the shape of the arrays."""
-        return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))
+        return self._space.read(X, np.empty(self.shape, number))
 
 
 # The flow chart

@@ -80,9 +80,7 @@ class Notch(Part):
         return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
-        gains = np.ones((len(range(height)[:rows]), len(range(width)[:columns])))
+        gains = super().gain(height, width, rows, columns)
         self.multiply(gains, height, width)
         return gains
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .engine import Engine, complex_to_complex, half_to_real, lengths_of, real_to_half
+from numpy.typing import ArrayLike
+
+from ..device.launcher import Precision
+from .engine import Complex, Engine, Norm, Real, complex_to_complex, half_to_real, lengths_of, real_to_half
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..device.launcher import Precision
     from ..staged.algorithms import Option
-    from .engine import Complex, Norm, Real
 
 
 def fft(

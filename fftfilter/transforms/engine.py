@@ -17,27 +17,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import as_numpy
-from ..device.choice import open_device
-from ..device.launcher import PRECISIONS, Launcher
+from ..arrays import Array, as_numpy
+from ..device.choice import Device, open_device
+from ..device.launcher import PRECISIONS, Launcher, Precision
 from ..engine import choose
 from ..errors import ParameterError, check_unmasked
-from ..fused import Shape, fused, plain_fft, serves_plain
+from ..fused import Data, Shape, fused, plain_fft, serves_plain
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..device.launcher import Precision
-    from ..fused import Data, PlainFft
+    from ..fused import PlainFft
     from ..staged.algorithms import Option
 
-    Complex = NDArray[np.complexfloating[Any, Any]]
-    Real = NDArray[np.floating[Any]]
-    Lengths = Sequence[int | None] | None
-    Axes = Sequence[int] | None
-    Norm = Literal["backward", "ortho", "forward"] | None
+Complex = NDArray[np.complexfloating[Any, Any]]
+Real = NDArray[np.floating[Any]]
+Lengths = Sequence[int | None] | None
+Axes = Sequence[int] | None
+Norm = Literal["backward", "ortho", "forward"] | None
 
 # Numbers side by side from which on columns are transformed as columns, not moved to become rows.
 BESIDE = 16
@@ -276,11 +273,7 @@ class Engine:
             data = data.swapaxes(1, 2)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
         axes = 2 if shape.along == "both" else 1
-        transform = Transform(launcher, self._engine.staged, data.shape, axes, direction)
-        with np.errstate(over="ignore"):
-            transform.load(np.ascontiguousarray(data, self.complex))
-        transform.run()
-        made: Array = transform.result()
+        made: Array = Transform(launcher, self._engine.staged, data.shape, axes, direction).run(data)
         # The inverse of the papers is normalized.
         factor = scale * (math.prod(data.shape[-axes:]) if direction == INVERSE else 1)
         if factor != 1:

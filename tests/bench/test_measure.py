@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.bench.measure import Setting, Times, check, check_peer, gflops, measure, ratio
+from fftfilter.bench.measure import Setting, Times, check, gflops, measure, ratio
 from fftfilter.bench.tables import Stats
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
@@ -70,10 +70,10 @@ def test_a_wrong_picture_is_refused():
 
 def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():
     picture = np.zeros((20, 10), np.uint8)
-    check_peer("peer", picture + (np.arange(200) < 2).reshape(20, 10), picture)
+    check("peer", None, picture + (np.arange(200) < 2).reshape(20, 10), picture)
     for off in (picture + (np.arange(200) < 3).reshape(20, 10), picture + 2):
         with pytest.raises(RefusedError, match=r"peer computes another picture: .* not timed"):
-            check_peer("peer", off, picture)
+            check("peer", None, off, picture)
 
 
 # Statistics

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fftfilter.bench import measure
 from fftfilter.bench import peers as tables_of_peers
-from fftfilter.bench.measure import OURS, Peer, Setting, check_peer
+from fftfilter.bench.measure import OURS, Peer, Setting, check
 from fftfilter.bench.peers import FILTERS, TRANSFORMS, cases, peers, transforms
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
@@ -111,7 +111,7 @@ def test_a_gpu_transforms_what_is_there(setting, monkeypatch):
         (peer,) = tables_of_peers.transforms_on_gpu(setting, case)
         peer.call()
         peer.finish()
-        check_peer(peer.name, peer.result(), case.by("numpy.fft")())
+        check(peer.name, None, peer.result(), case.by("numpy.fft")())
 
 
 def test_a_peer_with_another_transform_is_not_timed(setting, monkeypatch):
@@ -128,7 +128,7 @@ def test_every_library_makes_the_right_transforms(library):
     if find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     for case in cases((1, 5, 9), np.dtype("f4")):
-        check_peer(library, TRANSFORMS[library](case)(), case.by("numpy.fft")())
+        check(library, None, TRANSFORMS[library](case)(), case.by("numpy.fft")())
 
 
 def test_the_command_of_transforms_takes_sizes():

@@ -222,7 +222,5 @@ def test_one_stage_of_pease_recombines_pairs():
 
 def test_the_time_of_a_stage_on_the_host_is_kept():
     launcher = Launcher(choose(), profile=True)
-    transform = Transform(launcher, algorithms.load("recursive"), (1, 3, 8), 1)
-    transform.load(np.zeros((1, 3, 8), np.complex64))
-    transform.run()
+    Transform(launcher, algorithms.load("recursive"), (1, 3, 8), 1).run(np.zeros((1, 3, 8), np.complex64))
     assert [timing.step for timing in launcher.timings()] == ["write", "read", "recursive"]

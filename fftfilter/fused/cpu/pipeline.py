@@ -21,28 +21,21 @@ a small image. Each compute unit has one work-item, which takes task after task 
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
-from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, Facts, of_values, own_ramps
+from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
+from ...output.ramp import ON_DEVICE, PIXELS, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
-from ...transfer.edges import grid_with
+from ...transfer import Transfer
+from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
 from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
-
-if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...device.launcher import Launcher
-    from ...output.histogram import Ramps
-    from ...output.ramp import Stack
-    from ...transfer import Transfer
-    from ...transfer.edges import Edges
-
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.
@@ -96,7 +89,9 @@ class FusedCpuPipeline:
         self._far_buffer, self._extremes_buffer, self._counted_buffer = (launcher.wrap(each) for each in found)
         self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
-        self._results: MemoryPool | None = None
+        large = count * height * self.plan.pitch * stack.out.itemsize
+        self._pool = MemoryPool(most_bytes=min(MOST_BYTES, RESULTS * large)) if large >= LARGE else None
+        """For large results, which take the memory of earlier ones that are gone."""
         self._steps = 0, len(STEPS)
         # None is set later: by `retune` the parameters and tables that the transfer function decides.
         columns, rows = (launcher.wrap(axis.twiddles(), constant=True) for axis in (self.plan.columns, self.plan.rows))
@@ -214,21 +209,13 @@ class FusedCpuPipeline:
         if pitch != width:
             images = np.pad(images, ((0, 0), (0, 0), (0, pitch - width)), mode="wrap")
         images = np.require(images, self.stack.pixel, ("C", "A"))
-        result = self._empty((count, height, pitch))
+        empty = self._pool.empty if self._pool else np.empty
+        result = empty((count, height, pitch), self.stack.out)
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)
         self._filter.set("image", image)
         self._filter.set("pixels", pixels)
         self._image = image
         return pixels, result
-
-    def _empty(self, shape: tuple[int, ...]) -> Array:
-        """Return an array for a result; a large one reuses the memory of an earlier result that is gone."""
-        size = math.prod(shape) * self.stack.out.itemsize
-        if size < LARGE:
-            return np.empty(shape, self.stack.out)
-        if self._results is None:
-            self._results = MemoryPool(most_bytes=min(MOST_BYTES, RESULTS * size))
-        return self._results.empty(shape, self.stack.out)
 
     def _launch(self, first: int, end: int) -> None:
         """Launch a range of steps at once; to time them, launch each by itself, except those that do nothing."""

@@ -17,18 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...device.memory_pool import aligned
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
-from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, program, vector_width
+from .program import PARAMS, PART_BYTES, SPARE_ROWS, Axis, filled, program, vector_width
 
 if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...device.launcher import Launcher
     from .. import Shape
-    from .program import Axis
-
 
 PLANES, LINES, SIGNAL, COLUMNS = range(4)
 KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}

@@ -17,21 +17,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...arrays import Array
+from ...device.choice import Device
 from ...output.histogram import counted
+from ...output.ramp import Stack
 from ...output.rounding import decided_row
+from ...transfer.edges import Edges
 from ...transfer.shapes import SHAPES, TABLE, number_of
 from . import mixed_radix
-from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
+from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein, MixedRadix
 
 if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...device.choice import Device
-    from ...output.ramp import Stack
-    from ...transfer.edges import Edges
     from ...transfer.radial import Radial
-    from .mixed_radix import MixedRadix
 
-    Axis = MixedRadix | Bluestein
+Axis = MixedRadix | Bluestein
 
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17

@@ -130,15 +130,10 @@ class GenericLaunches(Launches):
             room = self._rooms[side]
         (table,) = self.column_tables if step == COLUMNS else self.row_tables
         unused = self.spectrum
-        arguments: dict[str, Any] = {
-            "values": unused,
-            "image": None,
-            "step": step,
-            "spectra": self.spectrum,
-            "tables": table,
-        }
-        arguments |= {"largest": self.largest, "one_scale": 0, "support": self.support, "dc": 0.0, "subtracts": 0}
-        arguments |= {"other": 0, "sizes": self._sizes, "room": room, "shape": 0, "mask_data": unused, "scale": 0.0}
+        arguments: dict[str, Any] = {"values": unused, "image": None, "step": step}
+        arguments |= {"spectra": self.spectrum, "tables": table, "largest": self.largest, "one_scale": 0}
+        arguments |= {"support": self.support, "dc": 0.0, "subtracts": 0, "other": 0, "sizes": self._sizes}
+        arguments |= {"room": room, "shape": 0, "mask_data": unused, "scale": 0.0}
         # The compiler does not know radices and shape.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")

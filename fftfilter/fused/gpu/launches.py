@@ -25,6 +25,7 @@ LongStep = tuple[str, TransformPlan, Defines, Arguments]
 ROWS = "fused/gpu/rows.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 INVERSE_ROWS_TO_PIXELS = "fused/gpu/inverse_rows_to_pixels.cl"
+FILTER = "fused/gpu/filter.cl"
 
 # Registers that leave room for 1024 work-items of 16 numbers each.
 REGISTERS = 64
@@ -181,47 +182,25 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def filter(self, defines: Defines, arguments: Arguments) -> Launch:
-        """Return the one launch of all steps."""
-        plan: Any = self.plan.rows
-        groups = self._filter_groups(plan)
-        defines = (*plan.defines(), *defines, "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}")
-        kernel = self._kernel("fused/gpu/filter.cl", defines, arguments, REGISTERS_OF_FILTER)
-        return Launch("filter", kernel, (groups * plan.group,), (plan.group,))
+    def groups_together(self, source: str) -> int:
+        """Return how many work-groups a kernel has that wait for each other, 0 if they may not all run at a time.
 
-    def goes_in_one(self) -> bool:
-        """Tell whether rows and columns have the same plan, and all groups of a step run at a time."""
-        plan = self.plan.rows
-        if not isinstance(plan, TransformPlan) or plan != self.plan.columns:
-            return False
-        return self._run_together(self._filter_groups(plan), plan, REGISTERS_OF_FILTER)
-
-    def inverse_rows_to_pixels(self, defines: Defines, arguments: Arguments) -> Launch:
-        """Return the launch of inverse rows and quantization: from the rows' spectra to pixels."""
-        rows: Any = self.plan.rows
-        groups = self._row_groups(rows)
-        defines = (*rows.defines(), *defines, "ONE_LAUNCH=1")
-        kernel = self._kernel(INVERSE_ROWS_TO_PIXELS, defines, arguments, _registers(INVERSE_ROWS_TO_PIXELS, rows))
-        return Launch("inverse rows to pixels", kernel, (groups * rows.group,), (rows.group,))
-
-    def inverse_rows_run_together(self) -> bool:
-        """Tell whether all groups of the inverse rows run at a time."""
-        rows = self.plan.rows
-        if isinstance(rows, TransformPlan):
-            return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
-        return False
-
-    def _row_groups(self, plan: TransformPlan) -> int:
-        return self.count * -(-self.plan.pairs // plan.batch)
-
-    def _filter_groups(self, plan: TransformPlan) -> int:
-        """Return the tasks of the largest step."""
-        return max(self._row_groups(plan), self.count * -(-self._kept_columns // plan.batch))
-
-    def _run_together(self, groups: int, plan: TransformPlan, registers: int) -> bool:
-        """Tell whether the device has registers for so many groups at a time. Kernels are also right if it has not."""
+        It does all steps, for which rows and columns have to have one plan, or the inverse rows and the quantization.
+        """
+        plan, does_all = self.plan.rows, source == FILTER
+        if not isinstance(plan, TransformPlan) or (does_all and plan != self.plan.columns):
+            return 0
+        groups = self.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
         units = int(self.launcher.device.cl_device.max_compute_units)
-        return groups * plan.group * registers <= units * UNIT_REGISTERS
+        # Kernels are also right if the device has registers for less.
+        return groups if groups * plan.group * _registers(source, plan) <= units * UNIT_REGISTERS else 0
+
+    def waiting(self, source: str, defines: Defines, arguments: Arguments) -> Launch:
+        """Return the launch of a kernel whose work-groups wait for each other."""
+        plan: Any = self.plan.rows
+        defines = (*plan.defines(), *defines, "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}")
+        kernel = self._kernel(source, defines, arguments, _registers(source, plan))
+        return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
     def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, arguments: Arguments) -> Launch:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
@@ -258,18 +237,12 @@ def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, 
     count, height, width = stack.shape
     at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
     stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-    arguments: Arguments = {
-        "output": None,
-        "values": values,
-        "image": None,
-        "largest": largest,
-        "one_scale": stack.one_scale,
-    }
-    arguments |= {"ramps": ramps, "range": widest(stack), "height": height, "width": width}
+    arguments: Arguments = {"output": None, "values": values, "image": None, "largest": largest}
+    arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
+    arguments |= {"height": height, "width": width}
     groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-    return _of_pixels(
-        launcher, "fused/gpu/quantize.cl", (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored), arguments, (groups, count)
-    )
+    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored)
+    return _of_pixels(launcher, "fused/gpu/quantize.cl", defines, arguments, (groups, count))
 
 
 def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, counts: Buffer) -> Launch:
@@ -278,10 +251,9 @@ def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer,
     rows, columns = counted(height, width)
     arguments: Arguments = {"counts": counts, "values": values, "largest": largest, "one_scale": stack.one_scale}
     arguments |= {"height": height, "width": width, "bins": BINS, "rows": rows, "columns": columns}
+    arguments["own"] = cl.LocalMemory(4 * BINS)
     groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(
-        launcher, "fused/gpu/histogram.cl", (), arguments | {"own": cl.LocalMemory(4 * BINS)}, (groups, count)
-    )
+    return _of_pixels(launcher, "fused/gpu/histogram.cl", (), arguments, (groups, count))
 
 
 def ramp_of_histogram(
@@ -290,9 +262,8 @@ def ramp_of_histogram(
     """Return the launch that finds the ramp of each picture in the counts of its histogram."""
     sums = cl.LocalMemory(4 * QUANTIZE_GROUP)
     arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": largest, "bins": BINS, "sums": sums}
-    return _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))._replace(
-        step="ramp"
-    )
+    launch = _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))
+    return launch._replace(step="ramp")
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
@@ -318,6 +289,8 @@ def widest(stack: Stack) -> float:
 
 def _registers(source: str, plan: TransformPlan) -> int:
     """Return the most registers of a work-item."""
+    if source == FILTER:
+        return REGISTERS_OF_FILTER
     registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
     return registers if plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
 

@@ -22,31 +22,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
-from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, WANTED, Facts, of_values, own_ramps
+from ...output.histogram import BINS, ByHistogram, Ramps, counted, counted_samples
+from ...output.ramp import ON_DEVICE, PIXELS, WANTED, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
+from ...transfer import Transfer
+from ...transfer.edges import Edges
+from . import launches
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
-from .launches import FOUND, QUANTIZE_GROUP, Launch, Launches, deviation, histogram, quantize, ramp_of_histogram, widest
+from .launches import FOUND, Launch, Launches, widest
 from .plan import mask, plan
-from .transform import DEFAULT
-
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ...arrays import Array
-    from ...device.launcher import Launcher
-    from ...output.histogram import Ramps
-    from ...output.ramp import Stack
-    from ...transfer import Transfer
-    from ...transfer.edges import Edges
-    from .transform import Limits
-
+from .transform import DEFAULT, Limits
 
 # Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4
@@ -147,40 +141,50 @@ class FusedGpuPipeline:
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
         self._bound: tuple[object, ...] = (None,) * 4
-        self._to_spectra: list[Launch] = []
-        self._to_values: list[Launch] = []
+        self._make = self._launches_of_size()
+        # Waiting launches cannot be timed step by step, so profiling turns them off.
+        can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
+        can_wait = can_wait and self.stack.white is not None
+        self._goes_in_one = can_wait and self._make.groups_together(launches.FILTER) > 0
+        if self._goes_in_one:
+            self._launches = [self._one_launch(self._ramps_buffer)]
+        elif can_wait and self._make.groups_together(launches.INVERSE_ROWS_TO_PIXELS):
+            arguments = {**self._waiting_arguments(), "ramps": self._ramps_buffer, "range": widest(self.stack)}
+            last = self._make.waiting(launches.INVERSE_ROWS_TO_PIXELS, self._pixel_defines, arguments)
+            self._launches = [*self._make.rows(), *self._make.columns(), last]
+        else:
+            self._launches = self._to_values()
+            if self.stack.white is not None:
+                given = self._values, self.largest, self._ramps_buffer
+                self._launches.append(launches.quantize(self.launcher, self.stack, *given))
+
+    def _launches_of_size(self) -> Launches:
+        """Return what makes the launches, by specialized programs or by the generic one."""
         stack = self.stack
         given: dict[str, Any] = {"launcher": self.launcher, "plan": self.plan, "count": stack.count}
         given |= {"pixel": PIXELS[stack.pixel], "edges": self._edges, "one_scale": stack.one_scale}
         given |= {"mask": self._mask, "mask_data": self._mask_data, "needs_two_inverses": self._needs_two_inverses}
         given |= {"spectrum": self._spectrum, "work": self._work, "values": self._values, "largest": self.largest}
         given |= {"row_tables": self._row_tables, "column_tables": self._column_tables}
-        make = Launches(**given) if self._is_specialized else GenericLaunches(**given, limits=self._limits)
-        self._make = make
-        # Waiting launches cannot be timed step by step, so profiling turns them off.
-        can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
-        can_wait = can_wait and self.stack.white is not None
-        self._goes_in_one = can_wait and make.goes_in_one()
-        if self._goes_in_one:
-            self._launches = [self._one_launch(self._ramps_buffer)]
-        elif can_wait and make.inverse_rows_run_together():
-            self._to_spectra = [*make.rows(), *make.columns()]
-            arguments = {**self._waiting_arguments(), "ramps": self._ramps_buffer, "range": widest(self.stack)}
-            self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
-        else:
-            self._to_values = make.rows()
-            if self._needs_two_inverses:  # the other pixels' part first
-                self._to_values += [*make.columns(other=True), *make.inverse_rows(other=True)]
-            self._to_values += [*make.columns(other=False), *make.inverse_rows(other=False)]
-            self._launches = [*self._to_values]
-            if stack.white is not None:
-                self._launches += [quantize(self.launcher, stack, self._values, self.largest, self._ramps_buffer)]
+        return Launches(**given) if self._is_specialized else GenericLaunches(**given, limits=self._limits)
+
+    def _to_values(self) -> list[Launch]:
+        """Return the launches from pixels to filtered values."""
+        make, first = self._make, self._make.rows()
+        if self._needs_two_inverses:  # the other pixels' part
+            first += [*make.columns(other=True), *make.inverse_rows(other=True)]
+        return [*first, *make.columns(), *make.inverse_rows()]
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
         """The defines of launches that read pixels and write pixels."""
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
-        return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
+        return (
+            *read,
+            f"STORE_PIXEL={PIXELS[self.stack.out]}",
+            f"QUANTIZE_GROUP={launches.QUANTIZE_GROUP}",
+            "PIXELS_PER_ITEM=1",
+        )
 
     def _waiting_arguments(self) -> dict[str, Any]:
         """Return the first arguments of a kernel whose work-groups wait for each other, with counters of its own."""
@@ -199,7 +203,7 @@ class FusedGpuPipeline:
         arguments |= self._make.mask_arguments
         arguments |= {"wanted": wanted or ramps, "counts": counts or ramps, "bins": 0 if counts is None else BINS}
         arguments |= {"counted_rows": rows, "counted_columns": columns}
-        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
+        return self._make.waiting(launches.FILTER, (*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
 
     def enqueue(
         self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None
@@ -212,9 +216,9 @@ class FusedGpuPipeline:
         self._runs += 1
         if self._runs > 1 and not self._is_specialized:
             self._specialize()
-        launches = self._by_histogram[0] if isinstance(self._ramps, ByHistogram) else self._launches
-        self._bind(launches, image, output, largest or self.largest)
-        for launch in launches:
+        chosen = self._by_histogram[0] if isinstance(self._ramps, ByHistogram) else self._launches
+        self._bind(chosen, image, output, largest or self.largest)
+        for launch in chosen:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
 
@@ -228,14 +232,14 @@ class FusedGpuPipeline:
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
 
-    def _bind(self, launches: list[Launch], image: cl.Buffer, output: cl.Buffer, largest: cl.Buffer) -> None:
+    def _bind(self, chosen: list[Launch], image: cl.Buffer, output: cl.Buffer, largest: cl.Buffer) -> None:
         """Set the arguments image, output and largest of the launches that follow."""
-        bound = launches, image, output, largest
+        bound = chosen, image, output, largest
         if all(each is before for each, before in zip(bound, self._bound, strict=True)):
             return
-        if launches is not self._bound[0]:
+        if chosen is not self._bound[0]:
             names = "image", "values" if self.stack.white is None else "output", "largest"
-            self._setters = [[set_ for launch in launches for set_ in launch.kernel.setters(name)] for name in names]
+            self._setters = [[set_ for launch in chosen for set_ in launch.kernel.setters(name)] for name in names]
         for setters, buffer in zip(self._setters, (image, output, largest), strict=True):
             for set_ in setters:
                 set_(buffer)
@@ -253,7 +257,7 @@ class FusedGpuPipeline:
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
         given = image or (self._images or (None,))[0]
-        self.launcher.enqueue(*deviation(self.launcher, self.stack, given, buffer))
+        self.launcher.enqueue(*launches.deviation(self.launcher, self.stack, given, buffer))
         self.launcher.read(far, buffer)
         return far
 
@@ -278,13 +282,9 @@ class FusedGpuPipeline:
         launcher.write(counts, np.zeros((stack.pictures, BINS), np.uint32))
         if self._goes_in_one:
             return [self._one_launch(ramps, wanted, counts)], wanted
-        launches = [
-            *(self._to_values or [*self._to_spectra, *self._make.inverse_rows()]),
-            histogram(launcher, stack, values, largest, counts),
-            ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps),
-            quantize(launcher, stack, values, largest, ramps),
-        ]
-        return launches, wanted
+        found = launches.histogram(launcher, stack, values, largest, counts)
+        made = launches.ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps)
+        return [*self._to_values(), found, made, launches.quantize(launcher, stack, values, largest, ramps)], wanted
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""

@@ -12,7 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pyopencl as cl
 
+from ...arrays import Array
+from ...device.launcher import Launcher
 from ...output.ramp import PIXELS
 from ..tables import twiddles
 from . import plan as images
@@ -21,13 +24,7 @@ from .plan import FusedPlan, LongPlan, plan_long
 from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ...arrays import Array
-    from ...device.launcher import Launcher
     from .. import Shape
-    from .transform import Limits
-
 
 # Numbers from which places no longer fit into 32 bits.
 MOST_NUMBERS = 1 << 32

@@ -15,23 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyopencl as cl
 
+from ...arrays import Array
 from ...device.launcher import Launcher
+from ...device.memory_pool import PageLocked
+from ...output.histogram import Ramps
+from ...output.ramp import Facts
 from .launches import FOUND
-from .pipeline import facts
-
-if TYPE_CHECKING:
-    import pyopencl as cl
-
-    from ...arrays import Array
-    from ...device.memory_pool import PageLocked
-    from ...output.histogram import Ramps
-    from ...output.ramp import Facts
-    from .pipeline import FusedGpuPipeline
-
+from .pipeline import FusedGpuPipeline, facts
 
 # One stack that is copied in, one in work, one that is copied out, and one more so that none of the three waits for
 # the host.

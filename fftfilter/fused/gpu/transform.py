@@ -215,7 +215,10 @@ def _local_stride(length: int, pads: tuple[tuple[int, int], ...]) -> int:
 
 def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
     """Yield (radices, items, per_item, length) of every way to transform n points within a work-group."""
-    lengths = [n] if _factored(n) else _convolution_lengths(n, limits)
+    lengths = [n]
+    if not _factored(n):  # the shortest convolutions
+        good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
+        lengths = good[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
     paired = columns and n % 2 == 0 and lengths == [n]
     for length in lengths:
         may_halve = length != n or paired or not columns
@@ -245,12 +248,6 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
         return True
     halved = may_halve and all(radix % 2 == 0 for radix in radices)
     return halved and _local_stride(length // 2, pads) <= limits.exchanged
-
-
-def _convolution_lengths(n: int, limits: Limits) -> list[int]:
-    """Return the shortest lengths, at least 2n - 1, of a convolution of n points that can be transformed."""
-    good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
-    return good[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 @cache
