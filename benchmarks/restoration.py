@@ -27,6 +27,7 @@ from fftfilter.transfer.fitted import USUAL_STRENGTH
 from .by_others import restoration as others
 from .command import main
 from .faults import Case, gray_of, image_of, levels_of, prints, stripes, waves
+from .instruments import light_sheets_and_scans, sinograms
 from .layouts import layouts
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ def of_waves(case: Case) -> dict[str, Repair]:
 KINDS: dict[str, tuple[Callable[[], Iterator[Case]], Callable[[Case], dict[str, Repair]]]] = {
     "prints": (prints, of_prints),
     "stripes": (stripes, of_stripes),
+    "sinograms": (sinograms, of_stripes),
+    "light sheets, scans": (light_sheets_and_scans, of_stripes),
     "waves": (waves, of_waves),
 }
 

@@ -133,7 +133,7 @@ def stripes(
     ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`. As for the command,
     the default of ``output`` is "keep".
 
-        even = fftfilter.stripes(scan, 12, spare="60px", edges="mirror")
+        even = fftfilter.stripes(scan, 12, edges="mirror")
     """
     made = transfer.stripes(angle, width=width, spare=spare)
     return _filtered(image, made, channel_axis, {"output": "keep", **options})

@@ -6,8 +6,8 @@ surroundings are compared at each frequency across the stripes, and only what st
 
     taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
 
-The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes that are
-found in the picture, it is that under a Hann window.
+The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes it is that
+under a Hann window.
 
 With mirrored edges, a strong wave breaks at the borders: it goes on as its mirror image, which a notch at its frequency
 lets through. So waves are subtracted first, each with the amplitude and phase that it has under a Hann window.
@@ -132,7 +132,7 @@ def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
 def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
     """Yield slanted stripes likewise."""
     height, width = planes.shape[1:]
-    n, turn = min(height, width), np.array([[np.radians(angle)]])
+    n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
     length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
     powers = spectrum(planes, white).power
     for i, power in enumerate(powers if by_channel else [powers.mean(axis=0)]):
