@@ -46,11 +46,14 @@ OF_SLANTED = 0.4
 STRIP = 256
 
 
-def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Transfer:
+def fitted(
+    transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True, content: list[float] | None = None
+) -> Transfer:
     """Return a transfer function for a picture ``(channels, height, width)``.
 
-    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. Raises
-    ParameterError for values that are not finite.
+    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. The angles of what
+    looks like stripes, but is a part of the picture, are added to ``content``. Raises ParameterError for values that
+    are not finite.
     """
     if planes.dtype.kind == "f":
         check_finite(planes)
@@ -63,7 +66,10 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         if isinstance(part, Notch):  # whose wave is subtracted from the picture
             parts.append(replace(part, is_wave=False))
         elif isinstance(part, Stripes) and part.is_fitted:
-            for angle in angles_of_stripes(planes, white) if part.angle == AUTO else [float(part.angle)]:
+            angles, others = angles_of_stripes(planes, white) if part.angle == AUTO else ([float(part.angle)], [])
+            if content is not None:
+                content += others
+            for angle in angles:
                 if part.width is None:
                     parts += (_slanted if angle % 90 else _stripes)(angle, planes, white, by_channel)
                 else:

@@ -361,16 +361,17 @@ class Filter:
             return filtered(self._prepare(), planes, holes, gray, observe)
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill
-        from ..transfer.ridges import NO_STRIPES
+        from ..transfer.ridges import no_stripes
 
         own, whole = self._description, planes
         if holes.any():
             whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
         by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel)
+        content: list[float] = []
+        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel, content=content)
         measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
         note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
-        self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
+        self._notes.append(note or (no_stripes(content) if "stripes" in measured else ""))
         if not transfer.parts and own.mode.keeps_levels and planes.dtype == gray.dtype and gray.white == gray.levels:
             return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
         if has_waves(self.transfer):

@@ -199,7 +199,7 @@ class Batch:
             outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
             outcome.clipped, outcome.extremes = each.clipped, each.extremes
             outcome.notes = [each.note] if each.note else []
-            outcome.cautions += [each.note] if each.note in (NOTHING, NO_STRIPES) else []
+            outcome.cautions += [caution for caution in (NOTHING, NO_STRIPES) if each.note.startswith(caution)]
             if self.settings.measure_only:
                 outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome

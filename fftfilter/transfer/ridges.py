@@ -147,6 +147,14 @@ class FittedStripes(Part):
         return f"stripes at {self.angle:.4g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
 
 
+def no_stripes(content: list[float]) -> str:
+    """Return the message for a picture without stripes; ``content`` are the angles of what looks like some."""
+    if not content:
+        return NO_STRIPES
+    angles = " and ".join(f"{angle:.4g}" for angle in sorted(content))
+    return f"{NO_STRIPES}: lines at {angles} degrees look like a part of the picture, such as edges, and stay"
+
+
 def _along(angle: float) -> tuple[float, float]:
     """Return the unit vector along stripes, y downward as rows are counted; exact for right angles."""
     degrees = angle % 180
