@@ -28,7 +28,7 @@ UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
 # Picture: the panels with their labels, the first one the input, and the box of them that is shown (left, top, side).
 STRIPS = {
     "cells": ([("cells.tif", "before"), ("flat.tif", "bandpass"), ("imagej.tif", "imagej")], (0, 0, 512)),
-    "screen": ([("print.png", "before"), ("clean.png", "after"), ("clean.png", "removed")], (420, 110, 280)),
+    "screen": ([("print.png", "before"), ("clean.png", "after"), ("clean.png", "removed")], (440, 140, 200)),
     "stripes": ([("scan.png", "before"), ("even.png", "after"), ("even.png", "removed")], (0, 0, 512)),
     "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
     "noise": ([("noisy.png", "before"), ("soft.png", "after"), ("soft.png", "removed")], (80, 30, 200)),
