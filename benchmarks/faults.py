@@ -37,6 +37,8 @@ class Case:
     faulty: Planes
     angle: float = 90.0
     """The direction of stripes in degrees."""
+    screens: tuple[tuple[float, float], ...] = ()
+    """The frequencies ``(fx, fy)`` of a print's dots, in cycles per pixel."""
 
 
 def planes_of(picture: Image.Image) -> Planes:
@@ -108,6 +110,13 @@ ANGLES = (15.0, 75.0, 0.0, 45.0)
 """Of the screens of cyan, magenta, yellow and black."""
 
 
+def screens_of(how: Print) -> tuple[tuple[float, float], ...]:
+    """Return the frequencies of all inks' dots."""
+    angles = [angle + right for angle in (ANGLES if how.color else (45.0,)) for right in (0, 90)]
+    turns = np.radians(np.add(angles, how.turned))
+    return tuple(zip(np.cos(turns) / how.period, np.sin(turns) / how.period, strict=True))
+
+
 def printed(how: Print, truth: Planes, seed: int) -> Planes:
     """Return the scan of a print."""
     rng = np.random.default_rng(seed)
@@ -158,7 +167,7 @@ def prints() -> Iterator[Case]:
     """Yield scans of prints."""
     for seed, how in enumerate(PRINTS):
         truth = sample(how.sample) if how.color else gray_of(sample(how.sample))
-        yield Case(how.name, truth, printed(how, truth, seed))
+        yield Case(how.name, truth, printed(how, truth, seed), screens=screens_of(how))
 
 
 # Stripes

@@ -27,6 +27,7 @@ from fftfilter.transfer.fitted import USUAL_STRENGTH
 from .by_others import restoration as others
 from .command import main
 from .faults import Case, gray_of, image_of, levels_of, prints, stripes, waves
+from .instruments import light_sheets_and_scans, sinograms
 from .layouts import layouts
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ CROPS = (
     ("50 levels, 7.6 px", 180, 60),
 )
 SIDE, ENLARGED, SHOWN = 90, 2, 5
+# The side in pixels of parts in which dots are looked for, and the least brightness of such parts.
+PART, DARKEST = 64, 40
 
 
 @dataclass(eq=False)
@@ -60,6 +63,8 @@ class Result:
     clean: float | None
     """The PSNR of what it makes of the true picture; None if it needs the truth."""
     seconds: float
+    dots: tuple[float, float]
+    """What is left of a print's dots in flat parts: in dB above what is around it, and in gray levels."""
 
 
 @dataclass(eq=False)
@@ -78,7 +83,9 @@ class Group:
             made = levels_of(repair(case.faulty))
             seconds = time.process_time() - began
             clean = None if name == BLUR else psnr(levels_of(repair(case.truth)), case.truth)
-            self.results[name].append(Result(made, psnr(made, case.truth), ssim(made, case.truth), clean, seconds))
+            dots = dots_left(made, case)
+            result = Result(made, psnr(made, case.truth), ssim(made, case.truth), clean, seconds, dots)
+            self.results[name].append(result)
 
 
 def psnr(picture: Planes, truth: Planes) -> float:
@@ -101,6 +108,28 @@ def ssim(picture: Planes, truth: Planes) -> float:
     low, high = (0.01 * 255) ** 2, (0.03 * 255) ** 2
     similar = (2 * mx * my + low) * (2 * covariance + high) / ((mx**2 + my**2 + low) * (vx + vy + high))
     return float(similar.mean())
+
+
+def dots_left(picture: Planes, case: Case) -> tuple[float, float]:
+    """Return what is left of a print's dots in the flattest tenth of its parts: the strongest screen's.
+
+    The first number is the power of the error at a screen's frequency, in dB above that around it; the second the
+    amplitude in gray levels.
+    """
+    error, truth = (gray_of(picture) - gray_of(case.truth))[0], gray_of(case.truth)[0]
+    corners = np.mgrid[: truth.shape[0] - PART + 1 : PART // 2, : truth.shape[1] - PART + 1 : PART // 2]
+    parts = [np.s_[y : y + PART, x : x + PART] for y, x in corners.reshape(2, -1).T]
+    parts = [part for part in parts if DARKEST < truth[part].mean() < 255 - DARKEST]  # where there are dots
+    flat = sorted(parts, key=lambda part: float(truth[part].std()))[: max(4, len(parts) // 10)]
+    window = np.outer(np.hanning(PART), np.hanning(PART))
+    power = np.mean([np.abs(np.fft.fft2((error[part] - error[part].mean()) * window)) ** 2 for part in flat], axis=0)
+    ky, kx = (np.fft.fftfreq(PART, 1 / PART).reshape(shape) for shape in ((-1, 1), (1, -1)))
+    found = [(-99.0, 0.0)]
+    for fx, fy in case.screens:
+        away = np.minimum(*(np.hypot(kx - sign * fx * PART, ky - sign * fy * PART) for sign in (1, -1)))
+        at, around = power[away < 1.2], power[(away > 3.5) & (away < 8)].mean()
+        found.append((float(10 * np.log10(at.mean() / around)), float(2 * np.sqrt(at.max()) / window.sum())))
+    return max(found)
 
 
 def by_planes(method: others.Method) -> Repair:
@@ -166,6 +195,8 @@ def of_waves(case: Case) -> dict[str, Repair]:
 KINDS: dict[str, tuple[Callable[[], Iterator[Case]], Callable[[Case], dict[str, Repair]]]] = {
     "prints": (prints, of_prints),
     "stripes": (stripes, of_stripes),
+    "sinograms": (sinograms, of_stripes),
+    "light sheets, scans": (light_sheets_and_scans, of_stripes),
     "waves": (waves, of_waves),
 }
 
@@ -188,6 +219,14 @@ def table(group: Group, *, markdown: bool) -> str:
     rows.append(["ahead: mean, least", "", "", *ahead])
     cleans = [[one.clean for one in each if one.clean is not None] for each in results]
     rows.append(["pictures without it", "", *(f"{np.mean(each):.1f}" if each else "" for each in cleans)])
+    if group.cases[0].screens:
+        dots = [np.array([one.dots for one in each]) for each in results]
+        rows.append(
+            ["dots left in dB: mean, most", "", *(f"{each[:, 0].mean():.1f} {each[:, 0].max():.1f}" for each in dots)]
+        )
+        rows.append(
+            ["in levels: mean, most", "", *(f"{each[:, 1].mean():.1f} {each[:, 1].max():.1f}" for each in dots)]
+        )
     rows.append(["seconds", "", *(f"{np.mean([one.seconds for one in each]):.2f}" for each in results)])
     header = [group.name, "faulty", *names]
     if not markdown:

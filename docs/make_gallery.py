@@ -28,7 +28,7 @@ UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
 # Picture: the panels with their labels, the first one the input, and the box of them that is shown (left, top, side).
 STRIPS = {
     "cells": ([("cells.tif", "before"), ("flat.tif", "bandpass"), ("imagej.tif", "imagej")], (0, 0, 512)),
-    "screen": ([("print.png", "before"), ("clean.png", "after"), ("clean.png", "removed")], (420, 110, 280)),
+    "screen": ([("print.png", "before"), ("clean.png", "after"), ("clean.png", "removed")], (440, 140, 200)),
     "stripes": ([("scan.png", "before"), ("even.png", "after"), ("even.png", "removed")], (0, 0, 512)),
     "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
     "noise": ([("noisy.png", "before"), ("soft.png", "after"), ("soft.png", "removed")], (80, 30, 200)),
@@ -65,17 +65,24 @@ def spots(count, radius, height):
     return picture
 
 
-def screened(picture, period=6.3, angles=(15, 75, 45)):
-    """Return the scan of a print in dots of three inks, one a channel: drawn four times as large, then blurred."""
+def screened(picture, period=6.3, angles=(15, 75, 0, 45)):
+    """Return the scan of a print in dots of cyan, magenta, yellow and black, which are drawn four times as large."""
     large = picture.resize((picture.width * 4, picture.height * 4), Image.Resampling.BICUBIC)
     y, x = np.mgrid[: large.height, : large.width] / 4
-    inks = []
-    for channel, angle in zip(np.moveaxis(np.asarray(large, float), -1, 0), angles, strict=True):
+    dark = 1 - np.moveaxis(np.asarray(large, float), -1, 0) / 255
+    black = 0.7 * dark.min(axis=0)
+    inks = [*((dark - black) / (1 - black)), black]
+    wave = np.cos(2 * np.pi * np.arange(64) / 64)
+    levels = np.sort(np.add.outer(wave, wave), axis=None)  # so that dots cover as much as there is ink
+    dots = []
+    for ink, angle in zip(inks, angles, strict=True):
         u, v = np.cos(np.radians(angle)) / period, np.sin(np.radians(angle)) / period
-        dots = (2 + np.cos(2 * np.pi * (u * x + v * y)) + np.cos(2 * np.pi * (u * y - v * x))) / 4
-        ink = Image.fromarray(np.where(channel / 255 > dots, 255, 0).astype(np.uint8))
-        inks.append(ink.filter(ImageFilter.GaussianBlur(4)).resize(picture.size, Image.Resampling.BICUBIC))
-    return np.asarray(Image.merge("RGB", inks), float)
+        spots = np.cos(2 * np.pi * (u * x + v * y)) + np.cos(2 * np.pi * (u * y - v * x))
+        dots.append(np.interp(spots, levels, np.linspace(0, 1, levels.size)) < ink)
+    paper = [Image.fromarray(np.where(ink | dots[3], 0, 255).astype(np.uint8)) for ink in dots[:3]]
+    scan = [each.filter(ImageFilter.GaussianBlur(2)).resize(picture.size, Image.Resampling.BOX) for each in paper]
+    noise = np.random.default_rng(8).normal(0, 2, (picture.height, picture.width, 3))
+    return np.asarray(Image.merge("RGB", scan), float) + noise
 
 
 def write_inputs(folder):
@@ -84,7 +91,7 @@ def write_inputs(folder):
     large = cat.resize((cat.width * 3, cat.height * 3), Image.Resampling.LANCZOS)
     truth = {
         "cells": 85 + spots(60, 13, 75) + spots(220, 3, 60),
-        "screen": 24 + 0.8 * np.asarray(large, float),
+        "screen": np.asarray(large, float),
         "stripes": 30 + 0.75 * camera,
         "noise": np.asarray(cat, float),
     }

@@ -141,7 +141,7 @@ def stripes(
     ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`; "auto", or ``auto``
     without an angle, finds the stripes. As for the command, the default of ``output`` is "keep".
 
-        even = fftfilter.stripes(scan, 12, spare="60px", edges="mirror")
+        even = fftfilter.stripes(scan, 12, edges="mirror")
     """
     if angle is None and options.pop("auto", None) is not True:
         raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")

@@ -121,6 +121,15 @@ def of_stripes() -> dict[str, Method]:
         found["algotom fft"] = lambda plane: np.asarray(removal.remove_stripe_based_fft(plane), np.float64)
         found["algotom sorting"] = lambda plane: np.asarray(removal.remove_stripe_based_sorting(plane), np.float64)
         found["algotom normalization"] = lambda plane: _normalized(removal, plane)
+        found["algotom all"] = lambda plane: np.asarray(removal.remove_all_stripe(plane), np.float64)
+    with suppress(ImportError):
+        from pyvsnr.vsnr2d import vsnr2d_py
+
+        # Of the noise levels 1, 5, 20 and 60, the first is best on the pictures of this benchmark.
+        stripe = {"name": "Gabor", "noise_level": 1, "sigma": (1, 1000), "theta": 0}
+        found["VSNR"] = lambda plane: np.asarray(
+            vsnr2d_py(plane.astype(np.float32), [stripe], maxit=60, norm=False), np.float64
+        )
     return found
 
 

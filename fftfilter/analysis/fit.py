@@ -6,8 +6,8 @@ surroundings are compared at each frequency across the stripes, and only what st
 
     taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
 
-The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes that are
-found in the picture, it is that under a Hann window.
+The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes it is that
+under a Hann window.
 
 With mirrored edges, a strong wave breaks at the borders: it goes on as its mirror image, which a notch at its frequency
 lets through. So waves are subtracted first, each with the amplitude and phase that it has under a Hann window.
@@ -46,11 +46,14 @@ OF_SLANTED = 0.4
 STRIP = 256
 
 
-def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Transfer:
+def fitted(
+    transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True, content: list[float] | None = None
+) -> Transfer:
     """Return a transfer function for a picture ``(channels, height, width)``.
 
-    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. Raises
-    ParameterError for values that are not finite.
+    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. The angles of what
+    looks like stripes, but is a part of the picture, are added to ``content``. Raises ParameterError for values that
+    are not finite.
     """
     if planes.dtype.kind == "f":
         check_finite(planes)
@@ -63,7 +66,10 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
         if isinstance(part, Notch):  # whose wave is subtracted from the picture
             parts.append(replace(part, is_wave=False))
         elif isinstance(part, Stripes) and part.is_fitted:
-            for angle in angles_of_stripes(planes, white) if part.angle == AUTO else [float(part.angle)]:
+            angles, others = angles_of_stripes(planes, white) if part.angle == AUTO else ([float(part.angle)], [])
+            if content is not None:
+                content += others
+            for angle in angles:
                 if part.width is None:
                     parts += (_slanted if angle % 90 else _stripes)(angle, planes, white, by_channel)
                 else:
@@ -132,7 +138,7 @@ def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
 def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
     """Yield slanted stripes likewise."""
     height, width = planes.shape[1:]
-    n, turn = min(height, width), np.array([[np.radians(angle)]])
+    n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
     length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
     powers = spectrum(planes, white).power
     for i, power in enumerate(powers if by_channel else [powers.mean(axis=0)]):

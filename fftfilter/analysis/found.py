@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +21,7 @@ COLORS = ("red", "green", "blue")
 APART = 3
 # The same for peaks of different channels, whose screens may be almost alike: two nearer ones have one frequency.
 APART_BY_CHANNEL = 1
-MULTIPLES = range(2, 41)
+MULTIPLES: list[tuple[int, ...]] = [(m,) for m in range(2, 41)]
 # Sums of multiples of the two waves of a screen. Their periods are equal up to ALIKE, and so is their right angle.
 SUMS: list[tuple[int, ...]] = [(m, n) for m in range(1, 6) for n in range(-5, 6) if n]
 ALIKE = 0.02
@@ -174,28 +172,30 @@ def grouped(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
     Two peaks of one period at a right angle are a screen: peaks at sums of their multiples are harmonics of the first.
     """
     groups: list[Peak] = []
+    # The index of a group and frequencies ``(multiples, 2)``: multiples of each peak, and sums of each screen.
+    of_peaks: list[tuple[int, Array]] = []
+    of_screens: list[tuple[int, Array]] = []
     for peak in sorted(peaks, key=lambda each: -each.amplitude):
-        for i, multiples, places in _families(groups):
-            is_low = np.array([sum(map(abs, each)) < HIGH for each in multiples])
+        for multiples, families in ((MULTIPLES, of_peaks), (SUMS, of_screens)):
+            places = np.array([each for _, each in families]).reshape(-1, len(multiples), 2)
+            is_low = np.abs(multiples).sum(axis=1) < HIGH
             allowed = np.where(is_low | (np.abs(places).max(axis=-1) <= 0.5), OFF, OFF_BEYOND)
             apart = bins_apart(places, peak, mean) / allowed
-            if apart.min() < 1:
-                harmonic = Harmonic(multiples[int(apart.argmin())], peak)
+            near = np.flatnonzero(apart.min(axis=1) < 1)
+            if len(near):
+                i = families[near[0]][0]
+                harmonic = Harmonic(multiples[int(apart[near[0]].argmin())], peak)
                 groups[i] = replace(groups[i], harmonics=(*groups[i].harmonics, harmonic))
                 break
         else:
+            of_peaks.append((len(groups), np.array(MULTIPLES) * peak.place))
+            for i, one in enumerate(groups):
+                turned = abs(abs(one.angle_deg - peak.angle_deg) - 90)
+                if turned < ALIKE * 90 and abs(one.period_px / peak.period_px - 1) < ALIKE:
+                    of_screens.append((i, np.array(SUMS) @ (one.place, peak.place)))
+            of_screens.sort(key=lambda family: family[0])
             groups.append(peak)
     in_order = (
         replace(each, harmonics=tuple(sorted(each.harmonics, key=lambda one: one.multiples))) for each in groups
     )
     return sorted(in_order, key=lambda each: -each.strength_db)
-
-
-def _families(groups: list[Peak]) -> Iterator[tuple[int, list[tuple[int, ...]], Array]]:
-    """Yield a group's index, multiples and their frequencies: first of each peak, then the sums of each screen."""
-    for i, peak in enumerate(groups):
-        yield i, [(m,) for m in MULTIPLES], np.outer(MULTIPLES, (peak.fx, peak.fy))
-    for (i, one), (_, other) in combinations(enumerate(groups), 2):
-        turned = abs(abs(one.angle_deg - other.angle_deg) - 90)
-        if turned < ALIKE * 90 and abs(one.period_px / other.period_px - 1) < ALIKE:
-            yield i, SUMS, np.array(SUMS) @ ((one.fx, one.fy), (other.fx, other.fy))

@@ -30,7 +30,7 @@ from ..transfer.shapes import SHAPES, ShapeName
 from ..transfer.units import number
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Power, Spectrum, spectrum, window
-from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
+from .surroundings import around, at, broad_peaks, of_spread, of_tails, standing_out
 
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
@@ -122,7 +122,7 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
         decibels = 10 * float(np.log10(ratio))
         if np.hypot(fx * width, fy * height) < MANY and decibels < strength + OF_FEW:
             continue
-        notch = max(of_tails(fx, fy, ratio, height, width), of_skirt(power, width, fx, fy))
+        notch = max(of_tails(fx, fy, ratio, height, width), of_spread(power, width, fx, fy))
         found.append(Peak(fx, fy, decibels, float(amplitudes[i]), notch, (channel,)))
     return found
 

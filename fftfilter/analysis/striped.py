@@ -32,12 +32,17 @@ PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
 FAINTEST = 0.1
 
 
-def angles_of_stripes(planes: Array, white: float) -> list[float]:
-    """Return the angles in degrees of the stripes of a picture ``(channels, height, width)``, the strongest first."""
+def angles_of_stripes(planes: Array, white: float) -> tuple[list[float], list[float]]:
+    """Return the angles in degrees of the stripes of a picture ``(channels, height, width)``, the strongest first.
+
+    Behind them, return the angles of what stands out likewise, and is a part of the picture.
+    """
     plane = middle(planes, min(planes.shape[1], MOST), min(planes.shape[2], MOST)).mean(axis=0, dtype=np.float64)
     if min(plane.shape) < SMALLEST:
-        return []
-    ridges, found = _ridges(plane, white), []
+        return [], []
+    ridges = _ridges(plane, white)
+    found: list[float] = []
+    content: list[float] = []
     near, far = (round(degrees * len(ridges) / 180) for degrees in (NEAR, FAR))
     for _ in range(TRIED):
         best = int(ridges.argmax())
@@ -47,10 +52,10 @@ def angles_of_stripes(planes: Array, white: float) -> list[float]:
         is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
         upright = round(2 * best / len(ridges)) * len(ridges) / 2
         angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
-        if is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * white / 255):
-            found.append(angle)
+        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * white / 255)
+        (found if is_fault else content).append(angle)
         ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
-    return found
+    return found, content
 
 
 def _ridges(plane: Floats, white: float) -> Floats:

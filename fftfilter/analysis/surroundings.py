@@ -101,10 +101,9 @@ def standing_out(power: Power, width: int, times: float) -> tuple[Bins, Bins]:
 
 # Width of a notch against tails: at least so many bins, at most this part of the distance from DC.
 NARROWEST, WIDEST = 1.5, 0.2
-# Rings around a peak, for its skirt: radius of the first in bins, growth from ring to ring, radius of the last as a
-# part of the distance from DC. A skirt has SKIRT times the power of the last ring.
-INNERMOST, LARGER, OUTERMOST, SKIRT = 3.0, 1.25, 0.4, 4.0
-RAYS = 48
+# The power around a peak: that of the surroundings begins so many bins away; it is measured up to so many bins, and up
+# to this part of the distance from DC. The widths that are tried.
+INNERMOST, FARTHEST_OF_SPREAD, OUTERMOST, WIDTHS = 3, 24, 0.4, 24
 COARSER = 4
 # Frequencies to either side: of a mean, and of the area in which a peak's center is computed.
 BESIDE, REACH = 2, 8
@@ -129,22 +128,30 @@ def of_tails(fx: float, fy: float, ratio: float, height: int, width: int) -> flo
     return float(np.clip(best, narrowest, max(narrowest, WIDEST * np.hypot(fx, fy))))
 
 
-def of_skirt(power: Power, width: int, fx: float, fy: float) -> float:
-    """Return the radius of the skirt of a peak, in cycles per pixel.
+def of_spread(power: Power, width: int, fx: float, fy: float) -> float:
+    """Return the width of the notch that is best for the power around a peak, in cycles per pixel; 0 close to DC.
 
-    The dots of a screen are large where the picture is dark and small where it is bright. So the picture's spectrum is
-    repeated around the peak: a skirt, which falls until it is lost among other frequencies.
+    A wave that goes through a part of a picture has the spectrum of the part's outline around its peak. The dots of a
+    screen are large where the picture is dark, so that theirs is the picture's. Both are alike on opposite sides, which
+    other peaks are not: the lower power of two opposite frequencies counts. A Gaussian notch of width w leaves
+    (1 - 2^-(d/w)^2)^2 of it at distance d, and takes pi / (2 ln 2) w^2 of the surroundings.
     """
     height = len(power)
-    shorter, angles = min(height, width), np.arange(RAYS) * 2 * np.pi / RAYS
-    rings = [INNERMOST]
-    while rings[-1] * LARGER < OUTERMOST * shorter * np.hypot(fx, fy):
-        rings.append(rings[-1] * LARGER)
-    radii = np.array(rings)[:, None] / shorter
-    ky, kx = (fy + radii * np.sin(angles)) * height, (fx + radii * np.cos(angles)) * width
-    levels = np.median(at(power, width, np.rint(ky).astype(np.int64), np.rint(kx).astype(np.int64)), axis=1)
-    reached = int(np.argmax(levels < SKIRT * levels[-1]))
-    return float(radii[reached - 1, 0]) if reached else 0.0
+    shorter = min(height, width)
+    most = int(min(FARTHEST_OF_SPREAD, OUTERMOST * shorter * np.hypot(fx, fy)))
+    if most < INNERMOST:
+        return 0.0
+    steps = np.arange(-most, most + 1)
+    near = at(power, width, round(fy * height) + steps[:, None], round(fx * width) + steps).astype(np.float64)
+    lower = np.minimum(near, near[::-1, ::-1])
+    away = np.hypot(steps[:, None] * (shorter / height), steps * (shorter / width))
+    level = np.median(lower[away > INNERMOST]) / MEDIAN_OF_NOISE  # half of that around it
+    rings = np.bincount(np.rint(away).astype(np.int64).ravel(), (lower - level).ravel())[: most + 1]
+    rings = np.where(np.minimum.accumulate(rings) > 0, rings, 0)
+    widths = np.geomspace(NARROWEST, 2 * OUTERMOST * most, WIDTHS)
+    left = (1 - 2.0 ** -((np.arange(most + 1) / widths[:, None]) ** 2)) ** 2 @ rings
+    taken = np.pi / np.log(2) * widths**2 * level * (height * width / shorter**2)
+    return float(widths[np.argmin(left + taken)] / shorter)
 
 
 def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
@@ -168,7 +175,7 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
         fx, fy = canonical(fx, fy, 0.5 / width)
         if np.hypot(fx * width, fy * height) < PERIODS:
             continue
-        support = max(of_skirt(power, width, fx, fy), COARSER / min(height, width))
+        support = max(of_spread(power, width, fx, fy), COARSER / min(height, width))
         # The power of a wave is a fourth of its amplitude's square for each pixel.
         amplitude = 255 * 2 * np.sqrt(whole / (height * width))
         found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), support, (channel,)))

@@ -206,14 +206,14 @@ stripe_options = combined(
         "--width",
         metavar="W",
         help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff, "
-        "for all pictures alike.  [default: by the picture; 0.003cyc with --spare, and at slanted angles]",
+        "for all pictures alike.  [default: by the picture; 0.003cyc with --spare]",
     ),
     filter_option(
         "--spare",
         metavar="R",
         short="Keep frequencies below this radius, such as 40px.",
         help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with "
-        "--width, and at slanted angles]",
+        "--width]",
     ),
 )
 wiener_options = filter_option(
@@ -346,8 +346,8 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "stripes",
-            "Remove parallel stripes of all periods, such as those of a scan. Vertical and horizontal ones are "
-            "removed as far as the picture has them, so that one without any hardly changes.",
+            "Remove parallel stripes of all periods, such as those of a scan. They are removed as far as the picture "
+            "has them, so that one without any hardly changes.",
             ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
             factor=factor("--stripes", "DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),

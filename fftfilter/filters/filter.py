@@ -416,7 +416,7 @@ class Filter:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""
         from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill, filled
-        from ..transfer.ridges import NO_STRIPES
+        from ..transfer.ridges import no_stripes
 
         own, asked, notes = self._description, self.transfer, list[str]()
         if own.auto:
@@ -433,10 +433,14 @@ class Filter:
             self._notes.append("; ".join(notes))
             return asked, planes
         whole = fill(self.launcher, np.array(planes, self.launcher.real), holes) if holes.any() else planes
-        transfer = fitted(asked, whole, white, by_channel=not (own.mode.is_scaled or own.channels))
+        stays: list[float] = []
+        by_channel = not (own.mode.is_scaled or own.channels)
+        transfer = fitted(asked, whole, white, by_channel=by_channel, content=stays)
         measured = {part.kind for part in asked.parts if part.is_fitted} - {"notch"}
         note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
-        self._notes.append("; ".join(filter(None, [*notes, note or (NO_STRIPES if "stripes" in measured else "")])))
+        self._notes.append(
+            "; ".join(filter(None, [*notes, note or (no_stripes(stays) if "stripes" in measured else "")]))
+        )
         return transfer, np.where(holes, planes, without_waves(asked, whole)) if has_waves(asked) else planes
 
     def _retuned(self, transfer: Transfer) -> Prepared:

@@ -192,7 +192,7 @@ class Batch:
             outcome = loaded.outcome
             outcome.seconds["filter"], outcome.device = share, filter_.launcher.device.name
             outcome.note(loaded.frame, made)
-            outcome.cautions += [made.note] if made.note in (NOTHING, NO_STRIPES) else []
+            outcome.cautions += [caution for caution in (NOTHING, NO_STRIPES) if made.note.startswith(caution)]
             if self.settings.measure_only:
                 outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome

@@ -3,8 +3,8 @@
     stripes = 1 - gaussian(distance from the ridge / width)   where f is not below spare, else 1
 
 Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. Without
-a width and a spare, vertical and horizontal stripes are taken only where the picture has them: ``analysis/fit.py``
-measures how much of the ridge they are. The angle "auto" is found by ``analysis/striped.py``, if there are stripes.
+a width and a spare, stripes are taken only where the picture has them: ``analysis/fit.py`` measures how much of the
+ridge they are. The angle "auto" is found by ``analysis/striped.py``, if there are stripes.
 NumPy is imported only for gains on a grid.
 """
 
@@ -147,6 +147,14 @@ class FittedStripes(Part):
         return f"stripes at {self.angle:.4g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
 
 
+def no_stripes(content: list[float]) -> str:
+    """Return the message for a picture without stripes; ``content`` are the angles of what looks like some."""
+    if not content:
+        return NO_STRIPES
+    angles = " and ".join(f"{angle:.4g}" for angle in sorted(content))
+    return f"{NO_STRIPES}: lines at {angles} degrees look like a part of the picture, such as edges, and stay"
+
+
 def _along(angle: float) -> tuple[float, float]:
     """Return the unit vector along stripes, y downward as rows are counted; exact for right angles."""
     degrees = angle % 180
@@ -161,10 +169,10 @@ def stripes(
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
     ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. With "auto", a picture's own
-    stripes are found, of all angles, and a picture without any stays as it is. Vertical and horizontal ones are
-    removed as far as each picture has them. With a ``width`` or a ``spare``, and at other angles, the gain is
-    the same for all pictures: ``width`` is where it is 1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``;
-    frequencies below ``spare`` stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
+    stripes are found, of all angles, and a picture without any stays as it is. Stripes are removed as far as each
+    picture has them. With a ``width`` or a ``spare``, the gain is the same for all pictures: ``width`` is where it is
+    1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare`` stay, by default
+    ``"40px"``. Both are radii in any unit. Raises ParameterError.
 
         H.stripes(33, spare="20px")
     """
@@ -173,7 +181,7 @@ def stripes(
         raise ParameterError(
             f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
         )
-    if width is None and spare is None and (isinstance(degrees, str) or degrees % 90 == 0):
+    if width is None and spare is None:
         return Transfer((Stripes(degrees),))
     half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
     return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

@@ -79,7 +79,7 @@ def test_gains_are_a_function_of_frequency_for_all_edges(rng):
 
 @pytest.mark.parametrize("picture", [np.full(SIZE, 7.0), np.zeros((1, 5)), np.ones((3, 1)), np.eye(4) * 1e300])
 def test_pictures_with_nothing_to_measure_stay_finite(picture):
-    made = fitted(H.stripes(90) * H.stripes(0), picture[None], 1)
+    made = fitted(H.stripes(90) * H.stripes(0) * H.stripes(33), picture[None], 1)
     assert np.isfinite(made.gain(*picture.shape)).all()
 
 
@@ -103,7 +103,7 @@ def test_missing_pixels_are_filled_before_a_picture_is_measured(rng, transfer):
 def test_what_follows_from_the_picture_says_so():
     assert H.stripes(90).is_fitted
     assert not H.stripes(90, spare="20px").is_fitted
-    assert not H.stripes(33).is_fitted
+    assert not H.stripes(33, width="0.003cyc").is_fitted
     assert str(H.stripes(90)) == "stripes at 90 degrees, as the picture has them"
     assert repr(H.stripes(90)) == "H.stripes(90.0)"
     assert H.stripes(0).cautions(4, 4) == []

@@ -42,6 +42,19 @@ def test_a_strong_wave_is_found_within_a_tenth_of_a_bin(size, fx, fy):
     assert peak.period_px == pytest.approx(1 / np.hypot(fx, fy), rel=1e-3)
 
 
+def test_the_notch_of_a_wave_in_a_part_of_a_picture_is_wider_and_leaves_less():
+    size = (256, 256)
+    picture = 0.8 * photograph("camera.pgm", size) + 25
+    fault = 25 * wave(size, 28 / 256, 15 / 256)
+    (whole,) = fftfilter.find_peaks(levels(picture + fault))
+    fault[:, 128:] = 0
+    (half,) = fftfilter.find_peaks(levels(picture + fault))
+    assert half.width > 1.4 * whole.width
+    given = levels(picture + fault)
+    left = [np.std(fftfilter.notch(given, half.place, width=f"{w}cyc") - picture) for w in (whole.width, half.width)]
+    assert left[1] < left[0]
+
+
 def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
     (peak,) = fftfilter.find_peaks(wave((128, 200), 0.2077, 0.3141).astype(np.float32))
     assert max(bins_off(peak, 0.2077, 0.3141, (128, 200))) < 1e-3

@@ -27,7 +27,7 @@ def lines(rng, angle, strength=6.0):
 
 
 def found(picture):
-    return angles_of_stripes(np.asarray(picture)[None], 255)
+    return angles_of_stripes(np.asarray(picture)[None], 255)[0]
 
 
 @pytest.mark.parametrize("angle", [0, 90, 30, 97.5, 161])
@@ -73,3 +73,6 @@ def test_floats_without_stripes_stay_as_they_are(rng):
     with Filter(H.stripes("auto"), output="keep", edges="mirror") as f:
         assert (f(clean) == clean).all()
         assert f.notes() == ["no stripes are found"]
+        f((clean + 90 * (X > 140)).astype(np.float32))
+        (note,) = f.notes()
+    assert note.startswith("no stripes are found: lines at 90 degrees look like a part of the picture")

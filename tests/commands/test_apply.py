@@ -38,7 +38,7 @@ def test_a_recipe_makes_the_same_file(run, recipe, tmp_path):
         "fftfilter_recipe": 1,
         "transfer": [
             {"kind": "lowpass", "radius": "4px"},
-            {"kind": "stripes", "angle": 33.0, "width": "0.003cyc", "spare": "40px"},
+            {"kind": "stripes", "angle": 33.0},
         ],
         "output": "keep",
         "edges": "mirror",
@@ -93,7 +93,7 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     assert (code, err) == (0, "")
     assert out.decode().splitlines() == [
         "fftfilter lowpass --radius=4px --output=keep --edges=mirror --stripes=33.0 IN OUT",
-        "Filter(H.lowpass('4px') * H.stripes(33.0, width='0.003cyc', spare='40px'), output='keep', edges='mirror')",
+        "Filter(H.lowpass('4px') * H.stripes(33.0), output='keep', edges='mirror')",
     ]
     H.save(H.lowpass(4) * H.highpass(2), recipe)
     assert run("apply", "--show", recipe)[1].decode().splitlines() == [

@@ -183,7 +183,7 @@ def test_waves_and_fine_detail_are_removed_in_one_run(run, disturbed, edges, tmp
     assert run(*smooth, tmp_path / "clean.png", tmp_path / "wanted.png")[0] == 0
     code, verified, err = run(*smooth, "--auto", "--verify", "--save-recipe", recipe, path, tmp_path / "out.png")
     assert (code, err) == (0, f"{path}: removed 7.60 px at 69.1 degrees (36 dB, 20.3 levels)\n")
-    assert b"off by at most 1 of 255 levels" in verified
+    assert re.search(rb"off by at most [01] of 255 levels", verified)
     with Image.open(tmp_path / "wanted.png") as wanted:
         assert psnr(tmp_path / "out.png", np.asarray(wanted, float)) > 38
     assert run("apply", recipe, path, tmp_path / "again.png")[0] == 0

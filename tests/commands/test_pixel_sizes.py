@@ -11,6 +11,7 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.fit import fitted
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
 from tests.helpers import assert_gray_levels
@@ -57,7 +58,8 @@ def test_a_given_pixel_size_goes_before_the_files(run, tmp_path, scan, image):
 def test_every_filter_takes_physical_units(run, tmp_path, scan, image):
     arguments = ["bandpass", "--large", "2mm", "--small", "2lp/mm", "--notch", "0.2,0.1,0.5mm", "--stripes", "33"]
     assert run(*arguments, scan, tmp_path / "out.png") == (0, b"", "")
-    transfer = H.bandpass("20px", "5px") * H.notch((0.2, 0.1), width="5px") * H.stripes(33)
+    named = H.bandpass("20px", "5px") * H.notch((0.2, 0.1), width="5px") * H.stripes(33)
+    transfer = fitted(named, image[None], 255)
     assert_gray_levels(pixels(tmp_path / "out.png"), reference.filter_image(image, transfer.gain(*SIZE)))
 
 
