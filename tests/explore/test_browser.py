@@ -595,7 +595,7 @@ def test_nothing_sticks_out_of_the_window(page, url, goal):
         begun(page, url)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(100)
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for part in (".top", ".side", ".foot", ".pic .stage"):
             box = page.locator(part).bounding_box()

@@ -302,7 +302,7 @@ def test_a_second_signal_ends_at_once(tmp_path, number, word, code):
 
 
 def test_processes_end_with_their_parent_and_say_nothing(tmp_path):
-    with running(tmp_path, 10_000) as started:
+    with running(tmp_path, 3000) as started:
         found = workers(started.pid)
         assert found
         started.kill()
