@@ -456,6 +456,7 @@ def save_as(page, folder, name):
 
 def test_all_of_it_by_keys(page, url):
     begun(page, url)
+
     def tabbed(to):
         for _ in range(80):
             page.keyboard.press("Tab")
