@@ -81,7 +81,9 @@ def test_plain_transforms_are_held_to_numpy():
 @pytest.mark.parametrize("kind", device_check.KINDS)
 @pytest.mark.parametrize("make", [FusedCpuPipeline, partial(FusedGpuPipeline, one_launch=False)], ids=["CPU", "GPU"])
 def test_all_pixels_and_outputs_are_held_to_the_reference(make, kind):
-    (row,) = rows_of(Form("a form", ((12, 10), (67, 61)), partial(device_check._to_pixels, make, kind=kind)))
+    # Of the form for GPUs each size is programs of its own: this one is compiled for other tests, too.
+    sizes = ((12, 10), (67, 61))[: 2 if make is FusedCpuPipeline else 1]
+    (row,) = rows_of(Form("a form", sizes, partial(device_check._to_pixels, make, kind=kind)))
     assert row.found.is_right, row
     assert 0 < row.found.error < 2e-6
 

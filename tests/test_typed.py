@@ -11,7 +11,6 @@ import fftfilter
 from fftfilter import transfer
 from tests import public_names
 
-ROOT = Path(__file__).parent.parent
 SCRIPT = Path(public_names.__file__)
 
 
@@ -30,9 +29,16 @@ def test_the_program_uses_every_public_name():
     assert public - used("H") == set()
 
 
-def test_it_passes_mypy_in_strict_mode():
+# Packages that the script's types do not name; reading them would be most of the work.
+OTHERS = ("IPython", "PIL", "aiohttp", "dask", "distributed", "matplotlib", "pyopencl", "scipy", "tifffile", "xarray")
+
+
+def test_it_passes_mypy_in_strict_mode(tmp_path):
     api = pytest.importorskip("mypy.api")
-    found, error, status = api.run(["--strict", "--config-file=", f"--cache-dir={ROOT / '.mypy_cache'}", str(SCRIPT)])
+    config = tmp_path / "mypy.ini"
+    skipped = ",".join(f"{name}.*" for name in OTHERS)
+    config.write_text(f"[mypy]\nstrict = true\n[mypy-{skipped}]\nfollow_imports = skip\n", encoding="utf-8")
+    found, error, status = api.run([f"--config-file={config}", f"--cache-dir={tmp_path}", str(SCRIPT)])
     assert (error, status) == ("", 0), found
 
 

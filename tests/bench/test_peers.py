@@ -54,11 +54,11 @@ def test_peers_are_timed_beside_this_program(setting, monkeypatch):
 def test_the_peers_of_a_gpu_filter_resident_data(setting, monkeypatch):
     """On PoCL's CPU, which runs the kernels of GPUs, too, where no other library finds a GPU."""
     replace(monkeypatch, filters_on_host=tables_of_peers.filters_on_gpu, find_spec=lambda _: None)
-    steps = peers(setting, shapes=[(2, 64, 48)])
+    steps = peers(setting, shapes=[(2, 12, 10)])
     assert len(list(steps)) == 2
     assert [(row["size"], row["who"]) for row in setting.made.rows] == [
-        ("2 of 48 x 64", OURS),
-        ("2 of 48 x 64", "22 bytes a pixel"),
+        ("2 of 10 x 12", OURS),
+        ("2 of 10 x 12", "22 bytes a pixel"),
     ]
 
 

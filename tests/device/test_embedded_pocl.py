@@ -270,8 +270,10 @@ def run(tmp_path: Path) -> Run:
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("the PoCL of pip is not installed")
     (tmp_path / "vendors").mkdir()
+    # A device that this process has open has set the number of workers for it, and their cores.
+    own = {"POCL_MAX_PTHREAD_COUNT", "POCL_AFFINITY"}
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name not in own},
         "OCL_ICD_VENDORS": str(tmp_path / "vendors"),
         "POCL_CACHE_DIR": str(tmp_path / "cache"),
         "PYOPENCL_NO_CACHE": "1",

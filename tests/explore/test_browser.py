@@ -95,15 +95,19 @@ def tab(url):
 
 
 @pytest.fixture
-def page(tab, url):
-    """The page as it is opened; nothing may go wrong in it, except what a test expects (``tab.expected``)."""
+def page(tab):
+    """The tab, in which nothing may go wrong, except what a test expects (``tab.expected``)."""
     tab.wrong.clear()
     tab.expected = ()
-    tab.goto("about:blank")
-    tab.goto(url)
-    state(tab, "Nothing is filtered yet")
     yield tab
     assert [each for each in tab.wrong if not any(part in each for part in tab.expected)] == []
+
+
+def begun(page, url):
+    """Open the page as the program does."""
+    page.goto("about:blank")
+    page.goto(url)
+    state(page, "Nothing is filtered yet")
 
 
 def opened(page, url, settings=SMOOTH, *, goal="hand", file="in.tif", number=0, **view):
@@ -190,7 +194,8 @@ def drag(page, start, *ends):
     page.mouse.up()
 
 
-def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, folder):
+def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
+    begun(page, url)
     assert page.title() == "in.tif - fftfilter"
     assert_shown(page, tifffile.imread(folder / "in.tif")[0])
     expect(page.locator(".goals button")).to_have_count(5)
@@ -449,7 +454,9 @@ def save_as(page, folder, name):
     return folder / name
 
 
-def test_all_of_it_by_keys(page):
+def test_all_of_it_by_keys(page, url):
+    begun(page, url)
+
     def tabbed(to):
         for _ in range(80):
             page.keyboard.press("Tab")
@@ -531,7 +538,8 @@ def filtered_one(folder, line):
     return found
 
 
-def test_a_click_in_the_spectrum_shows_its_wave(page):
+def test_a_click_in_the_spectrum_shows_its_wave(page, url):
+    begun(page, url)
     x, y, scale = middle(page)
     page.mouse.click(x + WAVE[0] * scale, y + WAVE[1] * scale)
     numbers = page.locator(".nums")
@@ -541,7 +549,8 @@ def test_a_click_in_the_spectrum_shows_its_wave(page):
     command(page, "notch --at 0.15")
 
 
-def test_the_steps_of_the_book_are_told_on_this_picture(page):
+def test_the_steps_of_the_book_are_told_on_this_picture(page, url):
+    begun(page, url)
     page.get_by_role("radio", name="Step by step").click()
     steps = page.locator(".steps li")
     expect(steps).to_have_count(6)
@@ -558,6 +567,7 @@ def test_the_steps_of_the_book_are_told_on_this_picture(page):
 
 
 def test_every_control_has_a_name(page, url):
+    begun(page, url)
     session = page.context.new_cdp_session(page)
 
     def names():
@@ -582,9 +592,11 @@ def test_nothing_sticks_out_of_the_window(page, url, goal):
     settings = {"dots": {"command": "notch", "auto": True, "strength": 18}, "hand": SMOOTH}.get(goal)
     if goal:
         opened(page, url, settings, goal=goal, file="one.png")
+    else:
+        begun(page, url)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(100)
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for part in (".top", ".side", ".foot", ".pic .stage"):
             box = page.locator(part).bounding_box()
@@ -690,12 +702,11 @@ def test_a_recipe_is_the_command_line_s_and_presets_are_kept_by_the_browser(page
 
 def test_presets_that_another_program_has_put_there_are_harmless(page, url):
     page.expected = ("400",)
+    begun(page, url)
     odd = [3, None, {"name": "odd", "goal": [1], "recipe": "{}"}, {"name": 1, "recipe": ""}, {"name": "<img src=x>"}]
     for kept in ("{", "null", '{"a": 1}', json.dumps(odd)):
         page.evaluate("kept => localStorage.setItem('presets', kept)", kept)
-        page.goto("about:blank")
-        page.goto(url)
-        state(page, "Nothing is filtered yet")
+        begun(page, url)
     page.get_by_text("Presets", exact=True).click()
     expect(page.locator(".grp .more")).to_have_count(1)
     page.get_by_role("button", name="odd", exact=True).click()

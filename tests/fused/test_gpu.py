@@ -60,7 +60,6 @@ def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, 
     [
         (1, 1),  # nothing to transform
         (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
-        (64, 48),  # two stages; columns paired in registers
         (27, 21),  # two stages; an odd first radix: rows of a pair meet in local memory
         (1, 250),  # three stages of rows, more columns than a tile
         (34, 17),  # chirp-z in both directions, an even height
@@ -155,6 +154,7 @@ def test_passes_and_shapes(launcher, transfer):
     ids=str,
 )
 def test_only_the_columns_within_the_support_are_computed(launcher, height, width, transfer):
+    """Of sides of two stages, with columns paired in registers."""
     pixels = noise((2, height, width))
     assert_as_the_reference(fused(launcher, pixels, transfer, limits=NARROW), pixels, transfer)
 
