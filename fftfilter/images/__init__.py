@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .formats import check_fits as check_fits
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
+    from .formats import is_zarr as is_zarr
     from .formats import refuse_coding as refuse_coding
     from .formats import suffix_of as suffix_of
     from .pages import Asked as Asked

@@ -47,6 +47,7 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     from ...work.opened import open_
 
     options.check_for_file(source, target)
+    options = replace(options, recipe=options.recipe.fitting(source, target))
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     if options.recipe.preserve_times:
@@ -55,7 +56,11 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     masks = [*map(sources.identity, options.masks)]
     opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    done = _filter(opened, target, [opened.identity, *masks], options)
+    try:
+        done = _filter(opened, target, [opened.identity, *masks], options)
+    finally:
+        if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
+            click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
     if done.difference:
         from ...work import verify
 
@@ -135,7 +140,8 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
             progress.clear()
         _say_notes(opened, done, options)
         if options.verbose:
-            click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
+            number = f"{done.pages} pages, " if done.pages > 1 else ""
+            click.echo(f"{number}{_summary(filter_, opened, done)}", err=True)
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
     if options.preview and done.frame:
