@@ -13,9 +13,11 @@ import math
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,10 +55,12 @@ class ZarrPages(Pages):
         except ImportError as error:
             raise ReadError(f"{name}: OME-Zarr needs zarr 3: pip install 'fftfilter[zarr]'") from error
         self.name, root = name, os.path.realpath(folder)
+        if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):
+            raise ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
         self.length, self.digest = _survey(root, name)
         with damage_as_error(name), quiet():
             group = open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
-            self.attributes: dict[str, Any] = dict(group.attrs)
+            self.attributes: dict[str, Any] = deepcopy(dict(group.attrs))  # which fails if they are too deep
             self.image = _image(self.attributes, name)
             axes, levels = self.image["axes"], self.image["datasets"]
             if not level < len(levels):
@@ -64,10 +68,10 @@ class ZarrPages(Pages):
             self.levels, path = len(levels) - level, str(levels[level]["path"])
             if ".." in Path(path).parts:
                 raise ReadError(f"{name}: level {level} lies outside of it, at {path[:80]!r}; get a whole copy of it")
-            array, names = group[path], [axis["name"] for axis in axes]
+            array, names = group.get(path), [axis["name"] for axis in axes]
             if not isinstance(array, Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
                 said = ", ".join(map(str, names))[:80]
-                raise ReadError(f"{name}: level {level} has the axes {said}, whose last have to be y and x")
+                raise ReadError(f"{name}: level {level} is no array with the axes {said}, which have to end in y, x")
             self.array, kind = array, array.dtype.newbyteorder("=")
             if kind.kind not in "uif" or min(array.shape) < 1:
                 raise ReadError(f"{name}: {array.shape} samples of {kind} are no picture; save it anew")
@@ -173,7 +177,7 @@ def check_output(source: FileName, target: FileName) -> None:
 def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrSink]:
     """Give a sink, choose the planes that no earlier run has written, and rename the folder when all are.
 
-    ``settings`` is a digest of what else decides the planes. Raises OSError, and WriteError for another run's folder.
+    ``settings`` is a digest of what else decides the planes. Raises OSError, and ParameterError for others' folders.
     """
     folder = Path(f"{os.fsdecode(target)}.partial")
     folder.mkdir(exist_ok=True)
@@ -181,8 +185,8 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
     with (folder / _JOURNAL).open("a+b", buffering=0) as journal:
         journal.seek(0)
         found, *lines = journal.readlines() or [b""]
-        if found not in (b"", key):
-            raise WriteError(f"{folder}: is unfinished, and of another input or other settings: remove it")
+        if found != key and (found or len([*folder.iterdir()]) > 1):
+            raise ParameterError(f"{folder}: is unfinished, but of another input or other settings: remove it")
         if not found:
             journal.write(key)
         done = {int(line) for line in lines if len(line) == _LINE}  # a killed run may have written half a line
@@ -205,6 +209,7 @@ class ZarrSink(Sink):
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
         self._levels: list[Any] = []
+        self._lock = threading.Lock()
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
         """Return the array of a level, coded like the one that was read, with chunks of one plane."""
@@ -233,25 +238,27 @@ class ZarrSink(Sink):
             **more,
         )
 
-    def encode(self, picture: Picture, milliseconds: float | None) -> list[Samples]:  # noqa: ARG002
+    def encoder(self, milliseconds: float | None) -> Callable[[Picture], int]:  # noqa: ARG002
+        return partial(self._write, next(self._left))
+
+    def _write(self, number: int, picture: Picture) -> int:
+        """Write a plane into all levels; threads write others meanwhile."""
         planes = [picture.planes[0]]
         while len(planes) < len(self._shapes):
             planes.append(_halved(planes[-1]))
-        return planes
-
-    def add(self, encoded: list[Samples]) -> None:
-        if not self._levels:
-            with quiet():
-                self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
-        number = next(self._left)
-        for level, plane in zip(self._levels, encoded, strict=True):
+        with self._lock, quiet():
+            self._levels = self._levels or [self._level(i, plane.dtype) for i, plane in enumerate(planes)]
+        for level, plane in zip(self._levels, planes, strict=True):
             level[self._pages.place(number) or ...] = plane
-        self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+        return number
+
+    def add(self, encoded: int) -> None:
+        self._journal.write(b"%0*d\n" % (_LINE - 1, encoded))
 
     def finish(self) -> None:
         import zarr
 
-        pages, attributes = self._pages, deepcopy(self._pages.attributes)
+        pages, attributes = self._pages, self._pages.attributes
         ome = attributes.get("ome", attributes)
         image = {**pages.image, "type": "mean", "datasets": [*map(self._dataset, range(len(self._shapes)))]}
         image.pop("metadata", None)  # on how the input's pyramid was made

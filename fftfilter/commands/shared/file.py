@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import images
-from ...errors import WriteError
+from ...errors import DeviceError, ImageError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
 from ...files.messages import shown
@@ -58,9 +58,10 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     try:
         done = _filter(opened, target, [opened.identity, *masks], options)
-    finally:
+    except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
             click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
+        raise
     if done.difference:
         from ...work import verify
 
