@@ -85,12 +85,12 @@ class ZarrPages(Pages):
         self._dtype = kind if kind in (U8, U16) else F32
         self._integers = kind if kind.kind != "f" and kind != self._dtype else None
         self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
-        # Planes that share chunks are read at once.
-        self._thick = self.array.chunks[-3] if self.lead else 1
-        taken = (math.prod(self.array.chunks) + self._thick * height * width) * kind.itemsize
-        if (free := lacking(taken)) is not None:
+        # Planes that share chunks are read at once, if memory holds them.
+        thick = self.array.chunks[-3] if self.lead else 1
+        self._thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
+        if (free := lacking(taken := 2 * math.prod(self.array.chunks) * kind.itemsize)) is not None:
             raise TooLargeError(
-                f"{name}: its chunks take {taken:,} bytes, more than the {free:,} of memory that are free"
+                f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew"
             )
         self._block: tuple[int, Samples] = (-1, np.empty(0))
 
