@@ -217,7 +217,8 @@ class ZarrSink(Sink):
 
         if len(self._pages.chosen) < self._pages.count:  # an earlier run made it
             return zarr.open_array(self._folder / str(number), mode="r+")
-        like, thin = self._pages.array, (1,) * len(self._pages.lead)
+        like, thin, shape = self._pages.array, (1,) * len(self._pages.lead), self._shapes[number]
+        sides = like.chunks[-2:] if like.shards else map(min, like.chunks[-2:], shape[-2:])
         is_same = like.dtype.newbyteorder("=") == dtype
         more: dict[str, Any] = {"dimension_names": getattr(like.metadata, "dimension_names", None)}
         if like.metadata.zarr_format == 2:
@@ -225,9 +226,9 @@ class ZarrSink(Sink):
         return zarr.create_array(
             self._folder,
             name=str(number),
-            shape=self._shapes[number],
+            shape=shape,
             dtype=like.dtype if is_same else dtype,
-            chunks=(*thin, *like.chunks[-2:]),
+            chunks=(*thin, *sides),
             shards=like.shards and (*thin, *like.shards[-2:]),
             filters=like.filters if is_same else None,
             compressors=like.compressors,

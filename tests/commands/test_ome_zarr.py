@@ -273,7 +273,6 @@ FAULTS = {
         lambda its: dataset(its)["coordinateTransformations"][0].update(scale=[0] * 4),
     ),
     "cannot be decoded (list index out of range)": ("zarr.json", lambda its: ome_of(its).update(multiscales=[])),
-    "cannot be decoded (Unknown codec: 'x')": ("0/zarr.json", lambda its: its.update(codecs=[{"name": "x"}])),
     "samples of complex64 are no picture": (
         "0/zarr.json",
         lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
