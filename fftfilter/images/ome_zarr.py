@@ -13,11 +13,11 @@ import math
 import os
 import shutil
 import stat
-import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import partial
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _VERSIONS = ("0.4", "0.5")
 # The journal's name, and the length of its lines.
 _JOURNAL, _LINE = ".fftfilter-done", 19
+_THREADS = 4  # that write
 
 
 class ZarrPages(Pages):
@@ -191,13 +192,15 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
             journal.write(key)
         done = {int(line) for line in lines if len(line) == _LINE}  # a killed run may have written half a line
         pages.chosen = [number for number in pages.chosen if number not in done]  # type: ignore[assignment]
+        sink = ZarrSink(folder, pages, journal)
         try:
-            yield ZarrSink(folder, pages, journal)
+            yield sink
         finally:
+            sink.close()
             if journal.tell() == len(key):
                 shutil.rmtree(folder)  # no plane is done
-    (folder / _JOURNAL).unlink()
     folder.rename(target)
+    Path(target, _JOURNAL).unlink()
 
 
 class ZarrSink(Sink):
@@ -209,7 +212,8 @@ class ZarrSink(Sink):
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
         self._levels: list[Any] = []
-        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="zarr")
+        self._writing: deque[tuple[int, Future[None]]] = deque()
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
         """Return the array of a level, coded like the one that was read, with chunks of one plane."""
@@ -239,26 +243,40 @@ class ZarrSink(Sink):
             **more,
         )
 
-    def encoder(self, milliseconds: float | None) -> Callable[[Picture], int]:  # noqa: ARG002
-        return partial(self._write, next(self._left))
-
-    def _write(self, number: int, picture: Picture) -> int:
-        """Write a plane into all levels; threads write others meanwhile."""
+    def encode(self, picture: Picture, milliseconds: float | None) -> list[Samples]:  # noqa: ARG002
+        """Return the plane of each level."""
         planes = [picture.planes[0]]
         while len(planes) < len(self._shapes):
             planes.append(_halved(planes[-1]))
-        with self._lock, quiet():
-            self._levels = self._levels or [self._level(i, plane.dtype) for i, plane in enumerate(planes)]
-        for level, plane in zip(self._levels, planes, strict=True):
-            level[self._pages.place(number) or ...] = plane
-        return number
+        return planes
 
-    def add(self, encoded: int) -> None:
-        self._journal.write(b"%0*d\n" % (_LINE - 1, encoded))
+    def add(self, encoded: list[Samples]) -> None:
+        if not self._levels:
+            with quiet():
+                self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
+        number = next(self._left)
+        self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
+        self._note(_THREADS)
+
+    def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
+        for level, plane in zip(self._levels, planes, strict=True):
+            level[place or ...] = plane
+
+    def _note(self, most: int = 0) -> None:
+        """Enter planes into the journal when they are written, until ``most`` are left."""
+        while len(self._writing) > most:
+            number, writing = self._writing.popleft()
+            writing.result()
+            self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+
+    def close(self) -> None:
+        """Wait for the threads."""
+        self._threads.shutdown(cancel_futures=True)
 
     def finish(self) -> None:
         import zarr
 
+        self._note()
         pages, attributes = self._pages, self._pages.attributes
         ome = attributes.get("ome", attributes)
         image = {**pages.image, "type": "mean", "datasets": [*map(self._dataset, range(len(self._shapes)))]}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError, ReadError, TooLargeError
@@ -125,10 +123,6 @@ class Sink(ABC):
     def encode(self, picture: Picture, milliseconds: float | None) -> Any:  # noqa: ARG002  which few formats have
         """Return a page for :meth:`add`; the picture fits the format."""
         return picture
-
-    def encoder(self, milliseconds: float | None) -> Callable[[Picture], Any]:
-        """Return :meth:`encode` for the next page; pages are asked for in their order."""
-        return partial(self.encode, milliseconds=milliseconds)
 
     @abstractmethod
     def add(self, encoded: Any) -> None:

@@ -210,7 +210,7 @@ def filter_file(
                     if number == 1:
                         opened.tell(picture, target, suffix)
                     done.note(frame, made)
-                    encode = sink.encoder(milliseconds)
+                    encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
                 _add(sink, encoding, done)

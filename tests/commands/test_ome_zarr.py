@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 
@@ -178,17 +179,17 @@ def test_a_recipe_knows_the_level(given, tmp_path, run):
 # Runs that end early
 
 
-def ending_after(monkeypatch, count):
+def ending_after(monkeypatch, count, error=KeyboardInterrupt):
     """Let a run end once some planes are written."""
     add, left = ome_zarr.ZarrSink.add, iter([None] * count)
 
     def limited(sink, encoded):
         if next(left, 0) == 0:
-            raise KeyboardInterrupt
+            raise error
         add(sink, encoded)
+        sink._note()
 
     monkeypatch.setattr(ome_zarr.ZarrSink, "add", limited)
-    return monkeypatch
 
 
 def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_planes_alone(
@@ -207,7 +208,7 @@ def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_plan
     write = ome_zarr.ZarrSink._write
     monkeypatch.setattr(ome_zarr.ZarrSink, "_write", lambda *each: written.append(each[1]) or write(*each))
     assert run("lowpass", given, out)[0] == 0
-    assert sorted(written) == [2, 3, 4, 5]
+    assert sorted(written) == [(0, 2), (1, 0), (1, 1), (1, 2)]
     assert files(out) == files(tmp_path / "whole.zarr")
     assert not partial.exists()
 
@@ -219,6 +220,13 @@ def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeyp
     zarr.open_group(given, mode="r+")["0"][0, 0] = 5
     code, _, said = run("lowpass", given, tmp_path / "out.zarr")
     assert (code, "is unfinished, but of another input or other settings: remove it" in said) == (2, True)
+
+
+def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
+    ending_after(monkeypatch, 1, OSError(errno.ENOSPC, "x"))
+    code, _, said = run("lowpass", given, tmp_path / "out.zarr")
+    assert (code, "out.zarr: cannot be written: no space left on device; free some space" in said) == (1, True)
+    assert "the same command goes on" in said
 
 
 def test_a_run_that_writes_no_plane_leaves_nothing(given, tmp_path, monkeypatch, run):
