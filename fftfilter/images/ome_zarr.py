@@ -81,6 +81,7 @@ class ZarrPages(Pages):
             outer, _ = _transformation(self.image, len(axes))
             sides = [across * by for across, by in zip(self.scale, outer, strict=True)]
             self._pixel_size = of_axes(sides[-1], sides[-2], str(axes[-1].get("unit")))
+        self.left_out = ("labels",) if Path(root, "labels").is_dir() else ()
         self.count = math.prod(self.lead)
         self.chosen = range(self.count)
         self._dtype = kind if kind in (U8, U16) else F32
