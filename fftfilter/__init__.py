@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
+    from .analysis.search import AutoNotches as AutoNotches
     from .analysis.search import find_peaks as find_peaks
     from .calls import apply_mask as apply_mask
     from .calls import bandpass as bandpass

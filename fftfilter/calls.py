@@ -11,17 +11,19 @@ too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import transfer
+from .analysis.search import AutoNotches
 from .descreen_filter import DescreenFilter
+from .errors import ParameterError
 from .filters import Filter, Options, split_options
 from .imagej_filter import ImageJFilter
+from .transfer import Transfer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .transfer import Transfer
     from .transfer.imagej_band import Suppress
     from .transfer.shapes import ShapeName
     from .transfer.units import RadiusLike
@@ -100,7 +102,7 @@ def bandstop(
 
 def notch(
     image: ArrayLike,
-    at: tuple[float, float],
+    at: tuple[float, float] | None = None,
     *,
     width: RadiusLike | None = None,
     shape: ShapeName = "gaussian",
@@ -108,20 +110,26 @@ def notch(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return an image without the wave at ``(fx, fy)`` cycles per pixel; shape and type of the image.
+    """Return an image without the wave at ``(fx, fy)`` cycles per pixel, or without all that are found in it.
 
-    ``at`` to ``harmonics`` are those of :func:`fftfilter.transfer.notch`. As for the command, the default of ``output``
-    is "keep". :func:`fftfilter.find_peaks` finds the waves of an image.
+    ``at`` to ``harmonics`` are those of :func:`fftfilter.transfer.notch`; with ``auto`` waves are found. As for the
+    command, the default of ``output`` is "keep". :func:`fftfilter.find_peaks` says which waves an image has.
 
         clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
+        clean = fftfilter.notch(scan, auto=True)
     """
-    made = transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
+    auto = options.get("auto")
+    if auto is True:
+        options["auto"] = AutoNotches(shape=shape)
+    if at is None and (auto is None or auto is False):
+        raise ParameterError("no wave is given: give at=(fx, fy) in cycles per pixel, or auto=True to find those there")
+    made = Transfer(()) if at is None else transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
     return _filtered(image, made, channel_axis, {"output": "keep", **options})
 
 
 def stripes(
     image: ArrayLike,
-    angle: float,
+    angle: float | Literal["auto"] | None = None,
     *,
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
@@ -130,12 +138,14 @@ def stripes(
 ) -> NDArray[Any]:
     """Return an image without the stripes at an angle, of all periods; shape and type of the image.
 
-    ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`. As for the command,
-    the default of ``output`` is "keep".
+    ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`; "auto", or ``auto``
+    without an angle, finds the stripes. As for the command, the default of ``output`` is "keep".
 
         even = fftfilter.stripes(scan, 12, spare="60px", edges="mirror")
     """
-    made = transfer.stripes(angle, width=width, spare=spare)
+    if angle is None and options.pop("auto", None) is not True:
+        raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")
+    made = transfer.stripes("auto" if angle is None else angle, width=width, spare=spare)
     return _filtered(image, made, channel_axis, {"output": "keep", **options})
 
 

@@ -44,7 +44,7 @@ class DescreenFilter(PictureFilter):
     name = "descreen"
     fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "mirror"}
 
-    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
+    def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         if observe is not None:
             raise ParameterError("descreen has no intermediate results: leave observe out")
         check_finite(planes)
@@ -60,7 +60,10 @@ class DescreenFilter(PictureFilter):
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:
             (ramp,) = ramps("keep", white=white, dtype=dtype, maxval=top)
+            region = self._description.region
+            inside = 1.0 if region is None else region.clipped(values, holes, gray)
             planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
+            clipped = min(clipped, inside)
         return planes, Found(extremes, [clipped], weak)
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:

@@ -34,6 +34,10 @@ class ParameterError(FftfilterError, ValueError):
 
     exit_code = 2
 
+    def __init__(self, message: str) -> None:
+        # The value may be an array, whose text has several lines.
+        super().__init__(" ".join(line.strip() for line in message.splitlines()))
+
 
 class MissingError(ParameterError):
     """An array with NaN where no pixel may be missing."""

@@ -54,6 +54,8 @@ class ImageJFilter(PictureFilter):
         super()._describe(transfer, {name: value for name, value in options.items() if name not in own})
         self._options = {**self._options, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
+        if region := self._description.region:
+            region.check_output(has_levels=not self._autoscale)
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
         if len(planes) not in (1, 3):
@@ -62,8 +64,10 @@ class ImageJFilter(PictureFilter):
                 "channel_axis"
             )
         values, weak = self._filtered(planes.max(axis=0), observe)
-        made, clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, gray)
-        return made, Found(np.array([(values.min(), values.max())], np.float64), [clipped], weak)
+        made, is_clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, gray)
+        if region := self._description.region:
+            is_clipped &= region.weight(*values.shape) > 0
+        return made, Found(np.array([(values.min(), values.max())], np.float64), [float(is_clipped.mean())], weak)
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a picture ``(count, height, width)`` takes, tables not counted."""
@@ -95,11 +99,11 @@ class ImageJFilter(PictureFilter):
         values, found = super()._picture(planes, holes, Gray.of({}, pixel_type(planes.dtype)), observe)
         return values, found.weak
 
-    def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, float]:
-        """Return pixels, and the part of them that is clipped."""
+    def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:
+        """Return pixels, and which of them are clipped."""
         white, out, top = gray
         if out.kind == "f":
-            return (values if planes.dtype.kind == "f" else values / white)[None], 0.0
+            return (values if planes.dtype.kind == "f" else values / white)[None], np.zeros(values.shape, np.bool_)
         low, high = 0.0, white
         if self._autoscale and planes.dtype.kind != "f":
             low, high = _stretched(values, self._saturated, self._nudge)
@@ -107,16 +111,16 @@ class ImageJFilter(PictureFilter):
                 low, high = high, high + 1  # one color becomes black
         self.width = high - low
         levels: Array = np.floor((values[None].astype(np.float64) - low) * (top / (high - low)) + 0.5)
-        return levels.clip(0, top).astype(out), float(np.mean((levels < 0) | (levels > top)))
+        return levels.clip(0, top).astype(out), (levels < 0) | (levels > top)
 
-    def _color(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, float]:
+    def _color(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:
         white, out, top = gray
         values, brightness = values.astype(np.float64), planes.max(axis=0)
         # Black has neither hue nor saturation, and becomes gray.
         hue = np.where(brightness > 0, planes / np.where(brightness > 0, brightness, 1), 1.0)
         levels = hue * values.clip(0, white) * (top / white)
         rounded: Array = levels if out.kind == "f" else np.floor(levels + 0.5)
-        return rounded.astype(out), float(np.mean((values < 0) | (values > white)))
+        return rounded.astype(out), (values < 0) | (values > white)
 
 
 class ImageJReference(ImageJFilter):

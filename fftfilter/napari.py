@@ -15,9 +15,7 @@ from napari.layers import Image
 from napari.qt.threading import create_worker
 
 from . import transfer
-from .analysis.power import spectrum
-from .analysis.search import AutoNotches, notches, peaks_text
-from .arrays import split, white_of_input
+from .analysis.search import peaks_text
 from .errors import FftfilterError, ParameterError
 from .filters import Filter
 from .output.modes import MODES
@@ -50,16 +48,13 @@ def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
 
 def computed(task: Task, planes: tuple[int, ...]) -> Any:
     """Filter all ``planes``, or the visible one; yield the progress, return the task, the data or None, and a line."""
-    image, made, line = np.asarray(task.data[task.visible]), task.transfer, ""
+    image, line = np.asarray(task.data[task.visible]), ""
     try:
-        if task.finds_waves:
-            channels, _ = split(image[..., :3] if task.is_rgb else image, None, -1 if task.is_rgb else None)
-            auto = AutoNotches(by_channel=not MODES[task.options["output"]].is_scaled)
-            peaks, _ = auto.peaks(spectrum(np.nan_to_num(channels), white_of_input(None, channels.dtype)))
-            made *= notches(peaks, auto.shape, task.options["edges"])
-            line = f"removed {peaks_text(peaks, most=2)}" if peaks else auto.nothing
-        filter_ = Filter(made, **task.options)
+        filter_ = Filter(task.transfer, auto=task.finds_waves, **task.options)
         result = filtered(image, filter_, task.is_rgb)
+        for peaks in filter_.peaks():  # which all planes lose
+            line = f"removed {peaks_text(peaks, most=2)}" if peaks else filter_.notes()[0]
+            filter_ = filter_.with_options(filter_.without(peaks), auto=None)
         if task.is_rgb and result.dtype.kind == "f" != image.dtype.kind:
             raise ParameterError(f"RGB of {image.dtype} has no such output: choose another, or convert it to uint8")
         if not planes:

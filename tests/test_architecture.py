@@ -44,6 +44,7 @@ ROOMS = {
     "arrays": "errors output",
     "files": "errors system",
     "images": "fftfilter errors system text files",
+    "region": "errors output arrays files images",
     "transfer": "fftfilter errors output arrays text files images",
     "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
@@ -51,18 +52,18 @@ ROOMS = {
     "engine": "errors staged",
     "missing": "output transfer device fused",
     "transforms": "errors arrays device staged fused engine",
-    "analysis": "errors arrays transfer transforms missing",
-    "filters": "errors output arrays transfer device staged fused engine missing analysis",
+    "analysis": "errors output arrays transfer transforms missing",
+    "filters": "errors output arrays region transfer device staged fused engine missing analysis",
     "device_check": "fftfilter errors output transfer device staged fused missing filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
-    "calls": "transfer filters imagej_filter descreen_filter",
+    "calls": "errors transfer analysis filters imagej_filter descreen_filter",
     "preview": "errors output arrays transfer missing analysis filters",
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
-        "fftfilter errors system output transfer staged engine files images missing filters imagej_filter "
-        "descreen_filter analysis preview"
+        "fftfilter errors system output arrays region transfer staged engine files images missing filters "
+        "imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "

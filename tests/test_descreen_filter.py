@@ -51,6 +51,24 @@ def test_the_dots_go_and_the_picture_stays():
     assert off(made) < 8
 
 
+def test_a_part_is_descreened_as_by_the_command_and_clipped_samples_are_counted_there(tmp_path):
+    edges = ROSETTES.copy()
+    edges[20:40, 10:30], edges[60:100, 90:150] = 0, 255
+    Image.fromarray(edges).save(tmp_path / "in.png")
+    code, _, said = run("descreen", "--region", "0,0,60,128", tmp_path / "in.png", tmp_path / "out.png")
+    assert code == 0, said
+    made = fftfilter.descreen(edges, channel_axis=-1, region=(0, 0, 60, 128))
+    np.testing.assert_array_equal(made, np.asarray(Image.open(tmp_path / "out.png")))
+    np.testing.assert_array_equal(made[:, 60:], edges[:, 60:])
+    parts = []
+    for region in ({}, {"region": (0, 0, 60, 128)}, {"protect": (0, 0, 60, 128)}):
+        filter_ = DescreenFilter.unopened(H.descreen(), region)
+        filter_(edges, channel_axis=-1)
+        parts += filter_.clipped()
+    assert 0 < parts[1] < parts[0]
+    assert parts[0] == pytest.approx(parts[1] + parts[2])
+
+
 def test_colors_have_a_screen_each():
     with DescreenFilter(H.descreen()) as f:
         made = f(ROSETTES, channel_axis=-1)

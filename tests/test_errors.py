@@ -19,7 +19,7 @@ def test_the_errors_and_their_exit_codes_are_those_of_the_drawing():
         base = above[-1] if above else "Exception"
         drawn[name] = (base, int(code) if code else drawn[base][1])
         above.append(name)
-    there = dict(inspect.getmembers(errors, inspect.isclass))
+    there = {name: each for name, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)}
     assert drawn == {name: (each.__bases__[0].__name__, each.exit_code) for name, each in there.items()}
 
 

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, check_finite, split, white_of_input
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
 from ..missing.fill import filled
+from ..output.modes import ALL, MODES, Output
 from ..transfer import Transfer
 from ..transfer.edges import Edges
 from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
-from ..transfer.shapes import ShapeName
+from ..transfer.shapes import SHAPES, ShapeName
+from ..transfer.units import number
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Power, Spectrum, spectrum, window
 from .surroundings import around, at, broad_peaks, of_skirt, of_tails, standing_out
@@ -170,15 +172,38 @@ class AutoNotches(NamedTuple):
     largest: float | None = None
     """The period in pixels, and the amplitude with white as 255, above which waves stay."""
 
+    @classmethod
+    def of(cls, given: object, output: Output, channels: object) -> AutoNotches | None:
+        """Return the search that ``auto`` of a filter with an output asks for, if any; raises ParameterError."""
+        if given is None or given is False:
+            return None
+        found = cls() if given is True else given
+        if not isinstance(found, cls):
+            raise ParameterError(f"auto {given!r} is unknown: give True, or fftfilter.AutoNotches(strength=20)")
+        checked_strength(found.strength)
+        check_option("shape", found.shape, SHAPES)
+        for name, limit in (("longest", found.longest), ("largest", found.largest)):
+            if limit is not None and not number(limit) > 0:
+                raise ParameterError(f"{name} {number(limit):g} leaves nothing to remove: give a number above 0")
+        keep = tuple(map(_wave, found.keep if hasattr(found.keep, "__iter__") else [found.keep]))
+        # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
+        has_channels = not MODES[output].is_scaled and channels in (None, ALL)
+        return found._replace(by_channel=bool(found.by_channel) and has_channels, keep=keep)
+
     @property
     def nothing(self) -> str:
         """The message for a picture without peaks."""
         return f"{nothing_of(self.strength)}: no wave is removed"
 
-    def left(self, count: int) -> str:
-        """Return the message for waves that look like content."""
+    def left(self, count: int, insist: str = "--insist") -> str:
+        """Return the message for waves that look like content, and stay unless ``insist``."""
         waves = "1 wave looks" if count == 1 else f"{count} waves look"
-        return f"{waves} like a part of the picture, such as text or windows, and stay: --insist removes them"
+        return f"{waves} like a part of the picture, such as text or windows, and stay: {insist} removes them"
+
+    def lines(self, found: Sequence[Peak], content: int) -> list[str]:
+        """Return what was removed of a picture, and how many waves look like content, in words."""
+        left = [self.left(content, "insists=True")] if content else []
+        return [f"removed {peaks_text(found)}", *left] if found else left or [self.nothing]
 
     def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], int]:
         """Return the peaks, and how many more stay as content; raises ParameterError for a small spectrum."""
@@ -193,6 +218,17 @@ class AutoNotches(NamedTuple):
         ]
         kept = found if self.insists else without_content(found, spectrum)
         return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)
+
+
+def _wave(given: object) -> tuple[float, float]:
+    """Return the cycles per pixel of a wave, a pair or its text; raises ParameterError."""
+    try:
+        fx, fy = map(float, given.split(",") if isinstance(given, str) else given)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        fx = fy = math.nan
+    if not (abs(fx) <= 1 and abs(fy) <= 1):
+        raise ParameterError(f"keep {given!r} is not a wave: give FX,FY, such as 0.123,0.047")
+    return fx, fy
 
 
 def _in_all(peak: Peak) -> Peak:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Options that may name a mask, and values of these that do not.
 MASKS, NO_MASK = ("missing", "region", "protect"), r"alpha|none|[-+.,\d\s]*"
 # Options that a filter of arrays cannot follow.
-FOR_FILES = ("auto", "region", "protect", "missing", "nodata")
+FOR_FILES = ("missing", "nodata")
 
 
 @click.command(cls=FilterCommand)
@@ -100,19 +100,19 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
     """Return the filter that the file of a recipe describes, on a device.
 
     Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter of arrays
-    cannot follow, as it finds the waves of each picture, has one range for several, a region, or missing pixels.
+    cannot follow, as it has one range for several, or missing pixels.
 
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
-    from ..work.saved import settings
+    from ..work.saved import described, settings
 
     recipe = load(file)
     if further := [name for name, each in settings(recipe).items() if name in FOR_FILES or each in (FOLDER, STACK)]:
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
         )
-    return recipe.open_filter(recipe.transfer, device)
+    return described(recipe).with_options(device=device)
 
 
 # From JSON

@@ -314,7 +314,7 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
     region, scale = None, given.get("scale", EACH)  # some commands have no options for these two
     if (areas := [given[name] for name in ("region", "protect", "feather")]) != [None, None, None]:
-        from ..work.region import region_of
+        from ..region import region_of
 
         region = region_of(*areas)
     return Recipe(

@@ -1,7 +1,7 @@
 """Filters to use again: :class:`Filter`, and the types of its options.
 
-filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options;
-                PictureFilter, with steps of its own around the pipeline
+filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
+picture_filter.py  PictureFilter, with steps of its own around the pipeline
 description.py  a filter's transfer function and options, checked
 call.py         an image's way to the pipeline and back; filtering weak results again in double precision
 missing.py      an image with missing pixels
@@ -16,4 +16,4 @@ from .description import check_transfer as check_transfer
 from .description import describe as describe
 from .description import split_options as split_options
 from .filter import Filter as Filter
-from .filter import PictureFilter as PictureFilter
+from .picture_filter import PictureFilter as PictureFilter

@@ -15,8 +15,10 @@ from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
+    from ..analysis.search import AutoNotches
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
+    from ..region import AreaLike, Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
 
@@ -38,6 +40,10 @@ class FilterOptions(TypedDict, total=False):
     channels: Channels | None
     depth: float | None
     pixel_size: str | float | None
+    auto: bool | AutoNotches | None
+    region: AreaLike | None
+    protect: AreaLike | None
+    feather: float | None
 
 
 class PixelOptions(TypedDict, total=False):
@@ -53,6 +59,8 @@ class Options(FilterOptions, PixelOptions):
     """Options of a single call; ``dtype`` to ``missing`` are as :meth:`Filter.__call__` takes them."""
 
 
+REGION = ("region", "protect", "feather")
+"""The options that give a region."""
 # Every option of a filter, in the order of its arguments.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(FilterOptions.__annotations__),
@@ -77,6 +85,10 @@ class Description:
     """The part of color pictures that is filtered; None for all channels."""
     engine: Engine
     transpose: Transpose | None
+    auto: AutoNotches | None
+    """How the waves of each picture are found, if they are to be removed, too."""
+    region: Region | None
+    """The part of each picture that is filtered, if not all is."""
     options: Mapping[str, Any]
     """The given options, without those that are defaults."""
 
@@ -115,10 +127,23 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         from ..staged.steps import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
+    region, auto, asked = None, None, options.get("auto")
+    if not (asked is None or asked is False):
+        from ..analysis.search import AutoNotches
+
+        auto, usual = (AutoNotches.of(each, output, channels) for each in (asked, True))
+        options = {**options, "auto": True if auto == usual else asked}
+    if areas := {name: options[name] for name in REGION if options.get(name) is not None}:
+        from ..region import region_of
+
+        region = region_of(**areas)
+    if region:
+        region.check_output(has_levels=mode.keeps_levels or mode.is_values)
+        options = {**options, **region.options()}
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, given)
+    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, given)
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

@@ -6,19 +6,21 @@ import copy
 import threading
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import Gray, pixel_type, split
+from ..arrays import Gray, check_finite, pixel_type, split
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
-from ..errors import MissingError, ParameterError, is_masked
+from ..errors import MissingError, is_masked
 from ..fused import fused
+from ..output.modes import MODES
 from . import libraries
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
@@ -27,6 +29,7 @@ from .pipelines import ON_THEIR_WAY, Prepared
 if TYPE_CHECKING:
     from typing import Self, Unpack
 
+    from ..analysis.found import Peak
     from ..arrays import Array
     from ..device.choice import Device
     from ..device.launcher import Timing
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from .description import FilterOptions, PixelOptions
 
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
-OF_OUTPUTS = ("output", "scale", "edges", "channels")
 
 
 class Filter:
@@ -59,6 +61,13 @@ class Filter:
     ``channels`` of a color picture are "all", or for "keep" and "real" also "luminance" or "chroma", Y or Cb and Cr of
     JPEG, filtered while the other part stays; gray images have no chroma, and stay whole. ``depth`` is in decibels:
     what ``transfer`` removes is only attenuated by so much, as by its ``with_depth``; 6 leaves a half.
+
+    For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part: each is
+    (x, y, width, height), a mask ``(height, width)`` that is not 0 there, or the name of its file. The border, inside
+    of what is filtered, is soft by ``feather`` pixels, by default 8.
+
+    ``auto`` finds the waves of each picture, such as a printer's screen, and removes them, too: True, or
+    :class:`fftfilter.AutoNotches` with the options of ``--auto``. :meth:`peaks` and :meth:`notes` say which they were.
 
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
@@ -106,6 +115,7 @@ class Filter:
         self._prepared: Prepared | None = None
         self._found = NOTHING
         self._notes: list[str] = []
+        self._peaks: list[list[Peak]] = []
 
     @property
     def transfer(self) -> Transfer:
@@ -150,7 +160,8 @@ class Filter:
 
     def __repr__(self) -> str:
         """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
-        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        # The value of an area is its text.
+        options = "".join(f", {name}={getattr(value, 'text', value)!r}" for name, value in self._options.items())
         return f"{type(self).__name__}({self.transfer!r}{options})"
 
     def retune(self, transfer: Transfer) -> None:
@@ -220,7 +231,7 @@ class Filter:
             made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, missing=missing, observe=observe)
             return made
         with self._alone():
-            self._notes = []
+            self._notes, self._peaks = [], []
             if missing is not None or is_masked(image):
                 self._check_missing()
             elif not self._is_by_picture:
@@ -332,10 +343,34 @@ class Filter:
         """Return in words what followed from each picture of the last call, if anything did; as :meth:`extremes`."""
         return list(self._notes)
 
+    def peaks(self) -> list[list[Peak]]:
+        """Return the waves that ``auto`` has removed from each picture of the last call; as :meth:`extremes`."""
+        return list(self._peaks)
+
+    def without(self, peaks: Sequence[Peak]) -> Transfer:
+        """Return the transfer function with notches for peaks and their harmonics."""
+        from ..analysis.search import notches
+
+        own, auto = self._description, self._description.auto
+        # No wave is subtracted at the edges if a part of it or of the colors stays.
+        edges = own.edges if self.transfer.depth is None and not own.channels else "wrap"
+        found = notches(peaks, auto.shape if auto else "gaussian", edges)
+        return replace(self.transfer, parts=self.transfer.parts + found.parts)
+
     @property
     def _is_by_picture(self) -> bool:
         """Whether all pictures are filtered by :meth:`_picture`."""
-        return self.transfer.is_fitted
+        return bool(self.transfer.is_fitted or self._description.auto or self._description.region)
+
+    @property
+    def is_values(self) -> bool:
+        """Whether results are the filtered values, in the gray levels of the input."""
+        return MODES[self._options.get("output", "magnitude")].is_values  # that of the pipeline may be another
+
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel; None if all is filtered."""
+        region = self._description.region
+        return None if region is None else region.weight(height, width)
 
     def _check_missing(self) -> None:
         """Raise ParameterError for missing pixels if the filter takes none."""
@@ -346,8 +381,12 @@ class Filter:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
         gray = Gray.of(of_pixels, pixel_type(planes.dtype))
-        pictures = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        made, found = zip(*(self._picture(planes[own], holes[own], gray, observe) for own in pictures), strict=True)
+        own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
+        self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
+        made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
+        if region := self._description.region:
+            levels = None if self.is_values else gray
+            made = tuple(region.blended(planes[i], each, holes[i], levels) for i, each in zip(own, made, strict=True))
         self._found = Found.of_all(found)
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
@@ -357,25 +396,47 @@ class Filter:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         from .missing import filtered
 
-        if not self.transfer.is_fitted:
-            return filtered(self._prepare(), planes, holes, gray, observe)
+        own, left = self._description, planes
+        if self.transfer.is_fitted or own.auto:
+            transfer, left = self._fitted(planes, holes, gray.white)
+            is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
+            if not transfer.parts and own.mode.keeps_levels and is_same:
+                return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
+            prepared = self._retuned(transfer)
+        else:
+            prepared = self._prepare()
+        made, found = filtered(prepared, left, holes, gray, observe)
+        if own.region and found.clipped[0]:  # pipelines count the samples that stay, too
+            values, _ = filtered(prepared.of_values(), left, holes, gray)
+            found = found._replace(clipped=[own.region.clipped(values, holes, gray)])
+        return made, found
+
+    def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
+        """Return the transfer function for a picture, and the picture without waves that its edges would break."""
         from ..analysis.fit import fitted, has_waves, without_waves
-        from ..missing.fill import fill
+        from ..missing.fill import fill, filled
         from ..transfer.ridges import NO_STRIPES
 
-        own, whole = self._description, planes
-        if holes.any():
-            whole = fill(self.launcher, np.array(planes, self.launcher.real), holes)
-        by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(self.transfer, whole, gray.white, by_channel=by_channel)
-        measured = {part.kind for part in self.transfer.parts if part.is_fitted} - {"notch"}
+        own, asked, notes = self._description, self.transfer, list[str]()
+        if own.auto:
+            from ..analysis.power import spectrum
+
+            device = self._options.get("device")
+            searched = filled(planes, holes, device) if holes.any() else planes
+            check_finite(searched)
+            peaks, content = own.auto.peaks(spectrum(searched, white, device))
+            notes += own.auto.lines(peaks, content)
+            self._peaks.append(peaks)
+            asked = self.without(peaks)
+        if not asked.is_fitted:
+            self._notes.append("; ".join(notes))
+            return asked, planes
+        whole = fill(self.launcher, np.array(planes, self.launcher.real), holes) if holes.any() else planes
+        transfer = fitted(asked, whole, white, by_channel=not (own.mode.is_scaled or own.channels))
+        measured = {part.kind for part in asked.parts if part.is_fitted} - {"notch"}
         note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
-        self._notes.append(note or (NO_STRIPES if "stripes" in measured else ""))
-        if not transfer.parts and own.mode.keeps_levels and planes.dtype == gray.dtype and gray.white == gray.levels:
-            return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
-        if has_waves(self.transfer):
-            planes = np.where(holes, planes, without_waves(self.transfer, whole))
-        return filtered(self._retuned(transfer), planes, holes, gray, observe)
+        self._notes.append("; ".join(filter(None, [*notes, note or (NO_STRIPES if "stripes" in measured else "")])))
+        return transfer, np.where(holes, planes, without_waves(asked, whole)) if has_waves(asked) else planes
 
     def _retuned(self, transfer: Transfer) -> Prepared:
         """Return what filters the next picture by a transfer function of its own."""
@@ -387,30 +448,3 @@ class Filter:
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared
-
-
-class PictureFilter(Filter):
-    """A filter whose subclass makes the pixels of each picture itself: its ``_picture`` has steps around the pipeline.
-
-    The input's gray levels are kept. Options of other outputs are refused, and so are missing pixels.
-    """
-
-    name: ClassVar[str]
-    fill: ClassVar[str] = "fill them"
-    """What helps against missing pixels."""
-    fixed: ClassVar[Mapping[str, Any]] = {"output": "real"}
-    """The options that the pipeline has in any case."""
-
-    def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        for name in OF_OUTPUTS:
-            if name in options:
-                raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
-        super()._describe(transfer, {**options, **self.fixed})
-        self._options = {name: value for name, value in self._options.items() if name not in OF_OUTPUTS}
-
-    @property
-    def _is_by_picture(self) -> bool:
-        return True
-
-    def _check_missing(self) -> None:
-        raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")

@@ -18,7 +18,6 @@ from numpy.typing import DTypeLike
 
 from ..arrays import as_numpy, check_image, pixel_type, type_of_output
 from ..errors import ParameterError
-from ..output.modes import MODES
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -91,7 +90,7 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
 
 def _dtype(filter_: Filter, given: np.dtype[Any], dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the type that a filter gives."""
-    if MODES[filter_.options.get("output", "magnitude")].is_values:
+    if filter_.is_values:
         return np.dtype(np.float64 if filter_.options.get("precision") == "double" else np.float32)
     return type_of_output(dtype, pixel_type(given))
 

@@ -205,14 +205,15 @@ class Mirrored(FoundOnHost):
     ) -> None:
         super().__init__(stack.pictures)
         self._stack = stack
-        self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
-        self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
+        whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
+        self._pipeline = make(transfer.on_twice_the_sides(), whole)
         self.weak = self._pipeline.weak
 
     def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels; ``options`` are the pipeline's own."""
         stack = self._stack
-        values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
+        whole = np.pad(images, ((0, 0), (0, stack.height), (0, stack.width)), "symmetric")
+        values = self._pipeline.run(whole, **options)[:, : stack.height, : stack.width]
         self._far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
@@ -227,12 +228,3 @@ class Mirrored(FoundOnHost):
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         return np.stack([np.zeros_like(self._largest), self._largest], axis=1)
-
-    def _with_mirror_images(self, images: Array) -> Array:
-        """Return ``numpy.pad(images, "symmetric")`` to twice each side."""
-        height, width = self._stack.height, self._stack.width
-        whole = np.empty(self._whole.shape, images.dtype)
-        whole[:, :height, :width] = images
-        whole[:, :height, width:] = images[:, :, ::-1]
-        whole[:, height:] = whole[:, height - 1 :: -1]
-        return whole

@@ -13,7 +13,7 @@ from ..arrays import Gray, check_image, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
-from ..output.modes import ALL, MODES
+from ..output.modes import ALL
 from ..transfer.part import Ring
 from . import panels
 from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT, Canvas, Fine, fitting, length
@@ -71,12 +71,13 @@ def show(
     gray = Gray.of(of_pixels, pixel)
     of_pixels["missing"] = holes if holes.any() else None
     made = filter_(planes, channel_axis=0, **of_pixels)
-    own = filter_.options
+    own, weight = filter_.options, filter_.weight(*planes.shape[1:])
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
-    white = 1 if MODES[own.get("output", "magnitude")].is_values else gray.levels
+    white = 1 if filter_.is_values else gray.levels
     whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
-    report = FilterReport(whole, gray.white, filter_.transfer, own.get("edges", "wrap"), device, None, channels)
-    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(filter_.transfer, None, channels)
+    edges, used = own.get("edges", "wrap"), filter_.without([peak for each in filter_.peaks() for peak in each])
+    report = FilterReport(whole, gray.white, used, edges, device, weight, channels)
+    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, None, channels)
     return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 
 
@@ -138,12 +139,11 @@ def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
     levels = (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5).tolist()
-    values = low - room, high + room
-    if any(part.has_direction for part in report.transfer.parts):
-        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean], area=(rings.least, rings.most))
+    has_direction = any(part.has_direction for part in report.transfer.parts)
+    area = (rings.least, rings.most) if has_direction else None
+    _diagram(canvas, corners, report, "gain H(f)", (low - room, high + room), levels, [rings.mean], area)
+    if has_direction:
         _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
-    else:
-        _diagram(canvas, corners, report, "gain H(f)", values, levels, [rings.mean])
 
 
 def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:

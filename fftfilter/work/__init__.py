@@ -7,7 +7,6 @@
     done.py         the result for a file
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
     missing.py      which pixels of a file are missing
-    region.py       the part of a picture that is filtered, with its soft border; rectangles and masks
     output_file.py  `make_output`, of one picture or of pages, and `filter_stack`
     verify.py       the reference in float64; an output, read back and compared with it
 

@@ -11,7 +11,7 @@ from ..errors import ParameterError
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..images import Picture
-    from .region import Area
+    from ..region import Area
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Missing:
         nodata = None if nodata is not None and isnan(nodata) else nodata  # as always
         if by in ("alpha", "none", None):
             return cls(nodata, by)
-        from .region import Area
+        from ..region import Area
 
         return cls(nodata, mask=Area.of_file(by, "missing"))
 

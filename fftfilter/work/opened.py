@@ -332,9 +332,6 @@ def filter_frames(
         # In memory that a GPU reads without another copy.
         stack = filter_.empty((len(planes), *planes[0].shape[1:]), planes[0].dtype)
         results = list(filter_(np.concatenate(planes, out=stack), **of_pixels)[:, None])
-    if region := recipe.region:
-        pairs = zip(frames, results, strict=True)
-        results = [region.blended(frame, made, is_values=recipe.mode.is_values) for frame, made in pairs]
     notes = filter_.notes() or [""] * len(results)
     return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), notes, strict=True)]
 

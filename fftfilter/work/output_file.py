@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ..images.pages import PaletteRule, Sink
     from ..transfer import Transfer
     from .opened import Frame, Made, Opened
-    from .region import AreaLike
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -61,9 +60,6 @@ def filter_stack(
     compression: str | None = None,
     strip: bool = False,
     in_place: bool = False,
-    region: AreaLike | None = None,
-    protect: AreaLike | None = None,
-    feather: float | None = None,
     **options: Unpack[FilterOptions],
 ) -> int:
     """Filter the pages of a file into another one, page by page; return their number.
@@ -73,9 +69,8 @@ def filter_stack(
     1; ``hdu`` is that of a FITS and ``level`` that of an OME-Zarr, counted from 0; ``palette`` says whether one is a
     "table" of intensities or "colors".
     ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the command
-    line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0 inside, or
-    the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages,
-    which are filtered twice for it.
+    line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are filtered
+    twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -84,7 +79,7 @@ def filter_stack(
         fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
     """
     from ..filters import check_transfer
-    from .region import region_of
+    from ..region import region_of
 
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
@@ -108,7 +103,7 @@ def filter_stack(
         pages=asked._replace(hdu=hdu, palette=palette, level=level),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
-        region=region_of(region, protect, feather),
+        region=region_of(options.pop("region", None), options.pop("protect", None), options.pop("feather", None)),
     )
     images.check_output(source, target, in_place=in_place)
     recipe = recipe.fitting(source, target)

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Channels, Mode, Output, Scale, Span
+    from ..region import Region
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .region import Region
 
 
 # Bytes a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all
@@ -61,7 +61,7 @@ class Plain:
     def arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
         own = {"output": recipe.output, "scale": recipe.scale} if self.has_outputs else {}
-        return {**own, **recipe.options}
+        return {**own, **recipe.options, **(recipe.region.options() if recipe.region else {})}
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
@@ -164,11 +164,8 @@ class Recipe:
         check_channels(self.output, self.channels)
         if self.depth is not None:
             checked_depth(self.depth)
-        if self.region and not (self.keeps_levels or self.mode.is_values):
-            raise ParameterError(
-                "region and protect need an output with the gray levels of the input: keep or real, or imagej with "
-                "--no-autoscale"
-            )
+        if self.region:
+            self.region.check_output(has_levels=self.keeps_levels or self.mode.is_values)
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 

@@ -13,10 +13,13 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from ..analysis.search import AutoNotches
 from ..files.sources import Identity
 from ..filters import Filter
+from ..filters.description import REGION
 from ..images import Picture
 from ..output.modes import AUTO, EACH, Output, Range, scale_of
+from ..region import region_of
 from ..transfer import Transfer, saved
 from .recipe import METHODS, MethodName, Recipe
 
@@ -94,14 +97,17 @@ def recipe_of(filter_: Filter) -> Recipe:
     method = next(name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker()))
     options: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
     output, scale = options.pop("output", _output(method)), scale_of(options.pop("scale", None))
+    auto = AutoNotches.of(options.pop("auto", None), output, options.get("channels"))
+    region = region_of(**{name: options.pop(name) for name in REGION if name in options})
     options = {**METHODS[method].usual, **options, "depth": filter_.transfer.depth}  # which the option is, too
-    return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale)
+    return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale, auto=auto, region=region)
 
 
 def described(recipe: Recipe) -> Filter:
     """Return the filter of a recipe, whose device is opened on first use."""
     how = recipe.how
-    options = {name: each for name, each in how.arguments(recipe).items() if each != how.usual.get(name)}
+    given = {**how.arguments(recipe), "auto": recipe.auto}
+    options = {name: each for name, each in given.items() if each != how.usual.get(name)}
     if own := options.get("scale"):  # as Python gives it
         options["scale"] = own[:2] if isinstance(own, Range) else (AUTO, own.saturated)
     made = how.maker().__new__(how.maker())

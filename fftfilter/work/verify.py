@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import images
 from ..analysis.fit import fitted, has_waves, without_waves
+from ..arrays import Gray
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
@@ -247,11 +248,13 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
 
 def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    given = frame.as_read
     for made in _METHODS[recipe.method](frame, recipe):
         if not recipe.region:
             yield made
             continue
-        wanted = recipe.region.blended(frame, made.wanted, is_values=recipe.mode.is_values)
+        gray = None if recipe.mode.is_values else Gray(given.maxval, *frame.depth[:2])
+        wanted = recipe.region.blended(given.planes, made.wanted, frame.holes, gray)
         # In single precision a sum of both is as exact as the larger one, which may be the input.
         largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
         unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)

@@ -152,12 +152,12 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         (["notch", "--keep", "0.1,0.1", "--at", "0.1,0.1", "a.png", "b.png"], "--keep is for the waves that --auto"),
         (["lowpass", "--insist", "a.png", "b.png"], "--insist is for the waves that --auto"),
         (["lowpass", "--longest", "9", "a.png", "b.png"], "--longest is for the waves that --auto"),
-        (["notch", "--auto", "--longest", "0", "a.png", "b.png"], "--longest 0 leaves nothing to remove"),
-        (["notch", "--auto", "--largest", "nan", "a.png", "b.png"], "--largest nan leaves nothing to remove"),
+        (["notch", "--auto", "--longest", "0", "a.png", "b.png"], "longest 0 leaves nothing to remove"),
+        (["notch", "--auto", "--largest", "nan", "a.png", "b.png"], "largest nan leaves nothing to remove"),
         (["descreen", "--auto", "a.png", "b.png"], "No such option '--auto'"),
-        (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "--keep '0.1' is not a wave: give FX,FY"),
-        (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "--keep 'nan,0' is not a wave: give FX,FY"),
-        (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "--keep '0.1,9' is not a wave: give FX,FY"),
+        (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "keep '0.1' is not a wave: give FX,FY"),
+        (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "keep 'nan,0' is not a wave: give FX,FY"),
+        (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "keep '0.1,9' is not a wave: give FX,FY"),
     ],
 )
 def test_what_means_nothing_is_refused(run, arguments, message):

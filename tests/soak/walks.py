@@ -31,6 +31,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "scale": (None, (-20, 90), "auto", ("auto", 5)),
     "edges": ("wrap", "mirror"),
     "pixel_size": (None, "65nm", "0.1um"),
+    "region": (None, (1, 2, 5, 6)),
     "profile": (False, True),
     "device": (None, "cpu", "no such device"),
 }

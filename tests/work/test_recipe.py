@@ -15,10 +15,10 @@ from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto, Range
+from fftfilter.region import region_of
 from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
-from fftfilter.work.region import region_of
 from tests.folders.helpers import pgm
 
 GAINS = np.linspace(0, 1, 12).reshape(3, 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
-from ...output.modes import ALL, EACH, FOLDER, MODES
+from ...output.modes import EACH, FOLDER
 from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
 
@@ -96,28 +95,11 @@ def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
     from ...analysis.search import AutoNotches
-    from ...transfer.fitted import USUAL_STRENGTH, checked_strength
+    from ...transfer.fitted import USUAL_STRENGTH
 
-    wanted = USUAL_STRENGTH if strength is None else strength
-    checked_strength(wanted)
-    for limit, value in limits.items():
-        if value is not None and not value > 0:
-            raise click.UsageError(f"--{limit} {value:g} leaves nothing to remove: give a number above 0.")
-    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"  # that of others is of their cutoffs
-    # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
-    by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
-    return mode, AutoNotches(wanted, shape, by_channel, insist, tuple(map(_wave, keep)), **limits)
-
-
-def _wave(text: str) -> tuple[float, float]:
-    """Return the cycles per pixel of a wave, ``FX,FY``; raises UsageError."""
-    try:
-        fx, fy = map(float, text.split(","))
-    except ValueError:
-        fx = math.nan
-    if not (abs(fx) <= 1 and abs(fy) <= 1):
-        raise click.UsageError(f"--keep {text!r} is not a wave: give FX,FY, such as 0.123,0.047.")
-    return fx, fy
+    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
+    wanted = AutoNotches(USUAL_STRENGTH if strength is None else strength, shape, True, insist, keep, **limits)
+    return mode, AutoNotches.of(wanted, given["output"], given.get("channels"))
 
 
 def of_sources(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.filters import Filter
+from fftfilter.imagej_filter import ImageJFilter
+from fftfilter.preview.page import TITLE
+from fftfilter.region import region_of
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
-from fftfilter.work.region import region_of
 from tests.folders.helpers import names
 
 HEIGHT, WIDTH = 24, 32
@@ -150,6 +153,150 @@ def test_pages_folders_python_previews_and_imagej_have_regions_too(tmp_path, noi
     imagej = ("imagej", "--no-autoscale", "--region", "6,5,18,14", "--verify")
     assert run(*imagej, tmp_path / "in/one.png", tmp_path / "imagej.png")[0] == 0
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "imagej.png"))[~INSIDE], noise[~INSIDE])
+
+
+# Python
+
+COLORS = {"channel_axis": -1}
+EDGE = (0, 0, 9, 9)
+AS_THE_COMMAND = [
+    ("lowpass --radius 6px --output keep --region 6,5,18,14", "u1", {"region": BOX}),
+    ("lowpass --radius 6px --output keep --protect inside.png --feather 3", "u2", {"protect": INSIDE, "feather": 3}),
+    (
+        "lowpass --radius 6px --output real --region 6,5,18,14 --protect hole.png",
+        "f4",
+        {"region": BOX, "protect": HOLE},
+    ),
+    ("lowpass --radius 6px --output keep --region 6,5,18,14 --channels luminance", "color", {"region": BOX, **COLORS}),
+    ("stripes --angle 0 --edges wrap --region inside.png --feather 0", "u1", {"region": 0.5 * INSIDE, "feather": 0}),
+    ("lowpass --radius 6px --output keep --region 6,5,18,14", "holes", {"region": BOX}),
+    ("imagej --no-autoscale --region 6,5,18,14", "color", {"region": BOX, "autoscale": False, **COLORS}),
+]
+
+
+@pytest.mark.parametrize(("command", "kind", "options"), AS_THE_COMMAND)
+@pytest.mark.usefixtures("masks")
+def test_a_call_gives_the_bytes_of_the_command(tmp_path, monkeypatch, rng, command, kind, options):
+    monkeypatch.chdir(tmp_path)
+    shape = (HEIGHT, WIDTH, 3) if kind == "color" else (HEIGHT, WIDTH)
+    image = (rng.random(shape) * {"u1": 256, "color": 256, "u2": 65536}.get(kind, 1)).astype(
+        {"u2": "u2", "f4": "f4", "holes": "f4"}.get(kind, "u1")
+    )
+    image[::4] //= 2 if image.dtype.kind == "u" else 1  # stripes
+    if kind == "holes":
+        image[rng.random(shape) < 0.1] = np.nan
+    tifffile.imwrite("in.tif", image, photometric="rgb" if kind == "color" else "minisblack")
+    words = command.split()
+    code, _, said = run(*words, "in.tif", "out.tif")
+    assert code == 0, said
+    of_transfer = {"radius": "6px"} if "lowpass" in words else {"angle": 0} if "stripes" in words else {}
+    for name in ("output", "channels"):
+        if f"--{name}" in words:
+            options = {**options, name: words[words.index(f"--{name}") + 1]}
+    made = getattr(fftfilter, words[0])(image, **of_transfer, **options)
+    np.testing.assert_array_equal(made, tifffile.imread("out.tif"))
+    assert (made != image).any()
+
+
+def test_stacks_streams_copies_and_other_libraries_have_the_same_region(noise):
+    stack = np.stack([noise, noise[::-1], noise // 2])
+    with Filter(FILTER, output="keep", region=INSIDE, protect=(12, 10, 3, 3), feather=3) as filter_:
+        wanted = np.stack([filter_(each) for each in stack])
+        weight = filter_.weight(HEIGHT, WIDTH)
+        np.testing.assert_array_equal(wanted[:, weight == 0], stack[:, weight == 0])
+        np.testing.assert_allclose(weight, weight_of(INSIDE & ~HOLE, 3), atol=1e-6)
+        for made in (
+            filter_(stack),
+            np.stack(list(filter_.stream(stack))),
+            pickle.loads(pickle.dumps(filter_))(stack),  # noqa: S301  our own
+            filter_.with_options(engine="fused")(stack),
+            filter_.with_options(H.highpass(3)).with_options(FILTER)(stack),
+        ):
+            np.testing.assert_array_equal(made, wanted)
+        whole = filter_.with_options(region=None, protect=None, feather=None)
+        np.testing.assert_array_equal(whole(stack), Filter(FILTER, output="keep")(stack))
+        assert repr(filter_).endswith("region='<array of type bool>', protect='12,10,3,3', feather=3.0)")
+        da = pytest.importorskip("dask.array")
+        np.testing.assert_array_equal(filter_(da.from_array(stack, chunks=(2, 8, 8))).compute(), wanted)
+        xr = pytest.importorskip("xarray")
+        upright = xr.DataArray(stack, dims=("time", "y", "x"))
+        turned = filter_.with_options(region=xr.DataArray(INSIDE, dims=("y", "x")).transpose("x", "y"))
+        np.testing.assert_array_equal(turned(upright.transpose("x", "y", "time")).transpose("time", "y", "x"), wanted)
+
+
+def test_the_page_of_show_is_that_of_the_command(tmp_path, noise, masks):
+    Image.fromarray(noise).save(tmp_path / "in.png")
+    options = ("--protect", masks[1], "--preview", tmp_path / "page.png")
+    assert run(*LOWPASS, *options, tmp_path / "in.png", tmp_path / "out.png")[0] == 0
+    page = fftfilter.show(noise, FILTER, output="keep", protect=HOLE)
+    np.testing.assert_array_equal(np.asarray(page)[TITLE:], np.asarray(Image.open(tmp_path / "page.png"))[TITLE:])
+
+
+def test_a_filter_with_a_region_is_saved_and_loaded(tmp_path, noise, masks):
+    with Filter(FILTER, output="keep", region=str(masks[0]), protect=(12, 10, 3, 3)) as filter_:
+        assert eval(repr(filter_), {"Filter": Filter, "H": H})(noise).tolist() == filter_(noise).tolist()  # noqa: S307
+        fftfilter.save_filter(filter_, tmp_path / "recipe.json")
+        loaded = fftfilter.load_filter(tmp_path / "recipe.json")
+        np.testing.assert_array_equal(loaded(noise), filter_(noise))
+        with pytest.raises(ParameterError, match="which a recipe cannot hold: give the name of a file"):
+            fftfilter.save_filter(filter_.with_options(region=INSIDE), tmp_path / "other.json")
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_clipped_samples_are_those_inside(rng, missing):
+    image = np.where(rng.random((HEIGHT, WIDTH)) < 0.5, 0, 255).astype(np.uint8)
+    holes = (rng.random(image.shape) < 0.1) & missing
+    given = np.ma.MaskedArray(image, holes) if missing else image
+    with Filter(H.highpass(2), output="keep") as whole, Filter(H.highpass(2), output="real") as real:
+        whole(given)
+        values = real.with_options(H.highpass(2).keeping_mean())(given)
+        beyond = ((values < -0.5) | (values >= 255.5)) & ~holes
+        assert 0.05 < beyond.mean() < 0.95
+        valid = (~holes).sum()
+        assert whole.clipped()[0] == pytest.approx(beyond.sum() / valid)
+        with whole.with_options(region=BOX, feather=2) as part:
+            part(given)
+            assert part.clipped()[0] == pytest.approx((beyond & INSIDE).sum() / valid)
+            part(image // 2 + 64)
+            assert part.clipped() == [0]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_of_imagej_clipped_samples_are_those_inside_too(rng, channels):
+    image = np.where(rng.random((channels, HEIGHT, WIDTH)) < 0.5, 0, 255).astype(np.uint8)
+    parts = []
+    for region in ({}, {"region": (0, 0, 16, 24), "feather": 0}, {"protect": (0, 0, 16, 24), "feather": 0}):
+        filter_ = ImageJFilter.unopened(H.imagej(6, 1), {"autoscale": False, **region})
+        filter_(image, channel_axis=0)
+        parts += filter_.clipped()
+    assert 0 < parts[1] < parts[0]
+    assert parts[0] == pytest.approx(parts[1] + parts[2])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(
+            {"region": each}
+            for each in ((1, 2, 3), (1.0, 2, 3, 4), [[1, 2], [3]], 3, True, {}, "1,2", np.zeros(4, int))
+        ),
+        *(
+            {"region": each}
+            for each in ((40, 0, 3, 3), INSIDE[1:], object(), b"", np.ones((24, 32)) * 1j, (10**30,) * 4)
+        ),
+        *({"protect": each} for each in (np.zeros((24, 32)), np.ones((24, 32)), (-1, 0, 3, 3))),
+        *({"region": BOX, "feather": each} for each in (True, "3", np.nan, -1)),
+        *({"region": BOX, "output": each} for each in ("magnitude", "signed")),
+        {"feather": 3},
+    ],
+)
+def test_a_call_refuses_what_is_no_region_in_one_line(noise, given):
+    for image in noise, np.stack([noise] * 2):
+        with pytest.raises(ParameterError) as caught:
+            fftfilter.lowpass(image, "6px", **{"output": "keep", **given})
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ParameterError, match="need an output with the gray levels of the input"):
+        fftfilter.imagej(noise, region=BOX)
 
 
 def test_an_output_without_the_region_is_not_right(tmp_path, noise):

@@ -20,16 +20,15 @@ from math import ceil, pi
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from .. import images
-from ..errors import ParameterError, check_unmasked
-from ..files.messages import shown
+from . import images
+from .errors import ParameterError, check_unmasked
+from .files.messages import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ..arrays import Array
-    from ..images import Picture
-    from .opened import Frame
+    from .arrays import Array, Gray, Holes
+    from .images import Picture
 
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
 
@@ -49,7 +48,7 @@ class Area:
     what: str = field(compare=False, repr=False)
     """The option that gives it."""
     text: str = field(compare=False, repr=False)
-    """Its value, or the kind of an array."""
+    """Its value, an array in short."""
     box: tuple[int, int, int, int]
     """x, y, width and height; of a mask those of the whole picture."""
     mask: bytes = b""
@@ -111,9 +110,22 @@ class Region:
         """Those that are given."""
         return [area for area in (self.inside, self.outside) if area]
 
+    def options(self) -> dict[str, Any]:
+        """Return the options of a filter that give it, without a usual feather."""
+        feather = {} if self.feather == FEATHER else {"feather": self.feather}
+        return {**{area.what: area for area in self.areas}, **feather}
+
     def given(self) -> dict[str, Any]:
         """Return the options that give it, for a report."""
         return {**{area.what: area.text for area in self.areas}, "feather": self.feather}
+
+    def check_output(self, *, has_levels: bool) -> None:
+        """Raise ParameterError for an output without the gray levels of the input."""
+        if not has_levels:
+            raise ParameterError(
+                "region and protect need an output with the gray levels of the input: keep or real, or imagej without "
+                "autoscale"
+            )
 
     def pixels(self, height: int, width: int) -> Array:
         """Return which pixels are filtered, bool ``(height, width)``; raises ParameterError if none is."""
@@ -132,6 +144,14 @@ class Region:
             self.pixels(*picture.planes.shape[1:])
         except ParameterError as error:
             raise ParameterError(f"{name}: {error}") from None
+
+    def clipped(self, values: Array, holes: Holes, gray: Gray) -> float:
+        """Return the part of a picture's valid samples whose filtered ``values`` are clipped, and which are inside."""
+        from .output.rounding import NUDGE
+
+        levels = values * (gray.levels / gray.white) + (0.5 + NUDGE)
+        beyond = ((levels < 0) | (levels >= gray.levels + 1)) & (self.weight(*values.shape[1:]) > 0)
+        return float(beyond.mean(where=~holes))
 
     # For the pictures of a folder and for --verify; one, as it takes as much memory as a picture of floats.
     @lru_cache(maxsize=1)  # noqa: B019  it keeps one region alive
@@ -153,32 +173,31 @@ class Region:
         weight.flags.writeable = False
         return weight
 
-    def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
-        """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
+    def blended(self, own: Array, made: Array, holes: Holes | None, gray: Gray | None) -> Array:
+        """Return the filtered planes ``made`` of a picture blended into its ``own``; may overwrite ``made``.
 
-        ``is_values`` says that they have the gray levels of the picture. Where the weight is 0, samples are copied.
-        Missing samples are those of ``made``.
+        ``gray`` are the gray levels of both, None if those of ``made`` are the picture's. Where the weight is 0,
+        samples are copied. Missing samples are those of ``made``; ``holes`` is None if there are none.
         """
         import numpy as np
 
-        from ..output.rounding import rounded
+        from .output.rounding import rounded
 
-        given, depth, holes = frame.as_read, frame.depth, frame.holes
-        weight, own, is_whole = self.weight(*made.shape[1:]), given.planes, made.dtype.kind == "u"
+        weight, is_whole = self.weight(*made.shape[1:]), made.dtype.kind == "u"
         result = made if made.flags.writeable else made.copy()
         height, width = weight.shape
         step = max(1, ROWS_PIXELS // width)
         with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
-            if not (is_values or given.is_stored_as(depth)):
-                levels = own * (depth.maxval / given.maxval)
-                own = (rounded(levels) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
+            if gray and (own.dtype, gray.white) != (made.dtype, gray.levels):
+                levels = own * (gray.levels / gray.white)
+                own = (rounded(levels).clip(0, gray.levels) if is_whole else levels).astype(made.dtype)
             for rows in (np.s_[top : top + step] for top in range(0, height, step)):
                 part, before, after = weight[rows], own[:, rows], result[:, rows]
                 border, stays = (part > 0) & (part < 1), part == 0
                 values = before[:, border].astype(np.float64)
                 values += part[border] * (after[:, border] - values)
                 mixed = rounded(values) if is_whole else values
-                if holes is not None:
+                if holes is not None and holes.any():
                     mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
                     stays = stays & ~holes[:, rows]
                 after[:, border] = mixed
@@ -186,7 +205,9 @@ class Region:
         return result
 
 
-def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float | None) -> Region | None:
+def region_of(
+    region: AreaLike | None = None, protect: AreaLike | None = None, feather: float | None = None
+) -> Region | None:
     """Return the region of options, None without any; raises ParameterError, and ReadError for a mask's file."""
     if region is None and protect is None:
         if feather is not None:
@@ -201,9 +222,9 @@ def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float 
 
 
 def _area(given: AreaLike, what: str) -> Area:
-    """Return the area that an option gives: X,Y,W,H, the name of a mask's file, or in Python an array."""
-    import numpy as np
-
+    """Return the area that an option gives: X,Y,W,H, the name of a mask's file, or in Python an array or an area."""
+    if isinstance(given, Area):
+        return replace(given, what=what)
     if isinstance(given, str) and (found := _RECTANGLE.fullmatch(given)):
         return _rectangle([int(each) for each in found.groups()], what, given)
     if isinstance(given, str) and _NUMBERS.fullmatch(given):
@@ -211,11 +232,11 @@ def _area(given: AreaLike, what: str) -> Area:
     if isinstance(given, str | os.PathLike):
         made = Area.of_file(given, what)
     else:
+        from .arrays import as_numpy
+
         check_unmasked(what, given)
-        try:
-            array = np.asarray(given)
-        except ValueError:
-            array = np.empty(0, object)  # rows of different lengths
+        upright: Any = given  # xarray's may be transposed
+        array = as_numpy(upright.transpose("y", "x") if {*getattr(given, "dims", ())} == {"y", "x"} else given)
         if array.shape == (4,) and array.dtype.kind in "iu":
             return _rectangle(array.tolist(), what, ",".join(map(str, array.tolist())))
         if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -223,7 +244,7 @@ def _area(given: AreaLike, what: str) -> Area:
                 f"{what} of shape {array.shape} and type {array.dtype} is no part of a picture: give "
                 "(x, y, width, height), a mask (height, width), or a file's name"
             )
-        made = Area.of_mask(array != 0, what, "of an array")
+        made = Area.of_mask(array != 0, what, f"<array of type {array.dtype}>")
     if not made.pixels(*made.box[:1:-1]).any():
         raise ParameterError(f"{made} is empty: all of its pixels are 0, and only others belong to it")
     return made

@@ -1,0 +1,138 @@
+"""``auto``: the waves of each picture are found and removed, as by ``--auto``, and reported."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import tifffile
+from click.testing import CliRunner
+from PIL import Image
+
+import fftfilter
+from fftfilter import AutoNotches
+from fftfilter import transfer as H
+from fftfilter.cli import cli
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+
+SIZE = 64, 80
+Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
+WAVE = 20 * np.sin(2 * np.pi * (0.2 * X + 0.13 * Y))
+BOOK = {"engine": "book"}
+
+
+@pytest.fixture
+def clean(rng):
+    return 120 + rng.normal(0, 5, SIZE)
+
+
+@pytest.fixture
+def image(clean):
+    return np.rint(clean + WAVE).astype(np.uint8)
+
+
+def by_command(tmp_path, image, *words):
+    tifffile.imwrite(tmp_path / "in.tif", image, photometric="rgb" if image.ndim == 3 else "minisblack")
+    ran = CliRunner().invoke(cli, [*words, "--engine", "book", str(tmp_path / "in.tif"), str(tmp_path / "out.tif")])
+    assert ran.exit_code == 0, ran.output
+    return tifffile.imread(tmp_path / "out.tif"), ran.stderr
+
+
+CASES = [
+    ("lowpass --radius 3px --output keep", H.lowpass("3px"), {"output": "keep"}),
+    ("lowpass --radius 3px --edges mirror --output real", H.lowpass("3px"), {"output": "real", "edges": "mirror"}),
+    ("highpass --radius 9px --depth 6", H.highpass("9px"), {"depth": 6}),
+    ("notch --output keep --region 9,9,40,40", H.Transfer(()), {"output": "keep", "region": (9, 9, 40, 40)}),
+    ("wiener --noise 5 --edges mirror", H.wiener(5), {"output": "keep", "edges": "mirror"}),
+]
+
+
+@pytest.mark.parametrize(("command", "transfer", "options"), CASES, ids=[command for command, *_ in CASES])
+@pytest.mark.parametrize("kind", ["gray", "color", "holes"])
+def test_it_gives_the_bytes_of_the_command(tmp_path, image, command, transfer, options, kind):
+    axis = None
+    if kind == "color":  # the wave in two channels
+        image, axis = np.stack([image, image[::-1], 120 + image // 64], axis=-1), -1
+    if kind == "holes":
+        image = image / np.float32(255)
+        image[20:24, 30:50] = np.nan
+    wanted, said = by_command(tmp_path, image, *command.split(), "--auto")
+    with Filter(transfer, auto=True, **options, **BOOK) as filter_:
+        np.testing.assert_array_equal(filter_(image, channel_axis=axis), wanted)
+        (note,), (peaks,) = filter_.notes(), filter_.peaks()
+    assert note.startswith("removed 4.19 px at ")
+    assert note.partition(";")[0] in said
+    assert peaks[0].period_px == pytest.approx(4.19, abs=0.01)
+
+
+def test_functions_find_waves_and_stripes(rng, clean, image):
+    assert np.std(fftfilter.notch(image, auto=True, **BOOK) - clean) < 3 < np.std(WAVE)
+    smooth = fftfilter.lowpass(image, "2.1px", auto=True, output="keep", **BOOK)
+    assert np.std(smooth - clean) < 4
+    options = AutoNotches(shape="ideal", keep=[(0.2, 0.13)])
+    np.testing.assert_array_equal(fftfilter.notch(image, auto=options, **BOOK), image)
+    both = fftfilter.notch(image, (0.3, 0.1), auto=True, shape="cosine", **BOOK)
+    cosine = {"shape": "cosine"}
+    wanted = Filter(H.notch((0.3, 0.1), **cosine), auto=AutoNotches(**cosine), output="keep", **BOOK)
+    np.testing.assert_array_equal(both, wanted(image))
+    striped = np.rint(clean + rng.normal(0, 15, (SIZE[0], 1))).astype(np.uint8)
+    made = fftfilter.stripes(striped, auto=True, **BOOK)
+    np.testing.assert_array_equal(made, fftfilter.stripes(striped, "auto", **BOOK))
+    assert 1.5 * np.std(made - clean) < np.std(striped - clean)
+
+
+def test_each_image_of_a_stack_has_its_own_waves(image, clean):
+    stack = np.stack([image, np.rint(clean).astype(np.uint8), image[::-1]])
+    with Filter(H.Transfer(()), output="keep", auto=True, **BOOK) as filter_:
+        alone = np.stack([filter_(each) for each in stack])
+        for made in filter_(stack), np.stack(list(filter_.stream(stack))), pickle.loads(pickle.dumps(filter_))(stack):  # noqa: S301  our own
+            np.testing.assert_array_equal(made, alone)
+        assert filter_(stack).shape == stack.shape
+        assert [len(each) for each in filter_.peaks()] == [1, 0, 1]
+        assert filter_.notes()[1].endswith("no wave is removed")
+        np.testing.assert_array_equal(alone[1], stack[1])
+        assert repr(filter_) == "Filter(H.Transfer(()), engine='book', output='keep', auto=True)"
+        np.testing.assert_array_equal(filter_.with_options(auto=False)(stack), stack)
+        da = pytest.importorskip("dask.array")
+        np.testing.assert_array_equal(filter_(da.from_array(stack, chunks=(2, 9, 9))).compute(), alone)
+
+
+def test_it_is_saved_loaded_and_shown(tmp_path, image):
+    with Filter(H.lowpass("3px"), auto=AutoNotches(strength=20), **BOOK) as filter_:
+        fftfilter.save_filter(filter_, tmp_path / "recipe.json")
+        loaded = fftfilter.load_filter(tmp_path / "recipe.json")
+        np.testing.assert_array_equal(loaded(image), filter_(image))
+        look, words = tmp_path / "look.png", ("lowpass", "--radius=3px", "--auto", "--strength=20", "--preview")
+        wanted, _ = by_command(tmp_path, image, *words, str(look))
+        np.testing.assert_array_equal(filter_(image), wanted)
+        np.testing.assert_array_equal(
+            np.asarray(fftfilter.show(image, filter_))[70:], np.asarray(Image.open(look))[70:]
+        )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(1, "x", np.zeros((3, 3)), [], AutoNotches("x"), AutoNotches(True), AutoNotches(shape="round")),
+        *(AutoNotches(keep=each) for each in (3, [(9, 9)], [(0.1,)], "ab", [(np.nan, 0)], np.zeros((3, 3)))),
+        *(AutoNotches(longest=0), AutoNotches(largest=np.nan), AutoNotches(longest="x")),
+    ],
+)
+def test_what_is_no_search_is_refused_in_one_line(image, given):
+    with pytest.raises(ParameterError) as caught:
+        fftfilter.notch(image, auto=given)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_it_cannot_go_with_is_refused(image):
+    for call, said in (
+        (lambda: fftfilter.notch(image), "no wave is given: give at="),
+        (lambda: fftfilter.stripes(image), "no stripes are given: give an angle"),
+        (lambda: fftfilter.imagej(image, auto=True), "auto True is not for ImageJ's filter"),
+        (lambda: fftfilter.descreen(image, auto=True), "auto True is not for descreen"),
+        (lambda: fftfilter.lowpass(image[:20], 3, auto=True), "80 x 20 pixels are too few"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            call()
