@@ -16,7 +16,7 @@ from ..errors import WriteError
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
-from ..images.formats import Coding
+from ..images.formats import Coding, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
@@ -348,6 +348,9 @@ def dispatch(options: CommandOptions, sources: Sequence[str], target: str) -> in
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     with _saved_recipe(sources, options):
+        if len(sources) == 1 and is_zarr(sources[0]):
+            handle_file(sources[0].rstrip("/"), target.rstrip("/"), options)
+            return 0
         has_folder = len(sources) == 1 and is_folder(sources[0])
         if has_folder or target.endswith("/") or (target != "-" and is_folder(target)):
             return handle_folder(inputs_of(sources, vars(options)), target, options)

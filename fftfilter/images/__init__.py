@@ -7,6 +7,7 @@
     reading.py         bytes to a picture, or to pages, one in memory: by plain_formats.py, tiff_reader.py, fits.py,
                        pillow_reader.py for all others, and animation.py, which also writes
     fits.py            FITS, in and out, by astropy
+    ome_zarr.py        OME-Zarr, in and out, by zarr
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .formats import check_fits as check_fits
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
+    from .formats import is_zarr as is_zarr
     from .formats import refuse_coding as refuse_coding
     from .formats import suffix_of as suffix_of
     from .pages import Asked as Asked

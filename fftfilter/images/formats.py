@@ -95,7 +95,16 @@ RASTERS = {
         *("ICNS", "QOI", "DDS", "SUN", "TGA", "SPIDER"),
     )
 }
+ZARR, _OF_ZARR = ".zarr", ("zarr.json", ".zgroup", ".zattrs", ".zarray")
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
+
+
+def is_zarr(source: FileName, target: FileName = ZARR) -> bool:
+    """Whether a folder has the name or the metadata of a Zarr, and a target the name of one."""
+    name = os.fsdecode(source).rstrip("/")
+    if not (os.fsdecode(target).rstrip("/").endswith(ZARR) and os.path.isdir(name)):  # noqa: PTH112  Path's may raise
+        return False
+    return name.endswith(ZARR) or any(Path(name, each).is_file() for each in _OF_ZARR)
 
 
 def extensions(*, read_only: bool) -> frozenset[str]:

@@ -30,6 +30,7 @@ class Asked(NamedTuple):
     last: int | None = None
     hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
     palette: PaletteRule = "auto"  # whether it is a look-up table, by picture.table_of
+    level: int | None = None  # of an OME-Zarr, counted from 0, which None is
     keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
     are_floats: bool = False  # whether the output has floats, whatever the input has
 
@@ -60,6 +61,7 @@ class Pages(ABC):
 
     name: str  # of the file, in messages
     data: Content  # the file
+    length: int | None = None  # of all files together, if it is a folder
     count: int  # the number of whole pages in the file
     is_cut: bool  # whether it should have more
     format: str  # Pillow's name of the file's format
@@ -81,9 +83,10 @@ class Pages(ABC):
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.asked, self.chosen = asked, asked.of(self.count, self.name)
-        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * len(self.data)):
+        length = len(self.data) if self.length is None else self.length
+        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * length):
             raise TooLargeError(
-                f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {len(self.data):,} bytes; "
+                f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {length:,} bytes; "
                 "take fewer by --pages, such as --pages -10"
             )
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from .picture import Picture
 
-_METERS = {**METERS, "micron": METERS["um"], "inch": INCH}
+_METERS = {**METERS, "micron": METERS["um"], "inch": INCH, "angstrom": 1e-10}
+_METERS |= {"nanometer": 1e-9, "micrometer": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "meter": 1.0}
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
 _PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none
 _JFIF_LENGTHS = (1, 2)  # JFIF's units of a density, of which 0 is the shape of a pixel alone
@@ -110,6 +111,11 @@ def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> Pix
         across, down = (_meters(unit[1]) / float(each) for each in resolution)
         return _sides(across, down, "ImageJ description")
     return None
+
+
+def of_axes(across: float, down: float, unit: str) -> PixelSize | None:
+    """Return the size by the scale and the unit of axes, None for a unit that is no length."""
+    return _sides(across * _meters(unit), down * _meters(unit), "axes")
 
 
 def _ome_side(text: str, axis: str) -> float:

@@ -14,6 +14,7 @@ from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import FileName, reason, shown
 from . import plain_formats
+from .formats import is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
 
@@ -95,6 +96,8 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
 
     Others are bytes. ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
+    if is_zarr(source):
+        return b""  # which is read by name
     return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, _refuse_at_start, limit)
 
 
@@ -108,6 +111,14 @@ def opened(
     :meth:`Pages.choose` and :func:`read` raise.
     """
     name = shown(source, "standard input")
+    if not data:
+        from .ome_zarr import ZarrPages
+
+        planes = ZarrPages(source, name, asked.level or 0)
+        planes.choose(asked)
+        return planes if asked[:2] == (None, None) or len(planes) > 1 else planes.read(0, working)
+    if asked.level is not None:
+        raise ParameterError(f"{name}: is no OME-Zarr, and has no level {asked.level}: leave --level out")
     if asked.hdu is not None and data[: len(FITS)] != FITS:
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     try:

@@ -22,7 +22,7 @@ from ..files.messages import FileName, first_line, quoted_if_odd, reason, shown
 from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
+from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ def check_output(source: FileName, target: FileName, *, in_place: bool = False, 
     that is missing, read-only or full, and for one that may not be written.
     """
     name = shown(target, "standard output")
+    if is_zarr(source, target):
+        from . import ome_zarr
+
+        ome_zarr.check_output(source, target)
+        return
     if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
     if not in_place:

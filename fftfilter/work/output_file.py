@@ -5,6 +5,7 @@ Opened -> [a thread: read, decode] -> filtered -> [threads: encode] -> a file th
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS
+from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
 from .done import Done
@@ -52,6 +53,7 @@ def filter_stack(
     *,
     pages: str | int | None = None,
     hdu: int | None = None,
+    level: int | None = None,
     palette: PaletteRule = "auto",
     png_level: int = 1,
     quality: int | None = None,
@@ -64,7 +66,8 @@ def filter_stack(
 
     Files are TIFF, FITS, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
-    1; ``hdu`` is that of a FITS, counted from 0; ``palette`` says whether one is a "table" of intensities or "colors".
+    1; ``hdu`` is that of a FITS and ``level`` that of an OME-Zarr, counted from 0; ``palette`` says whether one is a
+    "table" of intensities or "colors".
     ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the command
     line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are filtered
     twice for it.
@@ -83,8 +86,9 @@ def filter_stack(
     check_transfer(transfer)
     if palette not in PALETTES:
         raise ParameterError(f"palette {palette!r} is unknown: choose {', '.join(PALETTES)}")
-    if not (hdu is None or (isinstance(hdu, int) and hdu >= 0)):
-        raise ParameterError(f"HDU {hdu!r} is invalid: give a whole number, counted from 0")
+    for what, number in (("HDU", hdu), ("level", level)):
+        if not (number is None or (isinstance(number, int) and number >= 0)):
+            raise ParameterError(f"{what} {number!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
@@ -96,12 +100,13 @@ def filter_stack(
         output=output,
         scale=None if one_scale else scale_of(scale),
         span=STACK if one_scale else EACH,
-        pages=asked._replace(hdu=hdu, palette=palette),
+        pages=asked._replace(hdu=hdu, palette=palette, level=level),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
         region=region_of(options.pop("region", None), options.pop("protect", None), options.pop("feather", None)),
     )
     images.check_output(source, target, in_place=in_place)
+    recipe = recipe.fitting(source, target)
     recipe.refuse(target)
     opened = open_input(source, recipe)
     with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:
@@ -143,8 +148,7 @@ def make_output(
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
-            with growing(target, opened.times, spare=spare) as file:
-                sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
+            with _sink(opened, target, suffix, spare) as (sink, written):
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
@@ -167,14 +171,34 @@ def make_output(
                 if compare:
                     from . import verify
 
-                    file.flush()
-                    written = images.pages_of(Slices(file), name, verify.WRITTEN)
-                    done.difference = verify.of_pages(opened, written, recipe, suffix)
+                    done.difference = verify.of_pages(opened, written(), recipe, suffix)
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     say(done.cautions)
     return done
+
+
+@contextmanager
+def _sink(opened: Opened, target: FileName, suffix: str, spare: Spare) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
+    """Give what takes the pages, and a function that reads them back; the target takes its place at the end."""
+    pages, recipe = opened.pages, opened.recipe
+    if os.fsdecode(target).endswith(ZARR):
+        from ..images import ome_zarr
+
+        assert isinstance(pages, ome_zarr.ZarrPages)  # noqa: S101  callers have asked
+        with ome_zarr.growing(target, pages, recipe.key) as levels:
+            yield levels, levels.written
+        return
+    with growing(target, opened.times, spare=spare) as file:
+
+        def written() -> Pages:
+            from .verify import WRITTEN
+
+            file.flush()
+            return images.pages_of(Slices(file), shown(target, "standard output"), WRITTEN)
+
+        yield images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays), written
 
 
 def _picture_output(

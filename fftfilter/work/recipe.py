@@ -16,7 +16,7 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option
 from ..files.messages import shown
 from ..files.sources import digest_of
-from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
+from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
 from ..images.pages import ALL as ALL_PAGES
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
@@ -173,6 +173,16 @@ class Recipe:
         """Raise ParameterError for a target whose format has no such coding, or cannot hold the output."""
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def fitting(self, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Recipe:
+        """Return the recipe for a target, which may be an OME-Zarr; raises ParameterError for what that has not."""
+        if not is_zarr(source, target):
+            return self
+        given = {**vars(self), **self.coding._asdict(), "pages": self.pages[:2] != (None, None)}
+        for name in ("pages", "compression", "quality", "strip", "preserve_times", "embed_recipe"):
+            if given[name]:
+                raise ParameterError(f"{shown(target, '-')}: is an OME-Zarr: leave --{name.replace('_', '-')} out")
+        return replace(self, format=".tif")  # which holds the same samples
 
     def holes(self, picture: Picture, name: str) -> Holes | None:
         """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""

@@ -75,7 +75,7 @@ def _values(recipe: Recipe) -> dict[str, Any]:
         values |= {"longest": auto.longest, "largest": auto.largest}
     if asked[:2] != (None, None):
         values["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
-    values |= {"hdu": asked.hdu, "palette": asked.palette, **recipe.coding._asdict()}
+    values |= {"hdu": asked.hdu, "palette": asked.palette, "level": asked.level, **recipe.coding._asdict()}
     values |= {name: getattr(recipe, name) for name in ("format", "strip", "preserve_times", "embed_recipe")}
     values["missing"] = missing.mask.said() if missing.mask else missing.by
     values["nodata"] = missing.nodata

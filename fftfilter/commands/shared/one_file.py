@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import images
-from ...errors import WriteError
+from ...errors import DeviceError, ImageError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
 from ...files.messages import shown
@@ -47,13 +47,19 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     from ...work.opened import open_input
 
     options.check_for_file(source, target)
+    options = replace(options, recipe=options.recipe.fitting(source, target))
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
     opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    done = _make_and_tell(opened, target, [opened.identity, *masks], options)
+    try:
+        done = _make_and_tell(opened, target, [opened.identity, *masks], options)
+    except (KeyboardInterrupt, ImageError, DeviceError):
+        if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
+            click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
+        raise
     if done.difference:
         from ...work import verify
 
@@ -134,7 +140,8 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
             progress.clear()
         _say_notes(opened, done, options)
         if options.verbose:
-            click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
+            number = f"{done.pages} pages, " if done.pages > 1 else ""
+            click.echo(f"{number}{_summary(filter_, opened, done)}", err=True)
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:

@@ -257,6 +257,13 @@ reading_options = combined(
         help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
     ),
     option(
+        "--level",
+        group="Input",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
+    ),
+    option(
         "--palette",
         group="Input",
         type=click.Choice(PALETTES),
@@ -285,9 +292,9 @@ missing_options = combined(
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked:
-    """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
+    """Return what --pages, --hdu, --level and --palette ask for of a file; raises ParameterError."""
     asked = ALL if given["pages"] is None else Asked.parse(given["pages"])
-    return asked._replace(hdu=given["hdu"], palette=given["palette"] or "auto")
+    return asked._replace(hdu=given["hdu"], palette=given["palette"] or "auto", level=given["level"])
 
 
 def typed(context: click.Context) -> dict[str, Any]:

@@ -1,0 +1,317 @@
+"""Read and write OME-Zarr, the folders of microscopy, by zarr, which is imported on first use.
+
+An image is a pyramid of levels. The planes of one level, which lie along the axes before y and x, are pages. An output
+has them as its level 0, with a new pyramid above it. Until it is whole, it is called OUT.partial: a journal has the
+number of each plane that is written, and the metadata come last.
+
+Source: OME-Zarr 0.4 and 0.5, https://ngff.openmicroscopy.org
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import stat
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import deepcopy
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xxhash import xxh3_128
+
+from ..errors import ParameterError, ReadError, TooLargeError, WriteError
+from ..files.messages import FileName, quoted_if_odd, shown
+from ..files.sources import digest_of
+from ..system import lacking
+from .metadata import Metadata
+from .pages import Pages, Sink
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
+from .pixel_size import of_axes
+from .quiet import damage_as_error, quiet
+
+if TYPE_CHECKING:
+    from io import FileIO
+
+_VERSIONS = ("0.4", "0.5")
+# The journal's name, and the length of its lines.
+_JOURNAL, _LINE = ".fftfilter-done", 19
+_THREADS = 4  # that write
+
+
+class ZarrPages(Pages):
+    """The planes of a level of an OME-Zarr; raises ReadError, TooLargeError and ParameterError."""
+
+    format, is_cut, data = "ZARR", False, b""
+
+    def __init__(self, folder: FileName, name: str, level: int = 0) -> None:
+        try:
+            from zarr import Array, open_group
+            from zarr.storage import LocalStore  # which zarr 2 lacks
+        except ImportError as error:
+            raise ReadError(f"{name}: OME-Zarr needs zarr 3: pip install 'fftfilter[zarr]'") from error
+        self.name, root = name, os.path.realpath(folder)
+        if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):
+            raise ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
+        self.length, self.digest = _survey(root, name)
+        with damage_as_error(name), quiet():
+            group = open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
+            self.attributes: dict[str, Any] = deepcopy(dict(group.attrs))  # which fails if they are too deep
+            self.image = _image(self.attributes, name)
+            axes, levels = self.image["axes"], self.image["datasets"]
+            if not level < len(levels):
+                raise ParameterError(f"{name}: has {len(levels)} levels, counted from 0, and no level {level}")
+            self.levels, path = len(levels) - level, str(levels[level]["path"])
+            if ".." in Path(path).parts:
+                raise ReadError(f"{name}: level {level} lies outside of it, at {path[:80]!r}; get a whole copy of it")
+            array, names = group.get(path), [axis["name"] for axis in axes]
+            if not isinstance(array, Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
+                said = ", ".join(map(str, names))[:80]
+                raise ReadError(f"{name}: level {level} is no array with the axes {said}, which have to end in y, x")
+            self.array, kind = array, array.dtype.newbyteorder("=")
+            if kind.kind not in "uif" or min(array.shape) < 1:
+                raise ReadError(f"{name}: {array.shape} samples of {kind} are no picture; save it anew")
+            self.lead, (height, width) = array.shape[:-2], array.shape[-2:]
+            self.scale, self.translation = _transformation(levels[level], len(axes))
+            outer, _ = _transformation(self.image, len(axes))
+            sides = [across * by for across, by in zip(self.scale, outer, strict=True)]
+            self._pixel_size = of_axes(sides[-1], sides[-2], str(axes[-1].get("unit")))
+        self.left_out = ("labels",) if Path(root, "labels").is_dir() else ()
+        self.count = math.prod(self.lead)
+        self.chosen = range(self.count)
+        self._dtype = kind if kind in (U8, U16) else F32
+        self._integers = kind if kind.kind != "f" and kind != self._dtype else None
+        self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
+        # Planes that share chunks are read at once, if memory holds them.
+        thick = self.array.chunks[-3] if self.lead else 1
+        self._thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
+        if (free := lacking(taken := 2 * math.prod(self.array.chunks) * kind.itemsize)) is not None:
+            raise TooLargeError(
+                f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew"
+            )
+        self._block: tuple[int, Samples] = (-1, np.empty(0))
+
+    def size(self) -> Size:
+        return self._size
+
+    def page_name(self, index: int) -> str:
+        return f"{self.name}, plane {self.chosen[index] + 1}"
+
+    def place(self, number: int) -> tuple[int, ...]:
+        """Return where a plane lies along the axes before y and x."""
+        return tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
+
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        number, name = self.chosen[index], self.page_name(index)
+        refuse_oversize(name, self._size, working)
+        *before, last = self.place(number) or (0,)
+        first = last - last % self._thick
+        with damage_as_error(name), np.errstate(over="ignore"):
+            if self._block[0] != number - last + first:
+                place: Any = (*before, slice(first, first + self._thick)) if self.lead else ...
+                block = np.asarray(self.array[place]).reshape(-1, self._size.height, self._size.width)
+                self._block = number - last + first, block
+            pixels = self._block[1][last - first].astype(self._dtype)
+        metadata = Metadata(pixel_size=self._pixel_size, dpi=self._pixel_size and self._pixel_size.dpi)
+        return Picture(pixels[None], None, MAXVAL_OF[self._dtype], "ZARR", metadata, integers=self._integers)
+
+
+def _survey(root: str, name: str) -> tuple[int, str]:
+    """Return the bytes of all files in a folder, and a digest of their names, sizes and times.
+
+    Raises ReadError for links, which may lead anywhere, and for pipes and devices.
+    """
+    length, stamps = 0, xxh3_128()
+    for place, folders, files in os.walk(root):
+        for path in sorted(Path(place, each) for each in (*folders, *files)):
+            status, said = path.lstat(), str(path.relative_to(root))
+            if stat.S_ISREG(status.st_mode):
+                stamps.update(f"{said!r} {status.st_size} {status.st_mtime_ns} ".encode())
+                length += status.st_size
+            elif not stat.S_ISDIR(status.st_mode):
+                raise ReadError(f"{name}: {quoted_if_odd(said)} is a link or no file; get a copy without links")
+        folders.sort()
+    return length, stamps.hexdigest()
+
+
+def _image(attributes: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the first image of a group; raises ReadError."""
+    ome = attributes.get("ome", attributes)
+    if "image-label" in ome:
+        raise ReadError(f"{name}: has labels, which number objects and are no picture; give the image")
+    if "multiscales" not in ome:
+        what = next((f"a {each}" for each in ("plate", "well") if each in ome), "a Zarr without multiscales")
+        raise ReadError(f"{name}: is no image but {what}; give the folder of one, such as {name.rstrip('/')}/0")
+    image: dict[str, Any] = ome["multiscales"][0]
+    version = (image if ome is attributes else ome).get("version", _VERSIONS[0])
+    if version not in _VERSIONS:
+        raise ReadError(f"{name}: is OME-Zarr {str(version)[:20]}; save it as {' or '.join(_VERSIONS)}")
+    return image
+
+
+def _transformation(given: dict[str, Any], axes: int) -> tuple[list[float], list[float] | None]:
+    """Return the scale and the translation, if any, of a level or an image; raises ValueError."""
+    found = {each["type"]: [*map(float, each[each["type"]])] for each in given.get("coordinateTransformations", ())}
+    scale = found.get("scale", [1.0] * axes)
+    if {len(each) for each in (scale, *found.values())} != {axes} or not all(0 < each < math.inf for each in scale):
+        raise ValueError(f"coordinateTransformations of {str(found)[:80]}")
+    return scale, found.get("translation")
+
+
+# Writing
+
+
+def check_output(source: FileName, target: FileName) -> None:
+    """Refuse, before any work, an OME-Zarr that exists or lies in the input."""
+    name, path = shown(target, "-"), Path(os.path.realpath(target))
+    if path.exists():
+        raise WriteError(f"{name}: exists, and is not overwritten: remove it, or choose another name")
+    if path.is_relative_to(os.path.realpath(source)):
+        raise ParameterError(f"{name}: lies in IN: choose another folder")
+
+
+@contextmanager
+def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrSink]:
+    """Give a sink, choose the planes that no earlier run has written, and rename the folder when all are.
+
+    ``settings`` is a digest of what else decides the planes. Raises OSError, and ParameterError for others' folders.
+    """
+    folder = Path(f"{os.fsdecode(target)}.partial")
+    folder.mkdir(exist_ok=True)
+    key = f"{digest_of(f'{pages.digest} {settings}'.encode())}\n".encode()
+    with (folder / _JOURNAL).open("a+b", buffering=0) as journal:
+        journal.seek(0)
+        found, *lines = journal.readlines() or [b""]
+        if found != key and (found or len([*folder.iterdir()]) > 1):
+            raise ParameterError(f"{folder}: is unfinished, but of another input or other settings: remove it")
+        if not found:
+            journal.write(key)
+        done = {int(line) for line in lines if len(line) == _LINE}  # a killed run may have written half a line
+        pages.chosen = [number for number in pages.chosen if number not in done]  # type: ignore[assignment]
+        sink = ZarrSink(folder, pages, journal)
+        try:
+            yield sink
+        finally:
+            sink.close()
+            if journal.tell() == len(key):
+                shutil.rmtree(folder)  # no plane is done
+    folder.rename(target)
+    Path(target, _JOURNAL).unlink()
+
+
+class ZarrSink(Sink):
+    """The levels of an OME-Zarr, which grow by planes."""
+
+    def __init__(self, folder: Path, pages: ZarrPages, journal: FileIO) -> None:
+        self._folder, self._pages, self._journal, self._left = folder, pages, journal, iter(pages.chosen)
+        self._shapes = [pages.array.shape]
+        while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
+            self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
+        self._levels: list[Any] = []
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="zarr")
+        self._writing: deque[tuple[int, Future[None]]] = deque()
+
+    def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
+        """Return the array of a level, coded like the one that was read, with chunks of one plane."""
+        import zarr
+
+        if len(self._pages.chosen) < self._pages.count:  # an earlier run made it
+            return zarr.open_array(self._folder / str(number), mode="r+")
+        like, thin, shape = self._pages.array, (1,) * len(self._pages.lead), self._shapes[number]
+        sides = like.chunks[-2:] if like.shards else map(min, like.chunks[-2:], shape[-2:])
+        is_same = like.dtype.newbyteorder("=") == dtype
+        more: dict[str, Any] = {"dimension_names": getattr(like.metadata, "dimension_names", None)}
+        if like.metadata.zarr_format == 2:
+            more = {"chunk_key_encoding": {"name": "v2", "separator": "/"}, "order": like.order}
+        return zarr.create_array(
+            self._folder,
+            name=str(number),
+            shape=shape,
+            dtype=like.dtype if is_same else dtype,
+            chunks=(*thin, *sides),
+            shards=like.shards and (*thin, *like.shards[-2:]),
+            filters=like.filters if is_same else None,
+            compressors=like.compressors,
+            fill_value=like.fill_value if is_same else 0,
+            zarr_format=like.metadata.zarr_format,
+            attributes=dict(like.attrs),
+            overwrite=True,
+            **more,
+        )
+
+    def encode(self, picture: Picture, milliseconds: float | None) -> list[Samples]:  # noqa: ARG002
+        """Return the plane of each level."""
+        planes = [picture.planes[0]]
+        while len(planes) < len(self._shapes):
+            planes.append(_halved(planes[-1]))
+        return planes
+
+    def add(self, encoded: list[Samples]) -> None:
+        if not self._levels:
+            with quiet():
+                self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
+        number = next(self._left)
+        self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
+        self._note(_THREADS)
+
+    def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
+        for level, plane in zip(self._levels, planes, strict=True):
+            level[place or ...] = plane
+
+    def _note(self, most: int = 0) -> None:
+        """Enter planes into the journal when they are written, until ``most`` are left."""
+        while len(self._writing) > most:
+            number, writing = self._writing.popleft()
+            writing.result()
+            self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+
+    def close(self) -> None:
+        """Wait for the threads."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def finish(self) -> None:
+        import zarr
+
+        self._note()
+        pages, attributes = self._pages, self._pages.attributes
+        ome = attributes.get("ome", attributes)
+        image = {**pages.image, "type": "mean", "datasets": [*map(self._dataset, range(len(self._shapes)))]}
+        image.pop("metadata", None)  # on how the input's pyramid was made
+        ome["multiscales"] = [image]
+        if not pages.asked.keeps_levels and "omero" in ome:
+            middle: Any = zarr.open_array(self._folder / "0", mode="r")[pages.place(pages.count // 2) or ...]
+            low, high = (float(end.reduce(middle, None)) for end in (np.fmin, np.fmax))
+            for channel in ome["omero"]["channels"]:
+                channel["window"] = {"min": low, "start": low, "max": high, "end": high}
+        zarr.open_group(self._folder, mode="r+").attrs.put(attributes)
+
+    def written(self) -> ZarrPages:
+        """Return the planes that were written, but for those of an earlier run."""
+        found = ZarrPages(self._folder, self._pages.name)
+        found.chosen, found.count = self._pages.chosen, len(self._pages)
+        return found
+
+    def _dataset(self, level: int) -> dict[str, Any]:
+        """Return the metadata of a level, whose pixels are the means of 2 x 2 of those of the level below."""
+        pages, across = self._pages, [1.0] * len(self._pages.lead) + [2.0**level] * 2
+        made = [{"type": "scale", "scale": [each * by for each, by in zip(pages.scale, across, strict=True)]}]
+        if pages.translation:
+            moved = [(by - 1) / 2 * each for by, each in zip(across, pages.scale, strict=True)]
+            made.append({"type": "translation", "translation": [*map(add, pages.translation, moved)]})
+        return {"path": str(level), "coordinateTransformations": made}
+
+
+def _halved(plane: Samples) -> Samples:
+    """Return the means of 2 x 2 samples, without those that are NaN; an odd border counts twice."""
+    even = np.pad(plane, [(0, side % 2) for side in plane.shape], mode="edge")
+    four = np.stack([even[i::2, j::2] for i in (0, 1) for j in (0, 1)]).astype(np.float64)
+    valid = ~np.isnan(four)
+    with np.errstate(invalid="ignore"):  # where none is valid
+        means = four.sum(axis=0, where=valid) / valid.sum(axis=0)
+    made: Samples = (means if plane.dtype.kind == "f" else np.rint(means)).astype(plane.dtype)
+    return made

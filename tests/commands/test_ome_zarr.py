@@ -1,0 +1,342 @@
+"""OME-Zarr, written by zarr itself: planes as calls on their arrays give them, folders that are whole or missing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
+from fftfilter.images import ome_zarr
+
+zarr = pytest.importorskip("zarr", "3")
+ome_zarr_models = pytest.importorskip("ome_zarr_models")
+BLUR = H.lowpass("4px", shape="gaussian")
+PLANES = np.random.default_rng(3).integers(0, 4096, (2, 3, 12, 10)).astype(np.uint16)
+TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
+
+
+def made(folder, array=PLANES, version="0.5", *, unit="micrometer", levels=2, translation=None, **coding):
+    """Write an OME-Zarr whose last axes are those of czyx, and whose levels are every second sample."""
+    old = version == "0.4"
+    names, lead = "czyx"[-array.ndim :], (1,) * (array.ndim - 2)
+    group, datasets = zarr.create_group(folder, zarr_format=2 if old else 3), []
+    for level in range(levels):
+        part = array[..., :: 2**level, :: 2**level]
+        own = {"chunk_key_encoding": {"name": "v2", "separator": "/"}} if old else {"dimension_names": list(names)}
+        own = {"chunks": (*lead, 8, 8), **own, **coding}
+        group.create_array(str(level), shape=part.shape, dtype=part.dtype, **own)[...] = part
+        steps = [{"type": "scale", "scale": [*lead, 0.5 * 2**level, 0.5 * 2**level]}]
+        if translation:
+            steps.append({"type": "translation", "translation": [*[0.0] * len(lead), *translation]})
+        datasets.append({"path": str(level), "coordinateTransformations": steps})
+    axes = [{"name": name, "type": TYPES[name], **({"unit": unit} if name in "zyx" and unit else {})} for name in names]
+    image = {"name": "cells", "axes": axes, "datasets": datasets, "metadata": {"method": "every second"}}
+    window = {"min": 0, "max": 4095, "start": 0, "end": 4095}
+    ome = {"omero": {"channels": [{"label": "DNA", "color": "00FF00", "window": window}]}}
+    if old:
+        group.attrs.update({"multiscales": [{**image, "version": version}], **ome, "own": 7})
+    else:
+        group.attrs.update({"ome": {"version": version, "multiscales": [image], **ome}, "own": 7})
+    return folder
+
+
+def attributes(folder):
+    """Return the metadata of an OME-Zarr that its validator takes."""
+    group = zarr.open_group(folder, mode="r")
+    ome_zarr_models.open_ome_zarr(group)
+    return group.attrs.get("ome", group.attrs)
+
+
+def level(folder, number=0):
+    return zarr.open_group(folder, mode="r")[str(number)]
+
+
+def alone(array, **options):
+    """Return what becomes of each plane."""
+    with fftfilter.Filter(BLUR, **options) as filter_:
+        planes = [filter_(plane) for plane in array.reshape(-1, *array.shape[-2:])]
+    return np.stack(planes).reshape(array.shape)
+
+
+def files(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.fixture
+def given(tmp_path):
+    return made(tmp_path / "in.zarr")
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_every_plane_is_filtered_as_it_would_be_alone_and_metadata_stay(tmp_path, version):
+    given, out = made(tmp_path / "in.zarr", version=version, compressors=None), tmp_path / "out.zarr"
+    assert fftfilter.filter_stack(given, out, BLUR, output="keep") == 6
+    np.testing.assert_array_equal(level(out)[...], alone(PLANES, output="keep"))
+    was, now = attributes(given), attributes(out)
+    (before,), (after,) = was["multiscales"], now["multiscales"]
+    assert now["omero"] == was["omero"]
+    assert (after["name"], after["axes"], after["type"]) == (before["name"], before["axes"], "mean")
+    assert after["datasets"] == before["datasets"]
+    assert "metadata" not in after
+    assert zarr.open_group(out, mode="r").attrs["own"] == 7
+    assert (level(out).chunks, level(out).compressors, level(out).dtype) == ((1, 1, 8, 8), (), np.uint16)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "out.zarr"]
+
+
+def test_the_pyramid_has_the_means_of_2_x_2(given, tmp_path):
+    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep")
+    fine = level(tmp_path / "out.zarr")[...].astype(np.float64)
+    means = fine.reshape(2, 3, 6, 2, 5, 2).mean(axis=(3, 5))
+    np.testing.assert_array_equal(level(tmp_path / "out.zarr", 1)[...], np.rint(means))
+
+
+def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice():
+    fine = np.arange(15, dtype=np.float32).reshape(5, 3)
+    fine[:2, :2], fine[2, 0] = np.nan, np.nan
+    wanted = [[np.nan, (2 + 5) / 2], [(7 + 9 + 10) / 3, (8 + 11) / 2], [12.5, 14]]
+    np.testing.assert_array_equal(ome_zarr._halved(fine), np.array(wanted, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "output", "wanted"),
+    [(">u2", "keep", ">u2"), ("i4", "keep", "i4"), ("f8", "keep", "f4"), ("u1", "real", "f4")],
+)
+def test_samples_keep_their_type_where_the_output_has_it(tmp_path, dtype, output, wanted):
+    array = (PLANES[0] // 32).astype(dtype)
+    fftfilter.filter_stack(made(tmp_path / "in.zarr", array, "0.4"), tmp_path / "out.zarr", BLUR, output=output)
+    assert level(tmp_path / "out.zarr").dtype == wanted
+    attributes(tmp_path / "out.zarr")
+
+
+def test_chunks_and_shards_of_several_planes_become_those_of_one(tmp_path):
+    coding = {"chunks": (1, 2, 4, 4), "shards": (2, 4, 8, 8)}
+    fftfilter.filter_stack(made(tmp_path / "in.zarr", **coding), tmp_path / "out.zarr", BLUR, output="keep")
+    made_, out = level(tmp_path / "in.zarr"), level(tmp_path / "out.zarr")
+    assert (out.chunks, out.shards, out.compressors) == ((1, 1, 4, 4), (1, 1, 8, 8), made_.compressors)
+    np.testing.assert_array_equal(out[...], alone(PLANES, output="keep"))
+
+
+def test_the_unit_of_the_axes_is_a_pixel_size(given, tmp_path, run):
+    for name, radius in ("a", "2um"), ("b", "4px"):
+        code, _, said = run("lowpass", "-v", "--radius", radius, given, tmp_path / f"{name}.zarr")
+        assert code == 0, said
+        assert ("pixel size 0.5 um from the file's axes" in said) == (name == "a")
+    np.testing.assert_array_equal(level(tmp_path / "a.zarr")[...], level(tmp_path / "b.zarr")[...])
+    unitless = made(tmp_path / "no.zarr", unit=None)
+    assert "says no pixel size" in run("lowpass", "--radius", "2um", unitless, tmp_path / "c.zarr")[2]
+
+
+def test_a_coarser_level_is_filtered_with_its_own_pixel_size_and_place(tmp_path, run):
+    given = made(tmp_path / "in.zarr", levels=3, translation=[3.0, 4.0])
+    code, _, said = run("lowpass", "-v", "--level", "1", "--radius", "4um", given, tmp_path / "out.zarr")
+    assert (code, "pixel size 1 um" in said) == (0, True)
+    assert level(tmp_path / "out.zarr").shape == (2, 3, 6, 5)
+    datasets = attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]
+    steps = [[step[step["type"]][-2:] for step in each["coordinateTransformations"]] for each in datasets]
+    assert steps == [[[1, 1], [3, 4]], [[2, 2], [3.5, 4.5]]]
+    assert (
+        "has 3 levels, counted from 0, and no level 3" in run("lowpass", "--level", "3", given, tmp_path / "x.zarr")[2]
+    )
+
+
+def test_one_scale_for_all_planes_and_what_viewers_show_of_it(given, tmp_path, run):
+    assert run("highpass", "--scale", "stack", "--verify", given, tmp_path / "out.zarr")[0] == 0
+    planes = level(tmp_path / "out.zarr")[...]
+    assert (planes.max(axis=(2, 3)) == 65535).sum() == 1
+    (channel,) = attributes(tmp_path / "out.zarr")["omero"]["channels"]
+    middle = planes.reshape(-1, 12, 10)[3]
+    assert channel["window"] == {"min": middle.min(), "start": middle.min(), "max": middle.max(), "end": middle.max()}
+
+
+def test_planes_are_compared_drawn_and_written_into_other_files(given, tmp_path, run):
+    code, out, _ = run("lowpass", "--verify", "--preview", tmp_path / "p.png", given, tmp_path / "out.zarr")
+    assert (code, "off by at most 0 of 65535 levels, in 0 of 720 samples" in out.decode()) == (0, True)
+    assert (
+        run("lowpass", given, tmp_path / "out.tif")[0]
+        == run("lowpass", "--pages", "2", given, tmp_path / "o.png")[0]
+        == 0
+    )
+    np.testing.assert_array_equal(
+        fftfilter.images.read(tmp_path / "o.png").planes[0], level(tmp_path / "out.zarr")[0, 1]
+    )
+    pages = fftfilter.images.opened(fftfilter.images.raw(tmp_path / "out.tif"), "out.tif")
+    assert (len(pages), pages.read(0).metadata.pixel_size.across) == (6, pytest.approx(0.5e-6))
+
+
+def test_a_recipe_knows_the_level(given, tmp_path, run):
+    assert run("lowpass", "--level", "1", "--save-recipe", tmp_path / "r.json", given, tmp_path / "a.zarr")[0] == 0
+    assert json.loads((tmp_path / "r.json").read_text())["level"] == 1
+    assert run("apply", tmp_path / "r.json", f"{given}/", f"{tmp_path}/b.zarr/")[0] == 0
+    assert files(tmp_path / "a.zarr") == files(tmp_path / "b.zarr")
+
+
+# Runs that end early
+
+
+def ending_after(monkeypatch, count, error=KeyboardInterrupt):
+    """Let a run end once some planes are written."""
+    add, left = ome_zarr.ZarrSink.add, iter([None] * count)
+
+    def limited(sink, encoded):
+        if next(left, 0) == 0:
+            raise error
+        add(sink, encoded)
+        sink._note()
+
+    monkeypatch.setattr(ome_zarr.ZarrSink, "add", limited)
+
+
+def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_planes_alone(
+    given, tmp_path, monkeypatch, run
+):
+    assert run("lowpass", given, tmp_path / "whole.zarr")[0] == 0
+    out, partial, written = tmp_path / "out.zarr", tmp_path / "out.zarr.partial", []
+    with monkeypatch.context() as patched:
+        ending_after(patched, 2)
+        code, _, said = run("lowpass", given, out)
+    assert (code, out.exists(), "out.zarr.partial has the planes that are done" in said) == (130, False, True)
+    assert "ome" not in zarr.open_group(partial, mode="r").attrs
+    assert run("lowpass", "--radius", "3", given, out)[0] == 2  # other settings
+    with (partial / ".fftfilter-done").open("a") as journal:
+        journal.write("00000")  # of a line that a killed run did not finish
+    write = ome_zarr.ZarrSink._write
+    monkeypatch.setattr(ome_zarr.ZarrSink, "_write", lambda *each: written.append(each[1]) or write(*each))
+    assert run("lowpass", given, out)[0] == 0
+    assert sorted(written) == [(0, 2), (1, 0), (1, 1), (1, 2)]
+    assert files(out) == files(tmp_path / "whole.zarr")
+    assert not partial.exists()
+
+
+def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeypatch, run):
+    with monkeypatch.context() as patched:
+        ending_after(patched, 2)
+        run("lowpass", given, tmp_path / "out.zarr")
+    zarr.open_group(given, mode="r+")["0"][0, 0] = 5
+    code, _, said = run("lowpass", given, tmp_path / "out.zarr")
+    assert (code, "is unfinished, but of another input or other settings: remove it" in said) == (2, True)
+
+
+def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
+    ending_after(monkeypatch, 1, OSError(errno.ENOSPC, "x"))
+    code, _, said = run("lowpass", given, tmp_path / "out.zarr")
+    assert (code, "out.zarr: cannot be written: no space left on device; free some space" in said) == (1, True)
+    assert "the same command goes on" in said
+
+
+def test_a_run_that_writes_no_plane_leaves_nothing(given, tmp_path, monkeypatch, run):
+    ending_after(monkeypatch, 0)
+    assert run("lowpass", given, tmp_path / "out.zarr")[0] == 130
+    assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
+
+
+def test_nothing_that_exists_is_overwritten(given, tmp_path):
+    before = files(given)
+    (tmp_path / "old.zarr").mkdir()
+    (tmp_path / "out.zarr.partial").mkdir()
+    (tmp_path / "out.zarr.partial" / "mine.txt").write_text("mine")
+    for out, error in (
+        ("in.zarr", WriteError),
+        ("old.zarr", WriteError),
+        ("in.zarr/x.zarr", ParameterError),
+        ("out.zarr", ParameterError),
+    ):
+        with pytest.raises(error, match=r"exists|lies in IN|is unfinished"):
+            fftfilter.filter_stack(given, tmp_path / out, BLUR)
+    assert (files(given), (tmp_path / "out.zarr.partial" / "mine.txt").read_text()) == (before, "mine")
+
+
+# Faults
+
+
+def changed(folder, file, change):
+    """Change the JSON of a file of a Zarr."""
+    content = json.loads((folder / file).read_text())
+    change(content)
+    (folder / file).write_text(json.dumps(content))
+
+
+def ome_of(content):
+    return content["attributes"]["ome"]
+
+
+def dataset(content):
+    return ome_of(content)["multiscales"][0]["datasets"][0]
+
+
+FAULTS = {
+    "is OME-Zarr 0.6; save it as 0.4 or 0.5": ("zarr.json", lambda its: ome_of(its).update(version="0.6")),
+    "a Zarr without multiscales; give the folder of one": ("zarr.json", lambda its: its["attributes"].pop("ome")),
+    "is no image but a plate": ("zarr.json", lambda its: its["attributes"].update(ome={"plate": {}})),
+    "has labels, which number objects": ("zarr.json", lambda its: ome_of(its).update({"image-label": {}})),
+    "level 0 lies outside of it, at '../../x'": ("zarr.json", lambda its: dataset(its).update(path="../../x")),
+    "level 0 is no array with the axes c, z, y, x": ("zarr.json", lambda its: dataset(its).update(path="/9")),
+    "cannot be decoded (coordinateTransformations of": (
+        "zarr.json",
+        lambda its: dataset(its)["coordinateTransformations"][0].update(scale=[0] * 4),
+    ),
+    "cannot be decoded (list index out of range)": ("zarr.json", lambda its: ome_of(its).update(multiscales=[])),
+    "samples of complex64 are no picture": (
+        "0/zarr.json",
+        lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
+    ),
+    "pixels to decode, too many for": ("0/zarr.json", lambda its: its.update(shape=[10**9, 3, 12, 10])),
+    "its chunks take": (
+        "0/zarr.json",
+        lambda its: its["chunk_grid"]["configuration"].update(chunk_shape=[1, 1, 10**7, 10**7]),
+    ),
+}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_metadata_that_are_damaged_or_hostile_have_one_clear_line(given, tmp_path, said):
+    changed(given, *FAULTS[said])
+    with pytest.raises((ReadError, TooLargeError)) as caught:
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(f"{given}: ")
+    assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
+
+
+@pytest.mark.parametrize("deep", [1000, 100_000])
+def test_deep_json_is_refused(given, tmp_path, deep):
+    text = (given / "zarr.json").read_text()
+    (given / "zarr.json").write_text(text.replace('"cells"', "[" * deep + "]" * deep))
+    with pytest.raises(ReadError, match="recursion"):
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+
+
+def test_links_are_refused_and_a_damaged_chunk_has_its_plane(given, tmp_path):
+    (chunk := given / "0" / "c" / "1" / "2" / "0" / "0").write_bytes(b"x")
+    with pytest.raises(ReadError, match=r"in\.zarr, plane 6: cannot be decoded"):
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+    chunk.unlink()
+    chunk.symlink_to("/dev/zero")
+    with pytest.raises(ReadError, match="0/c/1/2/0/0 is a link or no file"):
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+
+
+def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
+    for words in ["--pages=1"], ["--strip"], ["--compression=lzw"], ["--embed-recipe"], ["--preserve-times"]:
+        code, _, said = run("lowpass", *words, given, tmp_path / "out.zarr")
+        assert (code, f"is an OME-Zarr: leave {words[0].partition('=')[0]} out" in said) == (2, True)
+    (tmp_path / "x.zarr").mkdir()
+    assert "x.zarr: is no group of a Zarr" in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
+    fftfilter.images.write(fftfilter.images.Picture(PLANES[0, :1], None, 65535, "PNG"), tmp_path / "x.png")
+    assert "cannot write .zarr files" in run("lowpass", tmp_path / "x.png", tmp_path / "out.zarr")[2]
+    assert (
+        "is no OME-Zarr, and has no level 0"
+        in run("lowpass", "--level", "0", tmp_path / "x.png", tmp_path / "y.png")[2]
+    )
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "x.png", "x.zarr"]
+
+
+def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr.storage", None)
+    with pytest.raises(ReadError, match=r"OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
