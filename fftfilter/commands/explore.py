@@ -262,7 +262,9 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
     for kind in kinds:
         defaults = {each.name: each.default for each in COMMANDS[kind.name].params}
         options[kind.name] = {
-            name: defaults[name] for name in (*kind.parameters, *kind.searches, *of_all) if name != kind.name
+            name: defaults[name]
+            for name in (*kind.parameters, *kind.searches, *of_all)
+            if name in defaults and name != kind.name
         }
     return options
 

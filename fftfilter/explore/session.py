@@ -14,21 +14,26 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import images
+from ..analysis.fit import fitted
 from ..analysis.found import Peak
 from ..analysis.power import Spectrum
-from ..analysis.search import AutoNotches
+from ..analysis.screens import screens_of
+from ..analysis.search import AutoNotches, notches
+from ..descreen_filter import opponent
 from ..errors import FftfilterError, ParameterError
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
+from ..transfer.peaks import Notch
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
+from ..work.recipe import Recipe
 from .shown import FilePage, levels
 
 # Pages that are kept: one that is drawn, one that is filtered.
@@ -77,6 +82,17 @@ class Worker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
+class Measured(NamedTuple):
+    """What a recipe does to a page."""
+
+    asked: Transfer
+    """Its transfer function, with notches for the waves that were found."""
+    transfer: Transfer
+    """The same with the gains that follow from the page; the screens of colors are those of opponent channels."""
+    note: str
+    """What was found, in words."""
+
+
 class Session:
     """The open file, and the place of its output; ``device`` filters it. Threads may share it.
 
@@ -95,8 +111,8 @@ class Session:
         self._lock = threading.RLock()
         self._pages: dict[int, FilePage] = {}
         self._mean: Spectrum | None = None
-        self.found_waves: dict[AutoNotches, list[Peak]] = {}
-        """Those that have been searched for, see :meth:`waves`."""
+        self._waves: dict[AutoNotches, list[Peak]] = {}
+        self._measured: dict[tuple[Any, ...], Measured] = {}
         self.target = target or self._proposed(folder)
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
         """The only folder that a page may write into."""
@@ -134,13 +150,42 @@ class Session:
 
     def waves(self, auto: AutoNotches) -> list[Peak]:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
-        if auto not in self.found_waves:
+        if auto not in self._waves:
             if self._mean is None:
                 is_page, mean_of = self.pages == 1, partial(spectrum_of, device=self.device, check=check)
                 self._mean = self.page(0).spectrum if is_page else mean_of(self._found)
             check()
-            self.found_waves[auto] = auto.peaks(self._mean)[0]
-        return self.found_waves[auto]
+            self._waves[auto] = auto.peaks(self._mean)[0]
+        return self._waves[auto]
+
+    def is_measured(self, recipe: Recipe, number: int) -> bool:
+        """Whether :meth:`measured` has nothing to look for in the picture."""
+        return not (recipe.auto or recipe.transfer.is_fitted) or self._key(recipe, number) in self._measured
+
+    def measured(self, recipe: Recipe, number: int) -> Measured:
+        """Return what a recipe does to a page; raises ParameterError, and as checks do."""
+        if (key := self._key(recipe, number)) in self._measured:
+            return self._measured[key]
+        asked, page, note = self.for_pixels(recipe.transfer), self.page(number), ""
+        if recipe.auto:
+            asked *= notches(self.waves(recipe.auto), recipe.auto.shape, recipe.edges)
+        waves = [part for part in asked.parts if isinstance(part, Notch)]
+        made = Transfer(tuple(part for part in asked.parts if part not in waves))
+        if recipe.method == "descreen":
+            screens, note = screens_of(opponent(page.planes(1)), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
+            made = screens or Transfer(())
+        elif made.is_fitted:
+            kinds = {part.kind for part in made.parts if part.is_fitted}
+            made = fitted(asked, page.planes(1), page.picture.maxval, by_channel=not recipe.mode.is_scaled)
+            made = Transfer(tuple(part for part in made.parts if not isinstance(part, Notch)))
+            note = ", ".join(str(part) for part in made.parts if part.kind in kinds)
+        found = Measured(asked, made * Transfer(tuple(waves)), note)
+        if recipe.auto or asked.is_fitted:
+            self._measured[key] = found
+        return found
+
+    def _key(self, recipe: Recipe, number: int) -> tuple[Any, ...]:
+        return recipe.transfer, recipe.method, recipe.auto, recipe.edges, recipe.mode.is_scaled, number
 
     def number(self, text: str, unit: str, pixel_size: str) -> dict[str, Any]:
         """Return the cutoff that a text means beside a unit: a unit in the text goes first. Raises ParameterError."""
