@@ -260,7 +260,9 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
     of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
     options = {}
     for kind in kinds:
-        defaults = {each.name: each.default for each in COMMANDS[kind.name].params}
+        params = COMMANDS[kind.name].params
+        # That of an option without one is an object of click's.
+        defaults = {each.name: each.default if isinstance(each.default, str | int | float) else None for each in params}
         options[kind.name] = {
             name: defaults[name]
             for name in (*kind.parameters, *kind.searches, *of_all)

@@ -236,7 +236,7 @@ class Session:
             "maxval": picture.maxval,
             "units": self.units(),
             "shapes": takes,
-            "commands": {name: list(options) for name, options in filters.items()},
+            "commands": filters,
             "outputs": list(MODES),
             "scaled": list(SCALED),
             "edges": list(EDGES),

@@ -2,15 +2,16 @@
 
 import { cover } from "./frame.js";
 import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
-import { choiceField, cutoffField, notchList, textField } from "./fields.js";
-import { groupsOf } from "./groups.js";
+import { choiceField, cutoffField, notchList, sliderField, textField } from "./fields.js";
+import { groupsOf, strengthField } from "./groups.js";
 import { presetsOf } from "./presets.js";
-import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
+import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, takesNotches, WAYS_OF_DOTS, withCommand } from "./settings.js";
 import { isCurrent, WHOLE } from "./state.js";
 import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
+const DETAIL = { ends: { min: 0, max: 100 }, usual: 0, unit: "%", words: ["cleanest", "only the dots go"] };
 /** Words for values of the program; one that is new stands for itself. */
 const WORDS = {
   lowpass: "Low-pass",
@@ -18,6 +19,8 @@ const WORDS = {
   bandpass: "Band-pass",
   bandstop: "Band-stop",
   notch: "Notches",
+  wiener: "Noise (Wiener)",
+  descreen: "Screen of a print",
   keep: "Keep the mean",
   signed: "Signed, 0 is gray",
   real: "Values, as floats",
@@ -62,14 +65,20 @@ export function choicesOf(store, page, { focusNotch }) {
   const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
-  const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
+  const takesOption = (name) => (settings) => name in page.commands[settings.command];
+  const usualOf = (name) => (settings) => page.commands[settings.command][name];
+  const outputField = () => choiceField(store, "output", "Gray levels", worded(facts().outputs), usualOf("output"));
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
   const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
+  const ways = segments("What is removed", { descreen: "A print's screen", waves: "Waves, one by one" }, (way) =>
+    store.ask({ settings: WAYS_OF_DOTS[way] }),
+  );
+  const isDescreen = (s) => s.command === "descreen";
   /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
   /** @type {Field[]} */
   const fields = [
     [
-      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), (command) =>
+      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), undefined, (command) =>
         withCommand(store.state.asked.settings, command, facts()),
       ),
       (s, goal) => goal === "hand",
@@ -80,7 +89,7 @@ export function choicesOf(store, page, { focusNotch }) {
     [choiceField(store, "shape", "Shape", worded(shapes, "ideal")), isPass],
     [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
-    [outputField(worded(facts().outputs)), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
+    [outputField(), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
     [
       {
         root: div("f", span("lb", "Stripes are"), turn.root),
@@ -91,8 +100,12 @@ export function choicesOf(store, page, { focusNotch }) {
     [angle, (s) => s.command === "stripes"],
     [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
     [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
+    [{ root: ways.root, draw: ({ asked: { settings } }) => ways.draw(settings.auto ? "waves" : "descreen") }, (s, goal) => goal === "dots"],
+    [strengthField(store), isDescreen],
+    [sliderField(store, "keep_detail", "Keep detail", DETAIL), isDescreen],
+    [textField(store, "noise", "Noise", { placeholder: "auto", type: "number", suffix: "of 255" }), (s) => s.command === "wiener"],
     [groupsOf(store, page), (s) => s.auto],
-    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
+    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto && takesNotches(s, page.commands)],
     [choiceField(store, "shape", "Shape", worded(shapes, "gaussian")), (s, goal) => s.command === "notch" && goal === "hand"],
     [
       textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
@@ -101,11 +114,11 @@ export function choicesOf(store, page, { focusNotch }) {
   ];
   /** @type {Field[]} */
   const others = [
-    [choiceField(store, "edges", "Edges", worded(facts().edges)), () => true],
-    [outputField(worded(facts().outputs, "keep")), (s) => !isPass(s)],
-    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
+    [choiceField(store, "edges", "Edges", worded(facts().edges), usualOf("edges")), takesOption("edges")],
+    [outputField(), (s) => !isPass(s) && takesOption("output")(s)],
+    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? usualOf("output")(s))],
     [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
-    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
+    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && takesOption("stripes")(s)],
   ];
   const pages = para("mute small");
   const summary = span("mute small cut");
@@ -135,7 +148,7 @@ export function choicesOf(store, page, { focusNotch }) {
       put(field.root, { hidden: !isShown });
       if (isShown) field.draw(state, got);
     }
-    put(summary, { text: otherWords(asked.settings) });
+    put(summary, { text: otherWords(asked.settings, page.commands) });
     put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
     code.draw(state, got);
   };

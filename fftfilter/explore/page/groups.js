@@ -1,47 +1,30 @@
 /** Automatic removal: its strength, and what it found, as groups that are removed or stay. */
 
 import { button, div, h, list, para, put, span, svg } from "./dom.js";
-import { hintOf } from "./fields.js";
+import { sliderField } from "./fields.js";
 import { isSame } from "./outlines.js";
 import { rounded } from "./settings.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
-const WEAKEST = 10;
-const STRONGEST = 45;
+export const USUAL_STRENGTH = 18;
 const COLORS = ["red", "green", "blue"];
 /** Rows before they fold. */
 const MOST = 8;
 
 /** @param {import("./state.js").Store} store */
 export function groupsOf(store, { units, facts }) {
-  const number = h("input", { "aria-label": "Strength", inputmode: "decimal", name: "strength" });
-  const ends = { min: String(WEAKEST), max: String(STRONGEST), step: "0.5", dir: "rtl" };
-  const slider = h("input", { type: "range", ...ends, "aria-label": "Strength, slider" });
   const marks = h("div", { class: "marks", "aria-hidden": "true" });
-  const hint = hintOf("strength", number);
-  const strength = div(
-    "f",
-    span("lb", "Strength"),
-    span("unit", number, span("", "dB")),
-    slider,
-    marks,
-    div("w s row mute small", span("", "only the strongest"), span("sp"), span("", "weak ones, too")),
-    hint.root,
-  );
+  const strength = strengthField(store, marks);
   const rows = h("ul", { class: "grp" });
   const more = button("link small", [], null);
   const note = para("mute");
-  const root = div("part", strength, note, rows, more);
+  const root = div("part", strength.root, note, rows, more);
   let isLong = false;
   more.onclick = () => {
     isLong = !isLong;
     rows.listed = null;
     store.changed();
   };
-  slider.oninput = () => store.set({ strength: Number(slider.value) }, { drag: true });
-  slider.onchange = () => store.commit();
-  number.onchange = () => store.set({ strength: number.value.trim() });
-  number.onkeydown = (event) => event.key === "Enter" && number.onchange();
 
   const keep = (peak, isRemoved) => {
     const kept = (store.state.asked.settings.keep ?? []).filter((each) => !isSame(each, peak));
@@ -76,15 +59,11 @@ export function groupsOf(store, { units, facts }) {
     const { settings } = state.asked;
     put(root, { hidden: !settings?.auto });
     if (!settings?.auto) return;
-    const wrong = hint.draw(state, got);
-    if (document.activeElement !== number) put(number, { value: String(settings.strength) });
-    put(slider, { value: String(settings.strength) });
-    const part = (value) => 100 * (1 - (Math.min(STRONGEST, Math.max(WEAKEST, value)) - WEAKEST) / (STRONGEST - WEAKEST));
-    slider.style.setProperty("--v", `${part(settings.strength)}%`);
+    const wrong = strength.draw(state, got);
     const faint = (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []).map((peak) => peak.strength_db);
     list(
       marks,
-      faint.map((db) => [part(db).toFixed(1), db >= settings.strength]),
+      faint.map((db) => [strength.part(db).toFixed(1), db >= (settings.strength ?? USUAL_STRENGTH)]),
       ([left, on]) => {
         const mark = h("i", { class: on ? "on" : null });
         mark.style.left = `${left}%`;
@@ -105,6 +84,16 @@ export function groupsOf(store, { units, facts }) {
   };
   return { root, draw };
 }
+
+/** How far waves stand out, in dB: the slider goes from the strongest on its left to weak ones. */
+export const strengthField = (store, marks = null) =>
+  sliderField(store, "strength", "Strength", {
+    ends: { min: 10, max: 45, step: 0.5, dir: "rtl" },
+    usual: USUAL_STRENGTH,
+    unit: "dB",
+    words: ["only the strongest", "weak ones, too"],
+    marks,
+  });
 
 /** A small drawing of where a group is in the spectrum. */
 function miniOf(peak) {

@@ -3,7 +3,7 @@
 import { button, div, fold, h, icon, list, para, put, segments, span, svg } from "./dom.js";
 import { cutoffField } from "./fields.js";
 import { cover } from "./frame.js";
-import { cutoffsOf, withCommand } from "./settings.js";
+import { cutoffsOf, takesNotches, withCommand } from "./settings.js";
 import { angleOf, brief, lengthOf } from "./units.js";
 
 /** The steps: which results of the pipeline belong to each, the one that is shown, and a drawing. */
@@ -187,7 +187,8 @@ export function waveOf(store, { facts }) {
     const { settings } = store.state.asked;
     const notch = store.state.view.wave;
     const isNotch = settings?.command === "notch" && !settings.auto;
-    if (settings && !settings.auto && !isNotch) store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
+    if (settings && !isNotch && takesNotches(settings, facts().commands) && !settings.auto)
+      store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
     else store.ask({ goal: "hand", settings: { command: "notch", edges: settings?.edges, at: [...(isNotch ? (settings.at ?? []) : []), notch] } });
     store.look({ way: "filter", wave: null });
   };

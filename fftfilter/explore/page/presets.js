@@ -31,7 +31,7 @@ function kept() {
 export async function chosenOf(start, file) {
   const number = (text, unit) => get(address("number", { text, unit, file, pixel_size: start.options.pixel_size }));
   const settings = await settingsOf(start, number);
-  return { goal: settings.auto ? "dots" : "hand", settings };
+  return { goal: settings.auto || settings.command === "descreen" ? "dots" : "hand", settings };
 }
 
 /** @param {import("./state.js").Store} store */

@@ -7,12 +7,16 @@ import { brief, cutoffAt, textOf } from "./units.js";
 
 const CUTOFFS = ["radius", "inner", "outer", "spare"];
 const PASSES = ["lowpass", "highpass", "bandpass", "bandstop"];
+/** The two ways to remove dots. */
+export const WAYS_OF_DOTS = { descreen: { command: "descreen" }, waves: { command: "notch", auto: true, strength: 18, edges: "mirror" } };
 export const isPass = (settings) => PASSES.includes(settings?.command);
 export const isBand = (settings) => settings?.command.startsWith("band");
 
 /** Return the names of the cutoffs that a filter has. */
 export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : isPass(settings) ? ["radius"] : []);
 
+/** Return whether a filter takes notches by hand. */
+export const takesNotches = (settings, commands) => notchesName(settings) in commands[settings.command];
 /** Return the name of the notches in a command. */
 export const notchesName = (settings) => (settings.command === "notch" ? "at" : "notch");
 
@@ -27,8 +31,8 @@ export const GOALS = [
     short: "Dots",
     name: "Remove dots or moire",
     about: "of prints, screens, fabric",
-    text: "Takes out patterns that repeat. Untick what belongs to the picture.",
-    begin: () => ({ command: "notch", auto: true, strength: 18, edges: "mirror" }),
+    text: "Takes out patterns that repeat: the screen of a print with what it leaves, or each wave that is found.",
+    begin: () => ({ command: "descreen" }),
   },
   {
     id: "stripes",
@@ -99,10 +103,10 @@ const waveText = ({ fx, fy }) => `${fx},${fy}`;
 /** Return the place of a wave with the digits that the page gives it; a recipe may have more. */
 export const rounded = ({ fx, fy }) => ({ fx: Number(fx.toFixed(5)), fy: Number(fy.toFixed(5)) });
 
-/** Return the options of a request. @param {any} settings @param {Record<string, string[]>} commands */
+/** Return the options of a request. @param {any} settings @param {Record<string, object>} commands  with their defaults */
 export function optionsOf(settings, commands) {
   const options = {};
-  for (const name of commands[settings.command] ?? []) {
+  for (const name in commands[settings.command]) {
     const value = settings[name];
     if (value === undefined || value === null || value === "" || value === false) continue;
     if (CUTOFFS.includes(name) || (name === "width" && typeof value === "object")) options[name] = textOf(value);
@@ -137,7 +141,7 @@ export async function settingsOf({ command, options }, number) {
         settings[name].push({ fx: Number(fx), fy: Number(fy), ...(width ? { width: await read(width) } : {}) });
       }
     } else if (name === "keep") settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
-    else settings[name] = ["angle", "stripes", "strength", "harmonics", "order"].includes(name) ? Number(value) : value;
+    else settings[name] = ["angle", "stripes", "strength", "keep_detail", "harmonics", "order"].includes(name) ? Number(value) : value;
   }
   return settings;
 }
@@ -149,8 +153,8 @@ export function requestOf({ number, asked }, commands) {
 }
 
 /** Return in a few words what is set besides. @param {Record<string, any>} settings */
-export function otherWords({ edges = "wrap", output, pixel_size, scale }) {
-  const words = [edges === "mirror" ? "edges mirrored" : "edges wrapped"];
+export function otherWords({ command, edges, output, pixel_size, scale }, commands) {
+  const words = [(edges ?? commands[command].edges) === "wrap" ? "edges wrapped" : "edges mirrored"];
   if (output) words.push(output);
   if (scale) words.push(`scale ${scale}`);
   if (pixel_size) words.push(pixel_size);
