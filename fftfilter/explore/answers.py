@@ -10,7 +10,7 @@ import json
 import shlex
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ..filters import Filter
 from ..filters.description import DEFAULTS
-from ..images.picture import MAXVAL_OF
+from ..images.picture import MAXVAL_OF, Depth
 from ..output.modes import AUTO, MODES, STACK, Auto
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
-from ..transfer.saved import text_of
+from ..transfer.saved import folder_of, text_of
+from ..work.opened import Frame
 from ..work.saved import to_json
 from .session import Worker
 from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
@@ -112,12 +113,15 @@ class Answers(Worker):
         output = "real" if request.removed else _looked_at(recipe.output, tuned)
         # Filters that keep the gray levels have no such options.
         own = {"output": output, "scale": None if request.removed else recipe.scale} if recipe.how.has_outputs else {}
+        region = recipe.region
+        if request.marked and level > 1:
+            region = request.marked.reduced(level, *planes.shape[1:])
         filter_ = self._filter(
             recipe.how.maker(), planes.shape, tuned, {**recipe.options, **own, "device": session.device}
         )
         if request.removed:
-            values = filter_(planes, channel_axis=0)
-            made = around_gray(np.subtract(planes, values, dtype=np.float32))
+            lost = np.subtract(planes, filter_(planes, channel_axis=0), dtype=np.float32)
+            made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
         else:
             # While something is dragged, values that were filled once are filtered.
             holes = page.holes if request.rest else None
@@ -129,6 +133,10 @@ class Answers(Worker):
                 white = picture.maxval
                 made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
+            if region:
+                depth = Depth(made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
+                read = Frame(replace(picture, planes=planes, maxval=white), depth, tuned, holes)  # type: ignore[arg-type]
+                made = region.blended(read, made, is_values=False)
         return Answer(request, session, page, measured, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(
@@ -177,7 +185,8 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "id": request.id,
         "command": command_line(request.words, session.source, session.target),
         "python": python_call(answer),
-        "recipe": text_of(to_json(recipe)),
+        "recipe": text_of(to_json(recipe, folder_of(session.target))),
+        "mask": request.mask(session),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(shown, *page.size),
         "histogram": None if request.removed else histogram(answer.planes, between, holes),
@@ -207,9 +216,15 @@ def python_call(answer: Answer) -> str:
     options = {**own, **recipe.options, "device": session.device}
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
     imports = "from fftfilter import {}, transfer as H\n\n"
-    if session.pages > 1 and not recipe.how.has_outputs:
-        return f"# {kind} takes one picture after the other: use the command for a file of several pages"
-    if session.pages > 1:
+    is_of_files = session.pages > 1 or recipe.region is not None
+    if is_of_files and not recipe.how.has_outputs:
+        return f"# {kind} takes one picture after the other, and all of it: use the command"
+    if recipe.region:
+        (area,) = recipe.region.areas
+        made += (
+            f", {area.what}={area.text if not area.mask else area.file['file']!r}, feather={recipe.region.feather:g}"
+        )
+    if is_of_files:
         names = f"{session.source!r}, {session.target!r}"
         return f"{imports.format('filter_stack')}filter_stack({names}, {transfer!r}{made})"
     has_colors = len(picture.planes) > 1

@@ -117,7 +117,7 @@ class Session:
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
         """The only folder that a page may write into."""
         self.opened = os.stat(source)  # noqa: PTH116  likewise
-        self._size, first = self.page(0).size, self.page(0).picture
+        self.size, first = self.page(0).size, self.page(0).picture
         # For the size of its pixels, which one sample is enough to keep.
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
@@ -129,8 +129,8 @@ class Session:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 picture = self._found.read(number) if isinstance(self._found, images.Pages) else self._found
                 page = FilePage(picture, self.device, USUAL.holes(picture, self.source))
-                if number and page.size != self._size:
-                    (height, width), first = page.size, self._size
+                if number and page.size != self.size:
+                    (height, width), first = page.size, self.size
                     raise ParameterError(
                         f"page {number + 1} has {width} x {height} pixels, the first one {first[1]} x {first[0]}: look "
                         "at it in a file of its own"
@@ -208,7 +208,7 @@ class Session:
         sides = self._first.metadata.pixel_size if self._first.metadata else None
         meters = parse_pixel_size(pixel_size) if pixel_size else sides.across if sides else None
         known = radius.with_pixel(meters) if meters else radius
-        return known.bins(*self._size) / min(self._size)
+        return known.bins(*self.size) / min(self.size)
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function resolved by the size of the file's pixels; raises ParameterError."""
@@ -216,7 +216,7 @@ class Session:
 
     def described(self, start: dict[str, Any], filters: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the file's properties for the page; ``start`` is its first request, ``filters`` are the commands."""
-        (height, width), picture = self._size, self._first
+        (height, width), picture = self.size, self._first
         sides = picture.metadata.pixel_size if picture.metadata else None
         size = None
         if sides and not isinstance(sides.across, Angle):

@@ -4,8 +4,9 @@ import { cover } from "./frame.js";
 import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, sliderField, textField } from "./fields.js";
 import { groupsOf, strengthField } from "./groups.js";
+import { regionOf } from "./region.js";
 import { presetsOf } from "./presets.js";
-import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, takesNotches, WAYS_OF_DOTS, withCommand } from "./settings.js";
+import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, regionIn, requestOf, takesNotches, WAYS_OF_DOTS, withCommand } from "./settings.js";
 import { isCurrent, WHOLE } from "./state.js";
 import { frequencyOf } from "./units.js";
 
@@ -38,7 +39,7 @@ export function choicesOf(store, page, { focusNotch }) {
     const goal = goalOf(id);
     const { settings } = store.state.asked;
     if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
-    else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
+    else store.ask({ goal: id, settings: { ...goal.begin(facts(), store.got.about?.value), ...regionIn(settings ?? {}) } });
     const { radius } = store.state.asked.settings;
     const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
     // A small ring is enlarged, so that it can be dragged.
@@ -71,7 +72,7 @@ export function choicesOf(store, page, { focusNotch }) {
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
   const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
   const ways = segments("What is removed", { descreen: "A print's screen", waves: "Waves, one by one" }, (way) =>
-    store.ask({ settings: WAYS_OF_DOTS[way] }),
+    store.ask({ settings: { ...WAYS_OF_DOTS[way], ...regionIn(store.state.asked.settings) } }),
   );
   const isDescreen = (s) => s.command === "descreen";
   /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
@@ -123,9 +124,10 @@ export function choicesOf(store, page, { focusNotch }) {
   const pages = para("mute small");
   const summary = span("mute small cut");
   const more = fold("", [h("b", {}, "More"), summary], div("part", ...others.map(([field]) => field.root), pages));
-  const code = codeOf(store, facts);
+  const code = codeOf(store, page);
+  const region = regionOf(store, page);
   const presets = presetsOf(store);
-  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
+  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", region.root, more, code.root));
   const root = div("body", start.root, body, div("folds", presets.root));
 
   /** @param {import("./state.js").State} state */
@@ -150,13 +152,14 @@ export function choicesOf(store, page, { focusNotch }) {
     }
     put(summary, { text: otherWords(asked.settings, page.commands) });
     put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
+    region.draw(state, got);
     code.draw(state, got);
   };
   return { root, rail, draw, choose, load: presets.load };
 }
 
 /** The command, the Python and the recipe of what is shown. Copy waits until they are those of the state. */
-function codeOf(store, facts) {
+function codeOf(store, { facts, commands }) {
   let language = "command";
   const tabs = segments("Language", { command: "Command", python: "Python", recipe: "Recipe" }, (value) => {
     language = value;
@@ -176,9 +179,15 @@ function codeOf(store, facts) {
   );
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
+    const { mask } = store.got.words;
+    if (mask) {
+      const response = await fetch("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });
+      const answer = await response.json();
+      if (answer.error) return store.say(answer.error, true);
+    }
     try {
       await navigator.clipboard.writeText(pre.textContent);
-      store.say("Copied");
+      store.say(mask ? `Copied. The shapes are in ${mask}` : "Copied");
     } catch {
       getSelection()?.selectAllChildren(pre);
       store.say("The browser does not let pages copy: the code is selected, press Ctrl+C");

@@ -159,27 +159,25 @@ export function draggable(handle, start, end = () => {}) {
   handle.addEventListener("pointercancel", release);
 }
 
-/** Call `turn(steps)` for arrow keys (1; 10 with Shift) and page keys (10), `ends(0 or 1)` for Home and End. */
-export function steppable(handle, turn, ends = (_) => {}) {
-  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
-  handle.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in steps) turn(steps[event.key] * (event.shiftKey ? 10 : 1));
-    else if (event.key === "Home" || event.key === "End") ends(event.key === "Home" ? 0 : 1);
-    else return;
+/** Call `keys[key](far)` for keys on an element itself, which nothing else hears; `far` is 10 with Shift, else 1. */
+export function listenToKeysOf(element, keys) {
+  element.addEventListener("keydown", (event) => {
+    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
     event.preventDefault();
     event.stopPropagation();
+    keys[event.key](event.shiftKey ? 10 : 1);
   });
+}
+
+/** Call `turn(steps)` for arrow keys (1; 10 with Shift) and page keys (10), `ends(0 or 1)` for Home and End. */
+export function steppable(handle, turn, ends = (_) => {}) {
+  const [more, less] = [(far) => turn(far), (far) => turn(-far)];
+  const pages = { PageUp: () => turn(10), PageDown: () => turn(-10), Home: () => ends(0), End: () => ends(1) };
+  listenToKeysOf(handle, { ArrowRight: more, ArrowUp: more, ArrowLeft: less, ArrowDown: less, ...pages });
 }
 
 /** Call `move(dx, dy)` for arrow keys, ten times as far with Shift; y goes down. */
 export function movable(element, move) {
-  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  element.addEventListener("keydown", (event) => {
-    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const far = event.shiftKey ? 10 : 1;
-    move(steps[event.key][0] * far, steps[event.key][1] * far);
-  });
+  const keys = { ArrowLeft: (far) => move(-far, 0), ArrowRight: (far) => move(far, 0), ArrowUp: (far) => move(0, -far) };
+  listenToKeysOf(element, { ...keys, ArrowDown: (far) => move(0, far) });
 }

@@ -58,6 +58,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
       else store.undo();
     } else if (event.key === "Escape" && !top.sheet.open) {
       if (saving.cancel()) event.preventDefault();
+      else if (store.state.view.tool) store.look({ tool: null });
       else if (store.state.view.wave) store.look({ wave: null });
       else if (store.state.view.way === "learn") store.look({ way: "filter" });
       else target.blur();

@@ -209,7 +209,7 @@ function addressesOf(facts, commands, look) {
     steps: (state, got) => {
       const { asked, view, number } = state;
       if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;
-      const { id, ...request } = requestOf(state, commands);
+      const { id, area, ...request } = requestOf(state, commands);
       return address("steps", { request: JSON.stringify(request) });
     },
     ...Object.fromEntries(cards),

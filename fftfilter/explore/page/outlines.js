@@ -1,6 +1,6 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
-import { children, draggable, movable, para, put, steppable, svg } from "./dom.js";
+import { children, draggable, listenToKeysOf, movable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName, rounded } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
@@ -109,14 +109,8 @@ export function outlinesOf(store, { units, facts, map, at }) {
       const { fx, fy } = all()[index];
       changed(within({ fx: fx + dx / facts().width, fy: fy + dy / facts().height }), { nudge: true });
     });
-    handle.addEventListener("keydown", (event) => {
-      const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
-      const keys = { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove };
-      if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      event.stopPropagation();
-      keys[event.key]();
-    });
+    const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
+    listenToKeysOf(handle, { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove });
     return handle;
   };
 

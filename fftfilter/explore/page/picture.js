@@ -3,6 +3,7 @@
 import { button, div, draggable, h, icon, movable, para, put, segments, span, steppable, svg } from "./dom.js";
 import { listen } from "./gestures.js";
 import { isStale, missingOf } from "./state.js";
+import { shapesOver } from "./region.js";
 import { stageOf } from "./stage.js";
 import { brief, lengthOf } from "./units.js";
 import { Placement, viewOf } from "./view.js";
@@ -36,7 +37,8 @@ export function pictureOf(store, facts, ask) {
   const copy = svg("path", { class: "line" });
   const lines = svg("svg", { class: "over", role: "group", "aria-label": "Line of the profile" }, line, copy, ...ends);
   const wait = para("wait");
-  const stage = stageOf("Picture", () => draw(store.state, store.got), lines, bar, ...tags, scale, wait);
+  const marked = shapesOver(store, facts, () => placement());
+  const stage = stageOf("Picture", () => draw(store.state, store.got), marked.root, lines, bar, ...tags, scale, wait);
   const view = viewOf(store, "picture");
   const readout = span("");
   const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
@@ -209,6 +211,7 @@ export function pictureOf(store, facts, ask) {
     const place = placement();
     put(zoom, { text: `${Math.round(100 * place.scale * devicePixelRatio)} %` });
     drawLines(state, Boolean(before) && state.view.tray === "profile");
+    marked.draw(state);
     drawScale(Boolean(before));
     drawReadout(state, got);
   }

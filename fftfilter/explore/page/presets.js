@@ -7,7 +7,7 @@
 
 import { button, div, fold, h, icon, list, put, span } from "./dom.js";
 import { address, get } from "./questions.js";
-import { settingsOf } from "./settings.js";
+import { regionIn, settingsOf } from "./settings.js";
 import { isCurrent } from "./state.js";
 
 const KEPT = "presets";
@@ -67,7 +67,7 @@ export function presetsOf(store) {
       if (start.error) throw new Error(start.error);
       const chosen = await chosenOf(start, store.state.asked.file);
       if (mine !== asked) return;
-      store.ask({ ...chosen, goal: goal ?? chosen.goal });
+      store.ask({ goal: goal ?? chosen.goal, settings: { ...regionIn(store.state.asked.settings ?? {}), ...chosen.settings } });
       store.look({ wave: null, way: "filter" });
     } catch (error) {
       store.say(error instanceof TypeError ? "fftfilter does not answer" : error.message, true);
@@ -90,7 +90,9 @@ export function presetsOf(store) {
     const old = renamed?.name ?? title;
     if (!title) return name.focus();
     if (!renamed && !isCurrent(state, got)) return;
-    const preset = { goal: state.asked.goal, recipe: got.words?.recipe, ...renamed, name: title };
+    // The part of a picture is that picture's own.
+    const { region, protect, feather, ...recipe } = renamed ? {} : JSON.parse(got.words.recipe);
+    const preset = { goal: state.asked.goal, recipe: JSON.stringify(recipe), ...renamed, name: title };
     const add = () => {
       write([preset], title, old);
       store.say(`Kept: ${title}`);

@@ -15,6 +15,10 @@ export const isBand = (settings) => settings?.command.startsWith("band");
 /** Return the names of the cutoffs that a filter has. */
 export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : isPass(settings) ? ["radius"] : []);
 
+/** Return whether a part of the picture can be filtered: its gray levels are those of the rest. */
+export const takesRegion = (settings) => ["keep", "real"].includes(settings.output ?? (isPass(settings) ? "magnitude" : "keep"));
+/** Return what settings say of the part that is filtered, which any filter can have. */
+export const regionIn = ({ shapes, outside, feather, brush } = /** @type {any} */ ({})) => ({ shapes, outside, feather, brush });
 /** Return whether a filter takes notches by hand. */
 export const takesNotches = (settings, commands) => notchesName(settings) in commands[settings.command];
 /** Return the name of the notches in a command. */
@@ -85,7 +89,7 @@ export const goalOf = (id) => GOALS.find((goal) => goal.id === id) ?? (id ? BY_H
 export function withCommand(settings, command, facts) {
   const { edges, pixel_size, notch, at, stripes } = settings ?? {};
   /** @type {import("./state.js").Settings} */
-  const next = { command, edges, pixel_size };
+  const next = { command, edges, pixel_size, ...regionIn(settings ?? {}) };
   const notches = at ?? notch;
   if (notches?.length) next[command === "notch" ? "at" : "notch"] = notches;
   if (command === "stripes") next.angle = settings?.angle ?? stripes ?? 0;
@@ -120,12 +124,12 @@ export function optionsOf(settings, commands) {
 /**
  * Return the settings of the request that the program was started with; `number(text, unit)` asks the program.
  *
- * @param {{command: string, options: Record<string, any>}} start
+ * @param {{command: string, options: Record<string, any>, area: any}} start
  * @param {(text: string, unit: string) => Promise<import("./units.js").Cutoff>} number
  */
-export async function settingsOf({ command, options }, number) {
+export async function settingsOf({ command, options, area }, number) {
   /** @type {Record<string, any> & {command: string}} */
-  const settings = { command };
+  const settings = { command, ...area };
   const read = async (text, unit = "bins") => {
     const { value, unit: own } = await number(text, unit);
     return { value, unit: own };
@@ -149,7 +153,10 @@ export async function settingsOf({ command, options }, number) {
 /** Return a request: what is to be filtered. The view is added where it is shown. @param {import("./state.js").State} state */
 export function requestOf({ number, asked }, commands) {
   const { file, page, settings } = asked;
-  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands) };
+  const { shapes, outside, feather } = settings;
+  const area =
+    outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: Number(feather) }) } : null;
+  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
 /** Return in a few words what is set besides. @param {Record<string, any>} settings */

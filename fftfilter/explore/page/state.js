@@ -11,10 +11,12 @@
  * @typedef {{file: string, page: number, goal: string | null, settings: Settings | null, wrong: Wrong | null}} Asked
  * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, both: boolean,
  *   picture: Zoom, spectrum: Zoom, channel: string, after: boolean, colors: string, removedAs: string,
- *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, lit: number | null}} View
+ *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, tool: string | null, lit: number | null}} View
  * @typedef {{zoom: number, x: number, y: number}} Zoom
  * @typedef {{number: number, asked: Asked, view: View}} State
  */
+
+import { takesRegion } from "./settings.js";
 
 /** Presses of keys in quick succession are one step back. */
 const PAUSE = 600;
@@ -36,6 +38,7 @@ const FIRST_VIEW = {
   profile: null,
   tray: "files",
   hold: false,
+  tool: null,
   lit: null,
 };
 /** What a link and a reload keep of the view, and what undo goes back over. */
@@ -196,6 +199,7 @@ export function stateOf(hash) {
 /** Return what stands for a choice that has no result yet, else null. @param {Asked} asked */
 export function missingOf({ settings }) {
   if (settings?.command === "notch" && !settings.auto && !settings.at?.length) return "Click a bright spot in the spectrum to take it out";
+  if (settings?.outside !== undefined && takesRegion(settings) && !settings.shapes?.length) return "Draw on the picture which part is meant";
   if (settings?.command === "stripes" && settings.angle === undefined) return "Choose the direction of the stripes";
   return null;
 }
