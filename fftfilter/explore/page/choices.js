@@ -4,6 +4,7 @@ import { cover } from "./frame.js";
 import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
 import { choiceField, cutoffField, notchList, sliderField, textField } from "./fields.js";
 import { groupsOf, strengthField } from "./groups.js";
+import { get } from "./questions.js";
 import { regionOf } from "./region.js";
 import { presetsOf } from "./presets.js";
 import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, regionIn, requestOf, takesNotches, WAYS_OF_DOTS, withCommand } from "./settings.js";
@@ -29,10 +30,7 @@ const WORDS = {
   mirror: "Mirrored",
 };
 
-/**
- * @param {import("./state.js").Store} store
- * @param {any} page  units and facts of the file
- */
+/** @param {import("./state.js").Store} store @param {any} page  units and facts of the file */
 export function choicesOf(store, page, { focusNotch }) {
   const { facts } = page;
   const choose = (id) => {
@@ -180,10 +178,10 @@ function codeOf(store, { facts, commands }) {
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
     const { mask } = store.got.words;
-    if (mask) {
-      const response = await fetch("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });
-      const answer = await response.json();
-      if (answer.error) return store.say(answer.error, true);
+    try {
+      if (mask) await get("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });
+    } catch (error) {
+      return store.say(error.message, true);
     }
     try {
       await navigator.clipboard.writeText(pre.textContent);

@@ -15,11 +15,7 @@ const COLORS = ["R", "G", "B"];
 /** What is drawn over an older result. */
 const OLD = "rgba(12, 14, 16, 0.55)";
 
-/**
- * @param {import("./state.js").Store} store
- * @param {any} facts  of the file
- * @param {{values: Function}} ask
- */
+/** @param {import("./state.js").Store} store @param {any} facts  of the file @param {{values: Function}} ask */
 export function pictureOf(store, facts, ask) {
   const tags = [span("tag"), span("tag right")];
   const bar = h(
@@ -79,15 +75,11 @@ export function pictureOf(store, facts, ask) {
     });
   };
 
-  draggable(bar, () => (event) => {
+  draggable(store, bar, () => (event) => {
     const box = stage.root.getBoundingClientRect();
     store.look({ wipe: Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) });
   });
-  steppable(
-    bar,
-    (steps) => store.look({ wipe: Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) }),
-    (end) => store.look({ wipe: end }),
-  );
+  steppable(bar, (steps, end) => store.look({ wipe: steps ? Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) : end }));
   ends.forEach((end, i) => {
     const move = (x, y, isDragged) => {
       const profile = [...store.state.view.profile];
@@ -95,14 +87,10 @@ export function pictureOf(store, facts, ask) {
       profile.splice(2 * i, 2, ...within);
       store.look({ profile }, isDragged);
     };
-    draggable(
-      end,
-      () => (event) => {
-        const box = stage.root.getBoundingClientRect();
-        move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
-      },
-      () => store.commit(),
-    );
+    draggable(store, end, () => (event) => {
+      const box = stage.root.getBoundingClientRect();
+      move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
+    });
     movable(end, (dx, dy) => move(store.state.view.profile[2 * i] + dx, store.state.view.profile[2 * i + 1] + dy, false));
   });
 
@@ -165,10 +153,8 @@ export function pictureOf(store, facts, ask) {
 
   /** @param {import("./state.js").State} state */
   function draw(state, got) {
-    const {
-      asked,
-      view: { show: how, wipe, way, hold: isHeld },
-    } = state;
+    const { asked, view: looks } = state;
+    const { show: how, wipe, way, hold: isHeld } = looks;
     const isFiltered = Boolean(asked.settings) && missingOf(asked) === null;
     const old = isStale(state, got);
     const name = how === "removed" && way === "filter" ? "removed" : "result";

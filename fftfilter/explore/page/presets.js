@@ -1,7 +1,6 @@
 /**
  * Recipes in: of files, and of presets, which are recipes that the browser keeps under a name. The program's parser reads
  * them all.
- *
  * @typedef {{name: string, goal: string | null, recipe: string}} Preset
  */
 
@@ -62,15 +61,13 @@ export function presetsOf(store) {
   const use = async (recipe, title, goal = null) => {
     const mine = ++asked;
     try {
-      const response = await fetch(address("recipe", { name: title }), { method: "POST", body: recipe });
-      const start = await response.json();
-      if (start.error) throw new Error(start.error);
+      const start = await get(address("recipe", { name: title }), { method: "POST", body: recipe });
       const chosen = await chosenOf(start, store.state.asked.file);
       if (mine !== asked) return;
       store.ask({ goal: goal ?? chosen.goal, settings: { ...regionIn(store.state.asked.settings ?? {}), ...chosen.settings } });
       store.look({ wave: null, way: "filter" });
     } catch (error) {
-      store.say(error instanceof TypeError ? "fftfilter does not answer" : error.message, true);
+      store.say(error.message, true);
     }
   };
   /** Load the file of a recipe. @param {File} file */

@@ -5,7 +5,7 @@ import { sliderField } from "./fields.js";
 import { takesRegion } from "./settings.js";
 
 const WHERE = { all: "Everywhere", in: "Only there", out: "Not there" };
-const TOOLS = { rectangle: "Rectangle", ellipse: "Ellipse", brush: "Brush" };
+const TOOLS = { none: "Move", rectangle: "Rectangle", ellipse: "Ellipse", brush: "Brush" };
 const FEATHER = { ends: { min: 0, max: 100 }, usual: 8, unit: "px", words: ["sharp border", "soft"] };
 const BRUSH = { ends: { min: 1, max: 400 }, usual: 40, unit: "px", words: ["fine", "broad"] };
 const clamp = (value, most) => Math.min(most, Math.max(0, Math.round(value)));
@@ -17,7 +17,7 @@ export function regionOf(store, { facts }) {
     store.set(value === "all" ? { shapes: undefined, outside: undefined } : { shapes: shapes(), outside: value === "out" });
     store.look({ tool: value === "all" || shapes().length ? null : "rectangle" });
   });
-  const tool = segments("Draw", TOOLS, (value) => store.look({ tool: store.state.view.tool === value ? null : value }));
+  const tool = segments("Draw", TOOLS, (value) => store.look({ tool: value === "none" ? null : value }));
   const feather = sliderField(store, "feather", "Feather", FEATHER);
   const brush = sliderField(store, "brush", "Brush", BRUSH);
   const add = button("link small", "Add one in the middle", () => {
@@ -39,7 +39,7 @@ export function regionOf(store, { facts }) {
     const own = shapes();
     put(root, { hidden: !takesRegion(settings) });
     where.draw(isPart ? (settings.outside ? "out" : "in") : "all");
-    tool.draw(state.view.tool);
+    tool.draw(state.view.tool ?? "none");
     put(drawing, { hidden: !isPart });
     put(summary, { text: isPart ? `${settings.outside ? "not " : ""}in ${own.length} shape${own.length === 1 ? "" : "s"}` : "everywhere" });
     put(count, { text: own.length ? `${own.length} drawn` : "Drag on the picture" });
@@ -65,45 +65,38 @@ export function shapesOver(store, facts, placement) {
     return [clamp((event.clientX - box.left - x) / scale, facts().width), clamp((event.clientY - box.top - y) / scale, facts().height)];
   };
 
-  draggable(
-    ground,
-    (event) => {
-      const { tool } = store.state.view;
-      const size = Number(store.state.asked.settings.brush ?? BRUSH.usual);
-      const [x, y] = at(event);
-      const others = all();
-      /** @type {any[]} */
-      let stroke = [tool, Math.min(Math.max(1, Math.round(size)), facts().width, facts().height), x, y];
-      const show = (shape) => store.set({ shapes: [...others, shape] }, { drag: true });
-      if (tool === "brush") show(stroke);
-      return (move) => {
-        const [to, down] = at(move);
-        if (tool !== "brush") {
-          const [left, top] = [Math.min(x, to), Math.min(y, down)];
-          if (to !== x && down !== y) show([tool, left, top, Math.abs(to - x), Math.abs(down - y)]);
-        } else if (Math.hypot(to - stroke.at(-2), down - stroke.at(-1)) > Math.max(1, size / 8)) {
-          stroke = [...stroke, to, down];
-          show(stroke);
-        }
-      };
-    },
-    () => store.commit(),
-  );
+  draggable(store, ground, (event) => {
+    const { tool } = store.state.view;
+    const size = Number(store.state.asked.settings.brush ?? BRUSH.usual);
+    const [x, y] = at(event);
+    const others = all();
+    /** @type {any[]} */
+    let stroke = [tool, Math.min(Math.max(1, Math.round(size)), facts().width, facts().height), x, y];
+    const show = (shape) => store.set({ shapes: [...others, shape] }, { drag: true });
+    if (tool === "brush") show(stroke);
+    return (move) => {
+      const [to, down] = at(move);
+      if (tool !== "brush") {
+        const [left, top] = [Math.min(x, to), Math.min(y, down)];
+        if (to !== x && down !== y) show([tool, left, top, Math.abs(to - x), Math.abs(down - y)]);
+      } else if (Math.hypot(to - stroke.at(-2), down - stroke.at(-1)) > Math.max(1, size / 8)) {
+        stroke = [...stroke, to, down];
+        show(stroke);
+      }
+    };
+  });
 
   const shapeOf = (index) => {
     const handle = svg("path", { class: "shape", tabindex: 0, role: "button" });
-    const change = (shape, how) => store.set({ shapes: shape ? all().with(index, shape) : all().toSpliced(index, 1) }, how);
-    draggable(
-      handle,
-      (event) => {
-        const [from, shape] = [at(event), all()[index]];
-        return (move) => change(moved(shape, at(move)[0] - from[0], at(move)[1] - from[1], facts()), { drag: true });
-      },
-      () => store.commit(),
-    );
-    movable(handle, (dx, dy) => change(moved(all()[index], dx, dy, facts()), { nudge: true }));
-    const sized = (by) => () => change(grown(all()[index], by, facts()), { nudge: true });
-    listenToKeysOf(handle, { "+": sized(1), "=": sized(1), "-": sized(-1), Delete: () => change(null), Backspace: () => change(null) });
+    const change = (shape, how) => store.set({ shapes: all().with(index, shape) }, how);
+    const remove = () => store.set({ shapes: all().toSpliced(index, 1) });
+    draggable(store, handle, (event) => {
+      const [from, shape] = [at(event), all()[index]];
+      return (move) => change(moved(shape, [at(move)[0] - from[0], at(move)[1] - from[1]], [0, 0], facts()), { drag: true });
+    });
+    movable(handle, (dx, dy) => change(moved(all()[index], [dx, dy], [0, 0], facts()), { nudge: true }));
+    const sized = (by) => () => change(moved(all()[index], [0, 0], [by, by], facts()), { nudge: true });
+    listenToKeysOf(handle, { "+": sized(1), "=": sized(1), "-": sized(-1), Delete: remove, Backspace: remove });
     return handle;
   };
 
@@ -136,20 +129,9 @@ function pathOf([kind, ...numbers]) {
   return `M${points[0]} ${points[1]}L${points.join(" ")}`;
 }
 
-/** Return a shape moved, as far as it stays in the picture. */
-function moved([kind, ...numbers], dx, dy, { width, height }) {
-  const points = kind === "brush" ? numbers.slice(1) : [numbers[0], numbers[1], numbers[0] + numbers[2], numbers[1] + numbers[3]];
-  const least = (start) => Math.min(...points.filter((_, i) => i % 2 === start));
-  const most = (start) => Math.max(...points.filter((_, i) => i % 2 === start));
-  const [right, down] = [Math.min(width - most(0), Math.max(-least(0), dx)), Math.min(height - most(1), Math.max(-least(1), dy))];
-  if (kind !== "brush") return [kind, numbers[0] + right, numbers[1] + down, numbers[2], numbers[3]];
-  return [kind, numbers[0], ...points.map((each, i) => each + (i % 2 ? down : right))];
-}
-
-/** Return a shape that is larger or smaller by a pixel on each side; a stroke is drawn by another brush. */
-function grown([kind, ...numbers], by, { width, height }) {
-  if (kind === "brush") return [kind, Math.min(width, height, Math.max(1, numbers[0] + by)), ...numbers.slice(1)];
-  const [x, y] = [clamp(numbers[0] - by, width - 1), clamp(numbers[1] - by, height - 1)];
-  const [right, bottom] = [clamp(numbers[0] + numbers[2] + by, width), clamp(numbers[1] + numbers[3] + by, height)];
-  return right > x && bottom > y ? [kind, x, y, right - x, bottom - y] : [kind, ...numbers];
+/** Return a rectangle or an ellipse moved, and larger by some pixels, as far as it stays in the picture; strokes stay. */
+function moved([kind, x, y, ...size], [dx, dy], [more, higher], { width, height }) {
+  if (kind === "brush") return [kind, x, y, ...size];
+  const [wide, high] = [Math.min(width - x, Math.max(1, size[0] + more)), Math.min(height - y, Math.max(1, size[1] + higher))];
+  return [kind, clamp(x + dx, width - wide), clamp(y + dy, height - high), wide, high];
 }

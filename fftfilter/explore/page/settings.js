@@ -123,7 +123,6 @@ export function optionsOf(settings, commands) {
 
 /**
  * Return the settings of the request that the program was started with; `number(text, unit)` asks the program.
- *
  * @param {{command: string, options: Record<string, any>, area: any}} start
  * @param {(text: string, unit: string) => Promise<import("./units.js").Cutoff>} number
  */

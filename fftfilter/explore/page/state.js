@@ -4,7 +4,6 @@
  * `asked` is what a result belongs to: file, page and settings. Each change of it raises `number`, and all that comes
  * back carries the number that it was asked for with, so that what is older is known as such. `view` is how it is looked
  * at. Undo goes back over what was asked, the levels and the view of the picture.
- *
  * @typedef {import("./units.js").Cutoff} Cutoff
  * @typedef {Record<string, any> & {command: string}} Settings
  * @typedef {{field: string, text: string, reason: string}} Wrong
@@ -70,7 +69,6 @@ export class Store {
 
   /**
    * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
-   *
    * @param {Partial<Asked>} changes
    * @param {{drag?: boolean, nudge?: boolean}} [how]
    */
@@ -106,7 +104,6 @@ export class Store {
 
   /**
    * Say what was done, or what has failed: it stands until something else is asked for.
-   *
    * @param {string} text @param {boolean} [failed]
    * @param {[string, () => void] | null} [action]  a button beside it: its word, and what it does
    */
