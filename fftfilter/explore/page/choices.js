@@ -55,11 +55,8 @@ export function choicesOf(store, page, { focusNotch }) {
   const title = h("h2", { class: "title" });
   const text = para("mute");
 
-  /** Return the values of the program with words for them, `first` in front. */
-  const worded = (values, first = values[0]) =>
-    Object.fromEntries(
-      [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
-    );
+  /** Return the values of the program with words for them. */
+  const worded = (values) => Object.fromEntries(values.map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]));
   const shapes = Object.keys(facts().shapes);
   const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
@@ -85,7 +82,7 @@ export function choicesOf(store, page, { focusNotch }) {
     [cutoff, (s) => isPass(s) && !isBand(s)],
     [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
     [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
-    [choiceField(store, "shape", "Shape", worded(shapes, "ideal")), isPass],
+    [choiceField(store, "shape", "Shape", worded(shapes), usualOf("shape")), (s, goal) => isPass(s) || (s.command === "notch" && goal === "hand")],
     [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
     [outputField(), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
@@ -100,12 +97,11 @@ export function choicesOf(store, page, { focusNotch }) {
     [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
     [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
     [{ root: ways.root, draw: ({ asked: { settings } }) => ways.draw(settings.auto ? "waves" : "descreen") }, (s, goal) => goal === "dots"],
-    [strengthField(store), isDescreen],
+    [strengthField(store), (s) => s.auto || isDescreen(s)],
     [sliderField(store, "keep_detail", "Keep detail", DETAIL), isDescreen],
     [textField(store, "noise", "Noise", { placeholder: "auto", type: "number", suffix: "of 255" }), (s) => s.command === "wiener"],
     [groupsOf(store, page), (s) => s.auto],
     [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto && takesNotches(s, page.commands)],
-    [choiceField(store, "shape", "Shape", worded(shapes, "gaussian")), (s, goal) => s.command === "notch" && goal === "hand"],
     [
       textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
       (s, goal) => s.command === "notch" && goal === "hand" && !s.auto,

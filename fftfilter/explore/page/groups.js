@@ -7,18 +7,17 @@ import { rounded } from "./settings.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
 export const USUAL_STRENGTH = 18;
+const STRENGTHS = { min: 10, max: 45, step: 0.5, dir: "rtl" };
 const COLORS = ["red", "green", "blue"];
 /** Rows before they fold. */
 const MOST = 8;
 
 /** @param {import("./state.js").Store} store */
 export function groupsOf(store, { units, facts }) {
-  const marks = h("div", { class: "marks", "aria-hidden": "true" });
-  const strength = strengthField(store, marks);
   const rows = h("ul", { class: "grp" });
   const more = button("link small", [], null);
   const note = para("mute");
-  const root = div("part", strength.root, note, rows, more);
+  const root = div("part", note, rows, more);
   let isLong = false;
   more.onclick = () => {
     isLong = !isLong;
@@ -59,24 +58,17 @@ export function groupsOf(store, { units, facts }) {
     const { settings } = state.asked;
     put(root, { hidden: !settings?.auto });
     if (!settings?.auto) return;
-    const wrong = strength.draw(state, got);
-    const faint = (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []).map((peak) => peak.strength_db);
-    list(
-      marks,
-      faint.map((db) => [strength.part(db).toFixed(1), db >= (settings.strength ?? USUAL_STRENGTH)]),
-      ([left, on]) => {
-        const mark = h("i", { class: on ? "on" : null });
-        mark.style.left = `${left}%`;
-        return mark;
-      },
-    );
     const found = got.peaks?.value?.peaks ?? [];
     const isOld = !got.peaks?.value || got.peaks.isOld;
     const count = found.length;
     let text = "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones.";
     if (count) text = `${count} found. Untick what belongs to the picture.`;
     if (isOld) text = "Looking for patterns";
-    put(note, { hidden: Boolean(wrong), text: got.peaks?.error ?? text, class: got.peaks?.error ? "error" : "mute" });
+    put(note, {
+      hidden: got.error?.field === "strength" && got.error.number === state.number,
+      text: got.peaks?.error ?? text,
+      class: got.peaks?.error ? "error" : "mute",
+    });
     put(rows, { "data-old": isOld, hidden: count === 0 });
     const items = found.map((peak, index) => ({ peak, index, isKept: (settings.keep ?? []).some((each) => isSame(each, peak)) }));
     list(rows, isLong ? items : items.slice(0, MOST), rowOf);
@@ -85,15 +77,24 @@ export function groupsOf(store, { units, facts }) {
   return { root, draw };
 }
 
-/** How far waves stand out, in dB: the slider goes from the strongest on its left to weak ones. */
-export const strengthField = (store, marks = null) =>
-  sliderField(store, "strength", "Strength", {
-    ends: { min: 10, max: 45, step: 0.5, dir: "rtl" },
-    usual: USUAL_STRENGTH,
-    unit: "dB",
-    words: ["only the strongest", "weak ones, too"],
-    marks,
-  });
+/** How far waves stand out, in dB, from the strongest on the left of the slider to weak ones; each wave has a mark. */
+export function strengthField(store) {
+  const marks = h("div", { class: "marks", "aria-hidden": "true" });
+  const words = ["only the strongest", "weak ones, too"];
+  const field = sliderField(store, "strength", "Strength", { ends: STRENGTHS, usual: USUAL_STRENGTH, unit: "dB", words, marks });
+  const draw = (state, got) => {
+    field.draw(state, got);
+    const { auto, strength } = state.asked.settings;
+    const faint = auto ? (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []) : [];
+    const items = faint.map(({ strength_db: db }) => [field.part(db).toFixed(1), db >= (strength ?? USUAL_STRENGTH)]);
+    list(marks, items, ([left, on]) => {
+      const mark = h("i", { class: on ? "on" : null });
+      mark.style.left = `${left}%`;
+      return mark;
+    });
+  };
+  return { root: field.root, draw };
+}
 
 /** A small drawing of where a group is in the spectrum. */
 function miniOf(peak) {

@@ -74,7 +74,9 @@ export function live(store, { commands, look }) {
       store.take("gain", { number: frame.id, surface: surfaces.gain });
       return;
     }
-    const isFull = underWay?.id === frame.id && underWay.rest;
+    // A request that was sent twice, as a search was under way, is answered twice.
+    const { result } = store.got;
+    const isFull = underWay?.id === frame.id ? underWay.rest : result?.number === frame.id && result.isFull;
     answered(frame.id);
     const name = frame.kind === KIND.removed ? "removed" : "result";
     surfaces[name].put(frame);

@@ -211,7 +211,7 @@ export function cutoffHandle(handle, store, units, { name, begin, lowest, home }
     return (move) => set(moved(move), { drag: true });
   };
   draggable(store, handle, start, settle);
-  steppable(handle, (steps, end) => set(steps ? now() * STEP ** steps : end ? NYQUIST : home(), { nudge: true }));
+  steppable(handle, (steps, end) => set(steps ? now() * STEP ** steps : end ? NYQUIST : home(), { nudge: steps !== 0 }));
 }
 
 /** Whether a wave that is kept is this peak. */
