@@ -103,12 +103,7 @@ def save(
     except FftfilterError as error:
         error.args = (str(error).replace(part, name),)
         raise
-    mask = request.mask(session)
-    return {
-        "written": target,
-        "command": command_line(words, session.source, target),
-        **({"mask": mask} if mask else {}),
-    }
+    return {"written": target, "command": command_line(words, session.source, target)}
 
 
 def keep_mask(request: Request, session: Session) -> str | None:
@@ -162,15 +157,11 @@ def applied(request: Request, given: object, session: Session, progress: Progres
         os.mkdir(target)  # noqa: PTH102  likewise
     except OSError as error:
         raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
-    command = [sys.executable, "-P", "-m", "fftfilter"]
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    others = ["--report", "-", "--", source, target]
     with (
         _with_own_mask(request, session) as words,
-        subprocess.Popen(
-            [*command, *words, "--report", "-", "--", source, target],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process,
+        subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], **streams) as process,
     ):
         said, progress.process = [], process
         try:

@@ -6,7 +6,7 @@
  *   frame.js colors.js view.js       pixels from the server; a spectrum as colors; which part is on the screen
  *   stage.js gestures.js             a canvas; zoom and move
  *   picture.js spectrum.js outlines.js plots.js tray.js      the two pictures, the handles, curves, what is below
- *   choices.js fields.js groups.js presets.js learn.js save.js top.js keys.js      all around them
+ *   choices.js fields.js groups.js region.js presets.js learn.js save.js top.js keys.js      all around them
  */
 
 import { choicesOf } from "./choices.js";

@@ -105,7 +105,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
           setFolder(false);
           const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
           store.say(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
-        } else store.say(`Written: ${answer.written}${answer.mask ? ` and its shapes, ${answer.mask}` : ""}`);
+        } else store.say(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
       }
     } catch {
       const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
