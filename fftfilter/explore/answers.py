@@ -107,7 +107,7 @@ class Answers(Worker):
         measured = session.measured(recipe, request.page)
         transfer = measured.transfer
         # While something is dragged, the picture is filtered at the resolution of the view.
-        level = 1 if request.rest else request.level
+        level = page.levels[0] if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
         planes, picture, clipped, unit = page.planes(level), page.picture, None, 1.0
         output = "real" if request.removed else _looked_at(recipe.output, tuned)
@@ -124,7 +124,7 @@ class Answers(Worker):
             made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
         else:
             # While something is dragged, values that were filled once are filtered.
-            holes = page.holes if request.rest else None
+            holes = page.holes if request.rest and level == 1 else None
             if planes.dtype.kind == "f":
                 white = page.range[1] if MODES[output].keeps_levels else picture.maxval
                 made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white, missing=holes)

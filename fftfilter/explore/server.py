@@ -26,7 +26,7 @@ from .live import Live, line_of
 from .request import DRAWN, LONG, LONGEST, Request, page_of, read, steps, whole_of
 from .saving import Progress, RefusedError, applied, downloaded, keep_mask, save
 from .session import Folder, Worker
-from .shown import Kind, frame, levels, reduced
+from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
@@ -177,7 +177,7 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
-                coarsest = levels(*self._first.page(0).size)[-1]
+                coarsest = self._first.page(0).levels[-1]
                 start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands, self._first)
                 warming = loop.create_task(self._filtering.do(self._filtering.answer, start, self._first))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -235,7 +235,7 @@ class Server:
             pixels = self._small.answer(*self._asked(read(query["request"]))).pixels()
         else:
             page = page_of(session, query)
-            pixels = page.pixels(levels(*page.size)[-1])
+            pixels = page.pixels(page.levels[-1])
         return frame(
             Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL))))
         )

@@ -23,7 +23,7 @@ from ..analysis.power import Spectrum
 from ..analysis.screens import screens_of
 from ..analysis.search import AutoNotches, notches
 from ..descreen_filter import opponent
-from ..errors import FftfilterError, ParameterError
+from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
 from ..transfer import Transfer
@@ -34,8 +34,10 @@ from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
 from ..work.recipe import Recipe
-from .shown import FilePage, levels
+from .shown import FilePage
 
+# The factors by which a picture that does not fit into memory is reduced before it is filtered.
+FINEST = (1, 2, 4, 8)
 # Pages that are kept: one that is drawn, one that is filtered.
 KEPT = 2
 # The units of a cutoff, with the words for them; lengths need the size of a pixel.
@@ -93,6 +95,11 @@ class Measured(NamedTuple):
     """What was found, in words."""
 
 
+def _working(finest: int, size: images.Size) -> int:
+    """Return the bytes of what is kept beside a picture: its spectrum, and the filters that are ready."""
+    return size.width * size.height * (40 + 16 * size.channels) // finest**2
+
+
 class Session:
     """The open file, and the place of its output; ``device`` filters it. Threads may share it.
 
@@ -103,10 +110,14 @@ class Session:
         self, source: str, target: str | None = None, device: str | None = None, folder: str | None = None
     ) -> None:
         self.source, self.device = source, device
-        # What is kept beside a picture: its spectrum, and the filters that are ready.
-        self._found = images.opened(
-            images.raw(source), source, working=lambda size: size.width * size.height * (40 + 16 * size.channels)
-        )
+        data = images.raw(source)
+        for self.finest in FINEST:
+            try:
+                self._found = images.opened(data, source, working=partial(_working, self.finest))
+                break
+            except TooLargeError:
+                if self.finest == FINEST[-1]:
+                    raise
         self.pages = len(self._found) if isinstance(self._found, images.Pages) else 1
         self._lock = threading.RLock()
         self._pages: dict[int, FilePage] = {}
@@ -128,7 +139,7 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 picture = self._found.read(number) if isinstance(self._found, images.Pages) else self._found
-                page = FilePage(picture, self.device, USUAL.holes(picture, self.source))
+                page = FilePage(picture, self.device, USUAL.holes(picture, self.source), self.finest)
                 if number and page.size != self.size:
                     (height, width), first = page.size, self.size
                     raise ParameterError(
@@ -172,11 +183,11 @@ class Session:
         waves = [part for part in asked.parts if isinstance(part, Notch)]
         made = Transfer(tuple(part for part in asked.parts if part not in waves))
         if recipe.method == "descreen":
-            screens, note = screens_of(opponent(page.planes(1)), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
+            screens, note = screens_of(opponent(page.middle), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
             made = screens or Transfer(())
         elif made.is_fitted:
             kinds = {part.kind for part in made.parts if part.is_fitted}
-            made = fitted(asked, page.planes(1), page.picture.maxval, by_channel=not recipe.mode.is_scaled)
+            made = fitted(asked, page.middle, page.picture.maxval, by_channel=not recipe.mode.is_scaled)
             made = Transfer(tuple(part for part in made.parts if not isinstance(part, Notch)))
             note = ", ".join(str(part) for part in made.parts if part.kind in kinds)
         found = Measured(asked, made * Transfer(tuple(waves)), note)
@@ -232,7 +243,7 @@ class Session:
             "pixel_size": size,
             "out": Path(self.target).name,
             "folder": self.folder,
-            "levels": levels(height, width),
+            "levels": self.page(0).levels,
             "maxval": picture.maxval,
             "units": self.units(),
             "shapes": takes,

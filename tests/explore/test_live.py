@@ -183,6 +183,39 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
     assert values["before"][0][0] == pytest.approx(float(levels[0, 0] / (1 if suffix == ".png" else 255)))
 
 
+@pytest.mark.parametrize("command", ["lowpass", "descreen", "wiener", "notch"])
+def test_a_picture_that_does_not_fit_into_memory_is_shown_reduced_and_saved_whole(
+    visit, run, tmp_path, camera, monkeypatch, command
+):
+    limit = 20_000_000
+    monkeypatch.setattr("fftfilter.images.picture.lacking", lambda size: limit if size > limit else None)
+    Image.fromarray(np.tile(camera, (2, 2))).save(tmp_path / "large.png")
+    more = {"lowpass": SOFT, "notch": {"auto": True}}.get(command, {})
+    asked = request_for(command, level=2, **more)
+
+    async def ask(page):
+        _, facts = await page.get("picture")
+        (words, pixels, _), (finer, *_) = await page.answer(asked), await page.answer(asked | {"level": 1})
+        saved = await page.save(asked, "out.png")
+        paths = "input?level=2", "spectrum", "about", "peaks", "wave?fx=0.1&fy=0.2", "small"
+        return facts, words, pixels, finer, saved, [(await page.get(path))[0] for path in paths]
+
+    facts, words, pixels, finer, (status, told), others = visit(ask, tmp_path / "large.png", start=command_of(asked))
+    assert (facts["levels"], status, others) == ([2], 200, [200] * 6), told
+    assert finer["error"] == "level 1 is not one of 2"
+    assert pixels.shape == (512, 512)
+    run([*shlex.split(words["command"])[1:-1], str(tmp_path / "wanted.png")])
+    written = (tmp_path / "wanted.png").read_bytes()
+    assert written == (tmp_path / "out.png").read_bytes()
+    whole = np.asarray(Image.open(tmp_path / "wanted.png")).reshape(512, 2, 512, 2).mean(axis=(1, 3))
+    assert np.abs(pixels - whole).mean() < 3
+
+
+def command_of(asked):
+    """Return the command line of a request without its values."""
+    return "notch --auto" if asked["command"] == "notch" else asked["command"]
+
+
 def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):
     levels = (camera.astype(np.uint16) * 4).astype(">u2")
     (tmp_path / "deep.pgm").write_bytes(b"P5 512 512 1020\n" + levels.tobytes())

@@ -75,8 +75,7 @@ export function live(store, { commands, look }) {
       return;
     }
     // A request that was sent twice, as a search was under way, is answered twice.
-    const { result } = store.got;
-    const isFull = underWay?.id === frame.id ? underWay.rest : result?.number === frame.id && result.isFull;
+    const isFull = underWay?.id === frame.id ? underWay.rest : store.got.result?.number === frame.id && store.got.result.isFull;
     answered(frame.id);
     const name = frame.kind === KIND.removed ? "removed" : "result";
     surfaces[name].put(frame);

@@ -207,8 +207,8 @@ export function pictureOf(store, facts, ask) {
     const { levels, width: columns, height: rows } = facts();
     const { x, y, scale: size, width, height } = placement();
     const each = size * devicePixelRatio;
-    const level = Math.max(1, ...levels.filter((level) => level * each <= 1));
-    const coarse = Math.max(1, ...levels.filter((level) => level * each <= COARSEST));
+    const level = Math.max(levels[0], ...levels.filter((level) => level * each <= 1));
+    const coarse = Math.max(levels[0], ...levels.filter((level) => level * each <= COARSEST));
     const pane = paneSize();
     if (pane.width * pane.height > (width * height) / 2) return { level, coarse, part: null };
     const down = (pixels) => Math.max(0, Math.floor(pixels / coarse) * coarse);
