@@ -14,6 +14,8 @@ from pathlib import Path
 
 # The device that users want where they give none.
 VARIABLE = "FFTFILTER_DEVICE"
+# How many workers PoCL starts: all cores of the machine, unless told.
+POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
 
 
 def is_auto(device: str | None) -> bool:

@@ -64,18 +64,20 @@ SKYLAKE_AVX512 = {"avx2", "fma", "bmi2", "avx512bw", "avx512cd", "avx512dq", "av
 
 
 def prepare_environment() -> None:
-    """Pin PoCL's workers to a core each, and give it a cache folder; call it before the OpenCL platforms load.
+    """Let PoCL start a worker for each core, pinned to it, and give it a cache folder; call it before platforms load.
 
-    Unpinned, two workers may land on one core, which almost doubles the time. PoCL counts cores from 0 and
-    aborts at one that the process may not use, so this is only for a process that may use them all.
+    PoCL counts all cores of the machine, also where this process may use a few of them (taskset, a container's
+    cpuset): with 16 workers on 4 cores a call takes ten times as long, as some wait in a loop for one that sleeps.
+    Unpinned, two workers may land on one core, which almost doubles the time. PoCL pins to cores from 0 and aborts at
+    one that the process may not use, so this is only for a process that may use the first ones.
 
     Raises DeviceError where no thread can be started.
     """
     if sys.platform != "linux":
         return
-    _limit_workers()
-    if "POCL_MAX_PTHREAD_COUNT" not in os.environ and os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
+    if drivers.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
+    _limit_workers()
     if "POCL_CACHE_DIR" not in os.environ and not system.can_hold(_own_cache()):
         folder = system.temporary_cache()
         if folder is not None:
@@ -102,7 +104,7 @@ def load_library() -> None:
 
 @cache
 def _limit_workers() -> None:
-    """Let PoCL start as many workers as it can: it aborts at one too many."""
+    """Let PoCL start as many workers as there are cores for them, and as it can: it aborts at one too many."""
     wanted = system.cores() + system.SPARE_TASKS
     possible = system.startable_threads(wanted)
     if possible <= system.SPARE_TASKS:
@@ -110,8 +112,8 @@ def _limit_workers() -> None:
             f"OpenCL cannot start its threads: {possible} more are allowed, and {system.SPARE_TASKS + 1} needed; "
             "raise the limit on processes (ulimit -u)"
         )
-    if possible < wanted:
-        os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", str(possible - system.SPARE_TASKS))
+    if possible < wanted or system.cores() < (os.cpu_count() or 1):
+        os.environ.setdefault(drivers.POCL_WORKERS, str(possible - system.SPARE_TASKS))
 
 
 def _own_cache() -> Path:

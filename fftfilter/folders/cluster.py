@@ -8,7 +8,6 @@ name.
 from __future__ import annotations
 
 import logging
-import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -233,4 +232,4 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
 def _environment(device: str | None, sharing: int) -> dict[str, str]:
     """Return the variables that give a worker its device, which ``sharing`` workers share."""
     of_device = {} if device is None else {"FFTFILTER_DEVICE": device}
-    return of_device | {name: each for name, each in share_of_cores(sharing).items() if name not in os.environ}
+    return of_device | share_of_cores(sharing)

@@ -229,7 +229,9 @@ class _Process(ProcessPoolExecutor):
 
 def share_of_cores(sharing: int) -> dict[str, str]:
     """Return the variables of each process of several that share a device, so that it takes its part of the cores."""
-    return {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
+    asked = os.environ.get(drivers.POCL_WORKERS, "")
+    each = max(1, cores() // sharing)
+    return {drivers.POCL_WORKERS: str(min(each, int(asked)) if asked.isdigit() else each)} if sharing > 1 else {}
 
 
 def _end(workers: Sequence[Worker]) -> None:
@@ -254,9 +256,9 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
     for name, value in variables.items():
-        if name not in os.environ or name == "OCL_ICD_VENDORS":
+        if name not in os.environ or name in {"OCL_ICD_VENDORS", drivers.POCL_WORKERS}:
             os.environ[name] = value
-    if "POCL_MAX_PTHREAD_COUNT" in variables:
+    if drivers.POCL_WORKERS in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)
     startup.resume_collector()

@@ -166,31 +166,35 @@ def test_other_wheel_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert device.cpu() == "znver3"
 
 
-# POCL_AFFINITY: PoCL aborts at a core that the process may not use.
+# Workers: PoCL counts all cores of the machine, pins from the first on, and aborts at one that the process may not use.
 
 
 @pytest.mark.parametrize(
-    ("usable", "cores", "environment", "pinned"),
+    ("usable", "cores", "environment", "pinned", "workers"),
     [
-        ({0, 1}, 2, {}, "1"),
-        ({2, 3}, 4, {}, None),  # a container with a set of cores of its own
-        ({2, 3}, 2, {}, None),
-        ({0, 1}, 2, {"POCL_AFFINITY": "0"}, "0"),
-        ({0, 1}, 2, {"POCL_MAX_PTHREAD_COUNT": "8"}, None),
+        ({0, 1}, 2, {}, "1", None),
+        ({0, 1}, 4, {}, "1", "2"),
+        ({2, 3}, 4, {}, None, "2"),  # a container with a set of cores of its own
+        ({2, 3}, 2, {}, None, None),
+        ({0, 1}, 2, {"POCL_AFFINITY": "0"}, "0", None),
+        ({0, 1}, 4, {"POCL_MAX_PTHREAD_COUNT": "8"}, None, "8"),
     ],
 )
-def test_workers_are_pinned_only_where_all_cores_are_usable(
+def test_a_core_that_may_be_used_has_a_worker_pinned_to_it_where_pocl_can(
     monkeypatch: pytest.MonkeyPatch,
     usable: set[int],
     cores: int,
     environment: dict[str, str],
     pinned: str | None,
+    workers: str | None,
 ) -> None:
+    embedded_pocl._limit_workers.cache_clear()
     monkeypatch.setattr(os, "environ", dict(environment))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: usable, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     embedded_pocl.prepare_environment()
     assert os.environ.get("POCL_AFFINITY") == pinned
+    assert os.environ.get("POCL_MAX_PTHREAD_COUNT") == workers
 
 
 def test_ways_out_are_one_line_that_names_them() -> None:
@@ -289,6 +293,12 @@ def run(tmp_path: Path) -> Run:
 def test_this_cpu_builds_and_computes(run: Run) -> None:
     done = run(PRELUDE + "embedded_pocl.repair(device)\n" + COMPUTE)
     assert done.stdout == "right\n", done.stderr
+
+
+def test_a_process_of_one_core_has_one_worker(run: Run) -> None:
+    code = "import os\nos.sched_setaffinity(0, {max(os.sched_getaffinity(0))})\n"
+    done = run(code + PRELUDE + "print(device.max_compute_units)")
+    assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])

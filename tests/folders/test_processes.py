@@ -125,6 +125,14 @@ def test_processes_that_share_a_device_share_its_cores(monkeypatch):
             assert worker.executor.submit(os.getenv, "POCL_MAX_PTHREAD_COUNT").result(60) == threads
 
 
+@pytest.mark.parametrize(("asked", "each"), [("1", "1"), ("8", "3"), ("many", "3")])
+def test_a_process_has_no_more_workers_than_is_asked_for(monkeypatch, asked, each):
+    monkeypatch.setattr(processes, "cores", lambda: 6)
+    monkeypatch.setenv("POCL_MAX_PTHREAD_COUNT", asked)
+    assert processes.share_of_cores(2) == {"POCL_MAX_PTHREAD_COUNT": each}
+    assert processes.share_of_cores(1) == {}
+
+
 def test_the_process_that_shares_the_files_loads_neither_numpy_nor_opencl(tmp_path, given):
     code = (
         "import sys\nfrom fftfilter.cli import cli\n"
