@@ -109,7 +109,8 @@ class Answers(Worker):
         # While something is dragged, the picture is filtered at the resolution of the view.
         level = page.levels[0] if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
-        planes, picture, clipped, unit = page.planes(level), page.picture, None, 1.0
+        picture, clipped, unit, takes_missing = page.picture, None, 1.0, recipe.how.takes_missing
+        planes = page.planes(level) if takes_missing or level > 1 else picture.planes
         output = "real" if request.removed else _looked_at(recipe.output, tuned)
         # Filters that keep the gray levels have no such options.
         own = {"output": output, "scale": None if request.removed else recipe.scale} if recipe.how.has_outputs else {}
@@ -124,7 +125,7 @@ class Answers(Worker):
             made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
         else:
             # While something is dragged, values that were filled once are filtered.
-            holes = page.holes if request.rest and level == 1 else None
+            holes = page.holes if takes_missing and request.rest and level == 1 else None
             if planes.dtype.kind == "f":
                 white = page.range[1] if MODES[output].keeps_levels else picture.maxval
                 made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white, missing=holes)
@@ -230,7 +231,8 @@ def python_call(answer: Answer) -> str:
     has_colors = len(picture.planes) > 1
     image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
     image += ", channel_axis=-1" if has_colors else ""
-    image += ", missing=image[..., -1] == 0" if picture.alpha is not None and answer.page.holes is not None else ""
+    if picture.alpha is not None and answer.page.holes is not None and recipe.how.takes_missing:
+        image += ", missing=image[..., -1] == 0"
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     if not recipe.how.has_outputs:

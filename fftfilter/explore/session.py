@@ -38,8 +38,8 @@ from .shown import FilePage
 
 # The factors by which a picture that does not fit into memory is reduced before it is filtered.
 FINEST = (1, 2, 4, 8)
-# Pages that are kept: one that is drawn, one that is filtered.
-KEPT = 2
+# Pages that are kept: one that is drawn, one that is filtered. And what was measured for recipes, a few kB each.
+KEPT, MEASURED = 2, 200
 # The units of a cutoff, with the words for them; lengths need the size of a pixel.
 UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "cycles", "cyc": "cyc/px"}
 UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
@@ -95,11 +95,6 @@ class Measured(NamedTuple):
     """What was found, in words."""
 
 
-def _working(finest: int, size: images.Size) -> int:
-    """Return the bytes of what is kept beside a picture: its spectrum, and the filters that are ready."""
-    return size.width * size.height * (40 + 16 * size.channels) // finest**2
-
-
 class Session:
     """The open file, and the place of its output; ``device`` filters it. Threads may share it.
 
@@ -110,10 +105,15 @@ class Session:
         self, source: str, target: str | None = None, device: str | None = None, folder: str | None = None
     ) -> None:
         self.source, self.device = source, device
+
+        def working(size: images.Size) -> int:
+            # What is kept beside a picture: its spectrum, and the filters that are ready.
+            return size.width * size.height * (40 + 16 * size.channels) // self.finest**2
+
         data = images.raw(source)
         for self.finest in FINEST:
             try:
-                self._found = images.opened(data, source, working=partial(_working, self.finest))
+                self._found = images.opened(data, source, working=working)
                 break
             except TooLargeError:
                 if self.finest == FINEST[-1]:
@@ -183,7 +183,9 @@ class Session:
         waves = [part for part in asked.parts if isinstance(part, Notch)]
         made = Transfer(tuple(part for part in asked.parts if part not in waves))
         if recipe.method == "descreen":
-            screens, note = screens_of(opponent(page.middle), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
+            page.picture.refuse_not_finite(self.source)
+            planes = page.picture.planes if self.finest == 1 else page.middle  # it knows no missing pixels
+            screens, note = screens_of(opponent(planes), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
             made = screens or Transfer(())
         elif made.is_fitted:
             kinds = {part.kind for part in made.parts if part.is_fitted}
@@ -192,6 +194,8 @@ class Session:
             note = ", ".join(str(part) for part in made.parts if part.kind in kinds)
         found = Measured(asked, made * Transfer(tuple(waves)), note)
         if recipe.auto or asked.is_fitted:
+            if len(self._measured) >= MEASURED:
+                self._measured.clear()
             self._measured[key] = found
         return found
 

@@ -103,6 +103,21 @@ def test_what_follows_from_the_picture_is_what_the_command_and_python_find(visit
     assert (made["result"] == written).all()
 
 
+def test_descreen_takes_transparent_pixels_as_they_are_as_the_command_does(visit, run, printed):
+    part = np.array(Image.open(printed).convert("RGBA"))
+    part[10:30, 20:40, 3] = 0
+    Image.fromarray(part).save(printed)
+    target = printed.with_name("out.png")
+    words, pixels, _ = visit(lambda page: page.answer(request_for("descreen")), printed, target)
+    run(shlex.split(words["command"])[1:])
+    written = np.asarray(Image.open(target))[..., :3]
+    assert "screen of 5.3" in words["note"]
+    assert (pixels == written)[part[..., 3] > 0].all()
+    made = {"image": part}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == written).all()
+
+
 def test_descreen_of_several_pages_has_no_python_in_one_call(visit, tmp_path):
     pages = [Image.new("L", (12, 10), level) for level in (9, 99)]
     pages[0].save(tmp_path / "in.tif", save_all=True, append_images=pages[1:])
