@@ -17,7 +17,7 @@ import click
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
-from fftfilter.folders.jobs import DONE, Job, Outcome, Settings, Tree
+from fftfilter.folders.jobs import Job, Outcome, Settings, Tree
 from fftfilter.folders.pool import pack
 from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
@@ -172,7 +172,7 @@ def _answers(packed: bytes) -> list[Outcome]:
     """Return a worker's answer to a chunk, without doing it."""
     jobs: list[Job] = pickle.loads(zlib.decompress(packed))  # noqa: S301  from this process
     seconds = dict.fromkeys(("read", "filter", "write"), 0.1)
-    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in jobs]
+    return [Outcome(job=job, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in jobs]
 
 
 def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats, dict[str, float]]:

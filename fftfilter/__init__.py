@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .transforms import ifft2 as ifft2
     from .transforms import irfft2 as irfft2
     from .transforms import rfft2 as rfft2
-    from .work.file import filter_stack as filter_stack
+    from .work.output_file import filter_stack as filter_stack
     from .work.saved import save_filter as save_filter
 
 __version__ = "0.2.0"

@@ -62,7 +62,7 @@ ROOMS = {
     "napari": "errors output arrays transfer analysis filters",
     "work": (
         "fftfilter errors system output transfer staged engine files images missing filters imagej_filter "
-        "descreen_filter analysis"
+        "descreen_filter analysis preview"
     ),
     "folders": (
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "

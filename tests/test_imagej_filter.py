@@ -17,7 +17,7 @@ from fftfilter.cli import cli
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.imagej_filter import ImageJFilter, ImageJReference
 from fftfilter.work import verify
-from fftfilter.work.opened import open_
+from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
 
 GOLDEN = Path(__file__).parent / "imagej"
@@ -153,7 +153,7 @@ def test_an_output_is_compared_with_float64(tmp_path, gray, name, options):
 def test_another_output_is_told(tmp_path, gray, monkeypatch):
     Image.fromarray(gray).save(tmp_path / "in.png")
     options = dict.fromkeys(AUTOSCALE, True)
-    given = open_(tmp_path / "in.png", Recipe(H.imagej(), "imagej", options, "keep"))
+    given = open_input(tmp_path / "in.png", Recipe(H.imagej(), "imagej", options, "keep"))
 
     def is_right(pixels):
         Image.fromarray(pixels).save(tmp_path / "out.png")

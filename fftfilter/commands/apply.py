@@ -24,12 +24,12 @@ from .filters import (
     CommandOptions,
     FilterCommand,
     context_of,
+    dispatch,
     filter_command,
     of_recipe,
     options_of,
     other_options,
     recipe_of,
-    run,
     verify_option,
 )
 from .kinds import KINDS
@@ -86,14 +86,11 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
-    return run(of_recipe(recipe, given, file), names[:-1], names[-1])
+    return dispatch(of_recipe(recipe, given, file), names[:-1], names[-1])
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:
-    """Return the recipe in a file, with the values of other options in place of its own.
-
-    Raises ReadError, and ParameterError for what is not a recipe.
-    """
+    """Return the recipe in a file, with ``others`` in place of its own options; raises ReadError, ParameterError."""
     from ..transfer import saved
 
     return from_json(saved.read(file), shown(file, "standard input"), saved.folder_of(file), others)
@@ -115,7 +112,7 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
         )
-    return recipe.open(recipe.transfer, device)
+    return recipe.open_filter(recipe.transfer, device)
 
 
 # From JSON
@@ -153,10 +150,7 @@ def _made(transfer: Transfer, method: MethodName, values: Mapping[str, Any]) -> 
 
 
 def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """Return the values of all options that recipes of a method have, by their names in Python.
-
-    Raises UsageError and ParameterError.
-    """
+    """Return the values of all options of a method's recipes, by their names in Python; raises UsageError, too."""
     from ..transfer import saved
 
     kind = replace(KINDS["notch"], output="magnitude") if method == "plain" else KINDS[method]  # which has --auto
@@ -197,10 +191,7 @@ def _mask(name: str, given: Any, folder: str) -> str:
 
 
 def words_of(context: click.Context, recipe: Recipe) -> list[str] | None:
-    """Return the command and the options that describe a recipe, None if no command line does.
-
-    The words are parsed again, and so are always right.
-    """
+    """Return the command and the options that give the same recipe when they are parsed, None if none do."""
     for kind in KINDS.values():
         with suppress(click.ClickException, FftfilterError):  # a mask in no file, an option that does not fit
             if words := _command(kind, recipe):

@@ -18,7 +18,7 @@ from .. import signals
 from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
-from .shared.file import ADVANCE
+from .shared.one_file import ADVANCE
 from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
 
 if TYPE_CHECKING:
@@ -184,10 +184,7 @@ class Commands:
         return replace(self, source=source)
 
     def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
-        """Run the command with its options from IN to a file; raises FftfilterError, and what ``advance`` does.
-
-        ``advance`` is called after each page with the number of all pages.
-        """
+        """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
         from .filters import context_of
 
         with _own_errors():
@@ -196,10 +193,7 @@ class Commands:
             made.command.invoke(made)
 
     def of_recipe(self, data: bytes, name: str) -> dict[str, Any]:
-        """Return the request that the file of a recipe describes; raises FftfilterError, which begins with ``name``.
-
-        No other file is read.
-        """
+        """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         import shlex
 
         from ..transfer import saved

@@ -15,15 +15,15 @@ import click
 from ..errors import WriteError
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
-from ..files.urls import is_url, place, without_file_scheme
+from ..files.urls import is_url, without_file_scheme
 from ..images.formats import Coding
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from .kinds import KINDS
 from .shared import automatic
-from .shared.file import run_file
-from .shared.folder import files_of, folder_options, is_folder, run_folder
+from .shared.folder import folder_options, handle_folder, inputs_of, is_folder
+from .shared.one_file import handle_file
 from .shared.options import (
     STUDY,
     GroupedCommand,
@@ -215,7 +215,7 @@ def filter_command(kind: Kind) -> click.Command:
     factors = [each.factor for each in KINDS.values() if each.factor and each is not kind and kind.takes_others]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        return run(options_of(kind.name, sources, given), sources, target)
+        return dispatch(options_of(kind.name, sources, given), sources, target)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
@@ -340,7 +340,7 @@ def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandO
     return CommandOptions(recipe, masks=(*files, *recipe.files), **others)
 
 
-def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
+def dispatch(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     """Filter a picture, a folder, or files into a folder, by the rules of ``cp``; return the exit code."""
     if not sources:
         raise click.UsageError("Missing argument 'OUT'.")
@@ -348,14 +348,12 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     with _saved_recipe(sources, options):
-        if len(sources) == 1 and is_folder(sources[0]):
-            return run_folder(place(sources[0]), target, options)
-        if target.endswith("/") or (target != "-" and is_folder(target)):
-            files = files_of(sources)
-            return run_folder(files, target, options) or min(files.folders, 1)
+        has_folder = len(sources) == 1 and is_folder(sources[0])
+        if has_folder or target.endswith("/") or (target != "-" and is_folder(target)):
+            return handle_folder(inputs_of(sources, vars(options)), target, options)
         if len(sources) > 1:
             raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
-        run_file(sources[0], target, options)
+        handle_file(sources[0], target, options)
         return 0
 
 

@@ -29,7 +29,6 @@ class Kind:
 
     name: str
     what: str
-    """Its help."""
     examples: tuple[str, ...]
     """Options, IN and OUT."""
     options: Decorator
@@ -46,7 +45,6 @@ class Kind:
     edges: Edges = "wrap"
     """The default of --edges."""
     method: MethodName = "plain"
-    """How pictures are filtered."""
     outputs: Decorator | None = None
     """Options in place of --output, --edges and --scale."""
     takes_others: bool = True

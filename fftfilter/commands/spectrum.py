@@ -82,12 +82,15 @@ def spectrum(
     from ..transforms import fft2
     from ..work.missing import USUAL
     from ..work.opened import filled
-    from .shared.file import only
+    from .filters import options_of, parsed
+    from .shared.one_file import draw_effect, only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     if filter_ is not None:
-        _look(context, filter_, source, target, {"device": device, **given})
+        made = parsed(context, filter_, source, target)
+        own = {name: value for name, value in {"device": device, **given}.items() if value is not None}
+        draw_effect(source, target, options_of(str(made.info_name), [source], made.params | own))
         return
     how = images.Coding(given["png_level"], given["quality"], given["compression"])
     images.check_output(source, target, in_place=in_place)
@@ -113,13 +116,3 @@ def spectrum(
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
-
-
-def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, Any]) -> None:
-    """Write a page on the effect of a filter on a picture; raises FftfilterError."""
-    from .filters import options_of, parsed
-    from .shared.file import look
-
-    made = parsed(context, text, source, target)
-    given = made.params | {name: value for name, value in own.items() if value is not None}
-    look(source, target, options_of(str(made.info_name), [source], given))

@@ -247,7 +247,7 @@ def steps(request: Request, session: Session) -> dict[str, Any]:
     drawn = StepPictures()
     recipe = replace(recipe, options={**recipe.options, "engine": recipe.options["engine"] or "book"})
     run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
-    with recipe.open(transfer, session.device, profile=True) as book:
+    with recipe.open_filter(transfer, session.device, profile=True) as book:
 
         def observe(name: str, planes: Array) -> None:
             timings = [each for each in book.timings() if each.step not in COPIES]

@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,15 +27,14 @@ from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
-from ..work.file import filter_file, read_ahead, write
-from ..work.opened import filled, filtered, largest, open_
+from ..work.opened import filter_frames, largest, open_input
+from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
-from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
+from .jobs import FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
     from ..filters import Filter
     from ..output.difference import Difference
-    from ..preview.sheet import Row
     from ..transfer import Transfer
     from ..work.opened import Frame, Made, Opened
 
@@ -76,21 +75,22 @@ class Stacks:
         self.nbytes = 0
         """Bytes of all that wait."""
         self._waiting: dict[Key, list[Loaded]] = {}
-        self._alone: set[Key] = set()
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
         """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
-        key, planes = _key(loaded), loaded.frame.picture.planes
+        frame, picture = loaded.frame, loaded.frame.picture
+        planes = picture.planes
+        # What is the same for all pictures of a stack.
+        key = planes.shape, planes.dtype, picture.maxval, frame.depth, frame.transfer
         stack = self._waiting.setdefault(key, [])
         stack.append(loaded)
         self.nbytes += planes.nbytes
         channels, height, width = planes.shape
         # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
-        is_alone = channels > 1 or width <= MOST_CHANNELS or (bool(self._alone) and key in self._alone)
-        if is_alone or len(stack) >= min(LARGEST_STACK, pixels // (height * width)):
+        if channels > 1 or width <= MOST_CHANNELS or len(stack) >= min(LARGEST_STACK, pixels // (height * width)):
             return self.pop(key)
         return self.pop() if self.nbytes > WAITING_BYTES else []
 
@@ -100,50 +100,43 @@ class Stacks:
         self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
         return stack
 
-    def part(self, stack: Sequence[Loaded]) -> None:
-        """Filter pictures of this kind one by one from now on: the stack was too large."""
-        self._alone.add(_key(stack[0]))
-
 
 class Batch:
-    """An open device that does jobs with the same settings.
-
-    ``device`` is as for :class:`Filter`; ``threads`` is the number of threads that read and write.
-    """
+    """An open device that does jobs with the same settings; ``threads`` read and write."""
 
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
         self.settings = settings
+        self._recipe = settings.recipe
         self._device = device
         self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
         self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
-        self._transfer = settings.recipe.transfer
+        self._stack_pixels = 0
+        self._filter: Filter | None = None
+        self._transfer = self._recipe.transfer
+        """The filter's."""
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
         if self._pool:
             self._pool.shutdown(cancel_futures=True)
-        if "_filter" in self.__dict__:
-            self._filter.close()
+        self._close_filter()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do all jobs and yield their outcomes.
-
-        Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
-        """
+        """Do all jobs; yield their outcomes; raises what Filter raises, DeviceLostError if the device fails twice."""
         reading: deque[Future[Loaded | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:
             for job in jobs:
-                reading.append(self._submit(_read, job, self.settings, self._device))
+                reading.append(self._submit(self._read, job))
                 while len(reading) > self._ahead:
                     yield from self._take(reading.popleft().result(), writing)
             while reading:
                 yield from self._take(reading.popleft().result(), writing)
             while self._stacks:
-                yield from self._filter_stack(self._stacks.pop(), writing)
+                yield from self._do_stack(self._stacks.pop(), writing)
         except DeviceLostError:
             # Filtered files are still written; their outcomes come before the error.
             for each in reading:
@@ -164,163 +157,196 @@ class Batch:
         if isinstance(loaded, Outcome):
             yield loaded
             return
-        if self._transfer.lacks_pixel_size:
-            self._transfer = loaded.opened.transfer
         if loaded.picture is None:
-            yield self._filter_pages(loaded)
+            yield self._do_pages(loaded)
             return
-        pixels = PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
-        if stack := self._stacks.add(loaded, pixels):
-            yield from self._filter_stack(stack, writing)
+        if not self._stack_pixels:
+            device = self._filter_for(loaded.opened.transfer).launcher.device
+            self._stack_pixels = PIXELS_ON_GPU if device.is_gpu else PIXELS_ON_CPU
+        if stack := self._stacks.add(loaded, self._stack_pixels):
+            yield from self._do_stack(stack, writing)
         while len(writing) > self._ahead:
             yield writing.popleft().result()
 
     # Filtering
 
-    def _filter_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
+    def _do_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
-        began = time.perf_counter()
+        began, frames = time.perf_counter(), [loaded.frame for loaded in stack]
         try:
-            made = self._try_twice(lambda: self._attempt(stack))
+            filter_, all_made = self._try_twice(
+                frames[0].transfer, lambda filter_: filter_frames(filter_, frames, self._recipe)
+            )
+        except DeviceLostError:
+            raise
         except (FftfilterError, MemoryError) as error:
-            if isinstance(error, DeviceLostError):
-                raise
             if len(stack) == 1:
                 yield _failed(stack[0].outcome, error)
                 return
             # One of them may be too large, or all at once.
-            self._stacks.part(stack)
             for loaded in stack:
-                yield from self._filter_stack([loaded], writing)
+                yield from self._do_stack([loaded], writing)
             return
         share = (time.perf_counter() - began) / len(stack)
-        for loaded, each in zip(stack, made, strict=True):
+        for loaded, made in zip(stack, all_made, strict=True):
             outcome = loaded.outcome
-            outcome.seconds["filter"], outcome.device = share, self._filter.launcher.device.name
-            outcome.clipped, outcome.extremes = each.clipped, each.extremes
-            outcome.notes = [each.note] if each.note else []
-            outcome.cautions += [each.note] if each.note in (NOTHING, NO_STRIPES) else []
+            outcome.seconds["filter"], outcome.device = share, filter_.launcher.device.name
+            outcome.note(loaded.frame, made)
+            outcome.cautions += [made.note] if made.note in (NOTHING, NO_STRIPES) else []
             if self.settings.measure_only:
-                outcome.peak, outcome.status = each.largest(loaded.frame.picture.maxval), MEASURED
+                outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), MEASURED
                 yield outcome
             else:
-                writing.append(self._submit(_write, loaded, each, self.settings, self._device))
+                writing.append(self._submit(self._write, loaded, made))
 
-    def _attempt(self, stack: Sequence[Loaded]) -> list[Made]:
-        frames = [loaded.frame for loaded in stack]
-        self._filter_by(frames[0].transfer)
-        return filtered(self._filter, frames, self.settings.recipe)
-
-    def _filter_pages(self, loaded: Loaded) -> Outcome:
+    def _do_pages(self, loaded: Loaded) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""
         began, outcome = time.perf_counter(), loaded.outcome
         try:
             with closing(loaded.opened):
-                self._try_twice(lambda: self._attempt_pages(loaded))
+                filter_, _ = self._try_twice(loaded.opened.transfer, partial(self._filter_pages, loaded))
+        except DeviceLostError:
+            raise
         except (FftfilterError, MemoryError) as error:
-            if isinstance(error, DeviceLostError):
-                raise
             return _failed(outcome, error)
         outcome.seconds["filter"] = time.perf_counter() - began
-        outcome.device = self._filter.launcher.device.name
+        outcome.device = filter_.launcher.device.name
         return outcome
 
-    def _attempt_pages(self, loaded: Loaded) -> None:
-        settings, outcome, opened = self.settings, loaded.outcome, loaded.opened
-        self._filter_by(opened.transfer)
+    def _filter_pages(self, loaded: Loaded, filter_: Filter) -> None:
+        outcome, opened, target = loaded.outcome, loaded.opened, loaded.outcome.job.target
         outcome.pages = len(opened.pages)
-        if settings.measure_only:
+        if self.settings.measure_only:
             pages = (page for page, _ in read_ahead(opened, self._submit))
-            outcome.peak, outcome.status = largest(self._filter, pages, settings.recipe), MEASURED
+            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), MEASURED
             return
-        target = outcome.job.target
-        how: dict[str, Any] = {"compare": outcome.job.verify, "keep": settings.preview, "submit": self._submit}
-        made = partial(filter_file, opened, target, self._filter, spare=loaded.spare, **how)
-        done = _with_folder(target, settings, made)
-        for name in ("shape", "dtype", "clipped", "extremes", "difference", "cautions", "left_out", "notes"):
-            setattr(outcome, name, getattr(done, name))
+        show = partial(self._draw, loaded) if self.settings.preview else None
+        how: dict[str, Any] = {"compare": outcome.job.verify, "show": show, "submit": self._submit}
+        done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
+        vars(outcome).update(vars(done))
         outcome.stamp = journal.stamp(target)
-        outcome.row = _row(loaded, done.frame, settings, self._device) if done.frame else None
 
     # The filter
 
-    def _try_twice(self, attempt: Callable[[], T]) -> T:
+    def _try_twice(self, transfer: Transfer, work: Callable[[Filter], T]) -> tuple[Filter, T]:
+        """Return the filter, and what ``work`` makes with it; raises DeviceLostError if the device fails twice."""
         try:
-            return attempt()
+            filter_ = self._filter_for(transfer)
+            return filter_, work(filter_)
         except DeviceError:
             # A queue that has failed once stays useless; the device itself may be well.
             try:
-                self._filter.close()
-                del self._filter
-                return attempt()
+                self._close_filter()
+                filter_ = self._filter_for(transfer)
+                return filter_, work(filter_)
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
 
-    @cached_property
-    def _filter(self) -> Filter:
-        """The filter, opened when the first files are being read, and anew once it was deleted."""
-        return self.settings.recipe.open(self._transfer, self._device)
+    def _filter_for(self, transfer: Transfer) -> Filter:
+        """Return the filter: opened for the first file, and anew for files of another transfer function."""
+        if self._filter is None or transfer != self._transfer:
+            self._close_filter()
+            self._filter, self._transfer = self._recipe.open_filter(transfer, self._device), transfer
+        return self._filter
 
-    def _filter_by(self, transfer: Transfer) -> None:
-        """Open another filter, if files have pixels of another size."""
-        if transfer != self._transfer:
-            self._filter.close()
-            self._transfer = transfer
-            del self._filter
+    def _close_filter(self) -> None:
+        filter_, self._filter = self._filter, None
+        if filter_:
+            filter_.close()
 
+    # The file of a job, in any thread: an error becomes its outcome
 
-def _key(loaded: Loaded) -> Key:
-    """Return a value that is the same for all pictures that may be in a stack."""
-    frame = loaded.frame
-    picture = frame.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer
+    def _read(self, job: Job) -> Loaded | Outcome:
+        """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
+        began, outcome = time.perf_counter(), Outcome(job=job)
+        settings, recipe, target, opened, stays_open = self.settings, self._recipe, job.target, None, False
+        try:
+            # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
+            if not settings.measure_only and os.path.lexists(target):
+                images.check_output(job.source, target, in_place=settings.in_place)
+                self._check_link(target)
+            times = sources.times(job.source) if recipe.preserve_times else None
+            data = images.raw(job.source)
+            outcome.digest = sources.digest_of(data)
+            done_before = outcome.digest == job.done_from and not settings.measure_only
+            if done_before and not job.verify:
+                if not isinstance(data, bytes):
+                    data.close()
+                outcome.status = SKIPPED
+                return outcome
+            opened = open_input(job.source, recipe, data=data, times=times, device=self._device)
+            outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
+            outcome.cautions += _of_waves(opened)
+            frame, found = None, opened.found
+            if isinstance(found, images.Pages):
+                images.suffix_of_pages(target, None, len(found))
+            else:
+                outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
+                frame = opened.frame(target, keep=job.verify or settings.preview)
+                outcome.cautions += opened.cautions(frame)
+            if done_before:
+                _verify(outcome, lambda how: how.of_earlier(opened, target))
+                outcome.status = SKIPPED
+                return outcome
+            stays_open = True
+        except (FftfilterError, MemoryError) as error:
+            return _failed(outcome, error)
+        finally:
+            if opened and not stays_open:
+                opened.close()
+            outcome.seconds["read"] = time.perf_counter() - began
+        return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
 
+    def _write(self, loaded: Loaded, made: Made) -> Outcome:
+        """Write a picture that was filtered."""
+        began, outcome, frame, target = time.perf_counter(), loaded.outcome, loaded.frame, loaded.outcome.job.target
+        try:
+            work = partial(write_picture, loaded.opened, frame, made, target, loaded.spare)
+            outcome.left_out = self._with_folder(target, work)
+            outcome.stamp = journal.stamp(target)
+            if self.settings.preview:
+                self._draw(loaded, frame)
+            if outcome.job.verify:
+                _verify(outcome, lambda how: how.of_file(frame, target, self._recipe))
+        except (FftfilterError, MemoryError) as error:
+            return _failed(outcome, error)
+        finally:
+            outcome.seconds["write"] = time.perf_counter() - began
+        return outcome
 
-# The file of a job, in any thread: an error becomes its outcome
+    def _draw(self, loaded: Loaded, frame: Frame) -> None:
+        """Make the row of a picture, or of a stack's middle page, in the contact sheet."""
+        from ..preview.sheet import row
 
+        outcome, opened = loaded.outcome, loaded.opened
+        name = f"{outcome.job.source}{opened.middle_page}"
+        report = opened.report(frame, self._device)
+        outcome.row = row(report, frame.shown(), frame.picture.maxval, outcome.job.number, name)
 
-def _read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
-    """Read a file, or open one of several pages; return its outcome if it failed or needs no work.
+    def _with_folder(self, target: str, work: Callable[[], T]) -> T:
+        """Write an output by ``work``, once more if its folder was removed meanwhile; raises WriteError."""
+        self._check_link(target)  # which it may have become
+        try:
+            return work()
+        except WriteError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+        folder = Path(target).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
+        return work()
 
-    Large pictures in which waves are looked for are transformed by ``device``.
-    """
-    began = time.perf_counter()
-    outcome = Outcome(job, DONE)
-    recipe, opened, stays_open = settings.recipe, None, False
-    try:
-        # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
-        if not settings.measure_only and os.path.lexists(job.target):
-            images.check_output(job.source, job.target, in_place=settings.in_place)
-            _check_link(job.target, settings)
-        times = sources.times(job.source) if recipe.preserve_times else None
-        data = images.raw(job.source)
-        outcome.digest = sources.digest_of(data)
-        done_before = outcome.digest == job.done_from and not settings.measure_only
-        if done_before and not job.verify:
-            if not isinstance(data, bytes):
-                data.close()
-            return replace(outcome, status=SKIPPED)
-        opened = open_(job.source, recipe, data=data, times=times, device=device)
-        outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
-        outcome.cautions += _of_waves(opened)
-        frame, found, target = None, opened.found, job.target
-        if isinstance(found, images.Pages):
-            images.suffix_of_pages(target, None, len(found))
-        else:
-            outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
-            frame = opened.frame(target, keep=job.verify or settings.preview)
-            outcome.cautions += opened.cautions(frame)
-        if done_before:
-            _verify(outcome, lambda how: how.of_earlier(opened, job.target))
-            return replace(outcome, status=SKIPPED)
-        stays_open = True
-    except (FftfilterError, MemoryError) as error:
-        return _failed(outcome, error)
-    finally:
-        if opened and not stays_open:
-            opened.close()
-        outcome.seconds["read"] = time.perf_counter() - began
-    return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
+    def _check_link(self, target: str) -> None:
+        """Raise ParameterError for an output that is a link into the input's folder."""
+        if self.settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
+            path = Path(target)
+            leads_to = Path(os.path.realpath(path))
+            is_own = leads_to.parent == Path(os.path.realpath(path.parent))
+            if is_inside(leads_to, Path(self.settings.keep_out)) and not is_own:
+                name = quoted_if_odd(target)
+                raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
 
 
 def _of_waves(opened: Opened) -> list[str]:
@@ -332,34 +358,6 @@ def _of_waves(opened: Opened) -> list[str]:
     return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []
 
 
-def _check_link(target: str, settings: Settings) -> None:
-    """Raise ParameterError for an output that is a link into the input's folder."""
-    if settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
-        path = Path(target)
-        leads_to = Path(os.path.realpath(path))
-        is_own = leads_to.parent == Path(os.path.realpath(path.parent))
-        if is_inside(leads_to, Path(settings.keep_out)) and not is_own:
-            name = quoted_if_odd(target)
-            raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
-
-
-def _write(loaded: Loaded, made: Made, settings: Settings, device: str | None) -> Outcome:
-    """Write a picture that was filtered; ``device`` is as for :func:`_read`, for the row in a contact sheet."""
-    began = time.perf_counter()
-    outcome, opened, frame, target = loaded.outcome, loaded.opened, loaded.frame, loaded.outcome.job.target
-    try:
-        outcome.left_out = _with_folder(target, settings, lambda: write(opened, frame, made, target, loaded.spare))
-        outcome.stamp = journal.stamp(target)
-        outcome.row = _row(loaded, frame, settings, device) if settings.preview else None
-        if outcome.job.verify:
-            _verify(outcome, lambda how: how.of_file(frame, target, settings.recipe))
-    except (FftfilterError, MemoryError) as error:
-        return _failed(outcome, error)
-    finally:
-        outcome.seconds["write"] = time.perf_counter() - began
-    return outcome
-
-
 def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
     """Compare an output with the reference, by what ``compare`` calls of work/verify.py; raises VerifyError."""
     from ..work import verify  # for those who ask for it
@@ -368,36 +366,6 @@ def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
     outcome.difference = compare(verify)
     outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(outcome.difference, outcome.job.target)
-
-
-def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -> Row:
-    """Return the row of a picture, or of a stack's middle page, in the contact sheet."""
-    from ..preview.report import FilterReport
-    from ..preview.sheet import row
-
-    given, made = frame.given, frame.picture
-    assert given  # noqa: S101  it was kept for this
-    recipe, planes = settings.recipe, filled(given, frame.holes, device)
-    weight = recipe.weight(*planes.shape[1:])
-    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
-    job = loaded.outcome.job
-    return row(report, frame.shown(), made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
-
-
-def _with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:
-    """Write an output by ``work``, once more if its folder was removed meanwhile; raises WriteError."""
-    _check_link(target, settings)  # which it may have become
-    try:
-        return work()
-    except WriteError as error:
-        if not isinstance(error.__cause__, FileNotFoundError):
-            raise
-    folder = Path(target).parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
-    return work()
 
 
 def _failed(outcome: Outcome, error: Exception) -> Outcome:

@@ -41,9 +41,7 @@ PATIENCE = 60.0
 def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
     """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
 
-    ``threads`` read and write in each worker, 0 for one a core of its machine.
-
-    Raises DeviceError if no scheduler answers.
+    ``threads`` read and write in each, 0 for one per core of its machine. Raises DeviceError if no scheduler answers.
     """
     # A worker that was started here has its device from its environment.
     device = None if cluster == LOCAL else devices[0]
@@ -156,10 +154,7 @@ def check_address(cluster: str) -> None:
 
 @contextmanager
 def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
-    """Return a client of a cluster as :func:`check_address` has it; "local" gets a worker for each of ``devices``.
-
-    Raises DeviceError if no scheduler answers.
-    """
+    """Return a client of a cluster; "local" gets a worker for each device; raises DeviceError if none answers."""
     import dask
 
     with ExitStack() as stack:

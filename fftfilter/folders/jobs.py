@@ -19,11 +19,11 @@ from ..errors import DeviceError, ParameterError
 from ..files import urls
 from ..files.messages import quoted_if_odd
 from ..files.urls import Url
+from ..work.done import Done
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..images import PixelSize
-    from ..output.difference import Difference
     from ..preview.sheet import Row
     from ..work.recipe import Recipe
     from . import journal
@@ -63,40 +63,25 @@ class Job(NamedTuple):
         return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"
 
 
-@dataclass(eq=False, repr=False)
-class Outcome:
-    """The result of a job."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class Outcome(Done):
+    """The result of a job, whose file may have failed."""
 
     job: Job
-    status: str
+    status: str = DONE
     error: str | None = None
-    pages: int = 1
-    shape: tuple[int, ...] | None = None
-    """Channels, height, width; of the first page."""
-    dtype: str | None = None
     pixel_size: PixelSize | None = None
     """The file's, if the filter needs it."""
     row: Row | None = None
     """Its row in the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
     """The waves that were removed, if any were looked for."""
-    notes: list[str] = field(default_factory=list)
-    """What followed from the picture, or from each page, in words."""
-    extremes: tuple[float, float] | None = None
-    clipped: float = 0.0
-    """The part of the samples that was clipped to black or white."""
     peak: float = 0.0
     """The largest value as a part of the input's white, if only measured."""
-    cautions: list[str] = field(default_factory=list)
-    """Surprises in the output, a line each."""
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None
-    difference: Difference | None = None
-    """From the reference, if the target was compared with it."""
     stamp: journal.Stamp | None = None
-    left_out: list[str] = field(default_factory=list)
-    """What was dropped of the input's metadata, as text."""
     found_no_space: bool = False
     """Whether it failed because the target's file system is full."""
 

@@ -62,10 +62,7 @@ def mean_spectrum(
     asked: images.Asked = ALL,
     device: str | int | None = None,
 ) -> MeanSpectrum:
-    """Return the mean power of the pictures in files, or of the pages that are asked for.
-
-    ``advance`` is called after each file; large pictures are transformed by ``device``.
-    """
+    """Return the mean power of pictures, or of the pages that are asked for; ``advance`` is called after each file."""
     found = MeanSpectrum()
     sizes = {}
     for name in names:

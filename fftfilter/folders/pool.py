@@ -145,9 +145,11 @@ class Pool:
     def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
         if self._suspects:
             return Chunk([self._suspects.popleft()], is_suspect=True)
-        # The last chunks are small, so that all workers end at about the same time.
-        fair = -(-self._left // (2 * workers))
+        # The last chunks are small, so that several workers end at about the same time.
+        fair = -(-self._left // (2 * workers)) if workers > 1 else self._left
         size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
+        # What stacks of one size fill, so that a filter keeps its pipeline: multiples of 32, or powers of two.
+        size -= size % (1 << min(5, max(0, size.bit_length() - 1)))
         # Threads read and write several at a time.
         size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
         if self._again:
@@ -201,7 +203,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job, FAILED, why)
+                yield Outcome(job=job, status=FAILED, error=why)
 
 
 # What a worker does
@@ -252,13 +254,10 @@ def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int
 def device_bytes(
     shape: tuple[int, int, int], settings: Settings, device: str | None, version: str
 ) -> tuple[str, int, int]:
-    """Return this worker's device, the bytes that it has, and those that a picture ``(channels, height, width)`` takes.
-
-    Raises FftfilterError.
-    """
+    """Return this worker's device, its bytes, and those that a picture ``(channels, height, width)`` takes of them."""
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
-    with settings.recipe.open(settings.recipe.transfer.for_any_pixels(), device) as filter_:
+    with settings.recipe.open_filter(settings.recipe.transfer.for_any_pixels(), device) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 

@@ -133,10 +133,7 @@ class LocalWorkers:
         return 0.0 if self._to_start else None
 
     def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the workers that are left, after another process was started if ``has_work`` says that it is of use.
-
-        Raises DeviceLostError if there is none.
-        """
+        """Return the workers; start one more if ``has_work`` and one is wanted; raises DeviceLostError without any."""
         if self._to_start and has_work:
             self._start_next()
         elif not has_work:

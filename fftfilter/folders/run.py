@@ -77,15 +77,13 @@ class Survey:
 
 @dataclass
 class FolderRun:
-    """A run over the images of a folder, or over files that go into one folder.
-
-    ``format`` is the extension of all outputs, with its dot, None to keep the inputs'.
-    """
+    """A run over the images of a folder, or over files that go into one folder."""
 
     source: Tree | Files
     target: Path | Url
     settings: Settings
     format: str | None = None
+    """The extension of all outputs, with its dot; None keeps the inputs'."""
     skip_existing: bool = False
     fail_fast: bool = False
     report: str | None = None
@@ -124,7 +122,7 @@ class FolderRun:
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)
-        self._survey, self._outdated = Survey(), 0
+        self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         if isinstance(source, Tree):
             source.extensions = images.extensions(read_only=self.format is not None)
@@ -162,10 +160,6 @@ class FolderRun:
             if url.is_of_this_process:
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
 
-    def make_absolute(self) -> None:
-        """Name files by absolute paths: for workers on other machines, or in other folders."""
-        self.source, self.target = self.source.absolute(), self.target.absolute()
-
     @property
     def all_is_well(self) -> bool:
         """Whether all outputs and the whole report are there; the journal does not count."""
@@ -173,8 +167,8 @@ class FolderRun:
 
     # Before anything runs
 
-    def survey(self) -> Survey:
-        """Count the files, and refuse a run that could not end well.
+    def survey(self) -> None:
+        """Count the files in :attr:`found`, and refuse a run that could not end well.
 
         Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
         input; ReadError if the folder cannot be listed.
@@ -196,7 +190,7 @@ class FolderRun:
         except OSError as error:
             why = f"cannot be listed: {error.strerror}; check its name and permissions"
             raise ReadError(f"{self.source}: {why}") from error
-        self._survey = found
+        self.found = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
             self._refuse_among_inputs(outputs[both.pop()])
         if isinstance(self.source, Files):
@@ -204,7 +198,6 @@ class FolderRun:
             self.source.refuse_overwriting(targets, self._report.identity, in_place=self.settings.in_place)
         found.bytes = round(sum(sizes) / max(1, len(sizes)) * found.files)
         found.left_out, found.not_entered = self.source.left_out.copy(), self.source.not_entered
-        return found
 
     def _refuse_collisions(self, relative: str, names: list[str]) -> None:
         made: dict[str, str] = {}
@@ -243,6 +236,7 @@ class FolderRun:
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
         number = self._outdated = 0
+        files = max(self.found.files, 1)
         for branch in self.source.walk():
             target = self.target / branch.relative
             if prepare and isinstance(target, Path):
@@ -253,22 +247,16 @@ class FolderRun:
                 for name in branch.names:
                     made = self._target_name(name)
                     digest = journal.digest(made, self.recipe.key) if self.skip_existing else None
-                    yield Job(number, branch.file(name), file_in(target, made), digest, self._is_verified(number))
+                    # Those that are verified lie evenly among all.
+                    is_verified = (number + 1) * self.verify // files > number * self.verify // files
+                    yield Job(number, branch.file(name), file_in(target, made), digest, is_verified)
                     number += 1
                 self._outdated += journal.outdated
-
-    def _is_verified(self, number: int) -> bool:
-        """Tell whether a file is verified; those that are lie evenly among all."""
-        files = max(self._survey.files, 1)
-        return (number + 1) * self.verify // files > number * self.verify // files
 
     # The run
 
     def run(self, workers: Workers) -> Iterator[Outcome]:
-        """Do all files of the survey, and yield their outcomes in the order in which they are finished.
-
-        Raises DeviceError if no device can be used from the start.
-        """
+        """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
         self.warnings += workers.notes
         workers.notes = self.warnings
         try:
@@ -276,7 +264,7 @@ class FolderRun:
             if self.recipe.span == FOLDER:
                 yield from self._measure(workers)
             if not self._is_over():
-                pool = Pool(workers, self._survey.files, self._survey.file_seconds)
+                pool = Pool(workers, self.found.files, self.found.file_seconds)
                 yield from self._noted(pool.run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
@@ -287,7 +275,7 @@ class FolderRun:
         largest = 0.0
         jobs = takewhile(lambda _: self.stopped_by is None, self.jobs(prepare=False))
         settings = replace(self.settings, recipe=self.recipe.measuring(), measure_only=True)
-        for outcome in Pool(workers, self._survey.files, self._survey.file_seconds).run(jobs, settings):
+        for outcome in Pool(workers, self.found.files, self.found.file_seconds).run(jobs, settings):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .units import Radius
@@ -119,32 +120,32 @@ class Part:
 
     def physical(self) -> Iterator[Radius]:
         """Return the radii that need the size of a pixel."""
-        return (each for each in self._fields().values() if isinstance(each, Radius) and each.is_physical)
+        return (each for each in self._fields.values() if isinstance(each, Radius) and each.is_physical)
 
     def with_radii(self, change: Callable[[Radius], Radius]) -> Self:
         """Return the part with all of its radii changed."""
-        changed = {name: change(each) for name, each in self._fields().items() if isinstance(each, Radius)}
+        changed = {name: change(each) for name, each in self._fields.items() if isinstance(each, Radius)}
         return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         return {"kind": self.kind} | {
             name: str(each.as_given()) if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
-            for name, each in self._fields().items()
+            for name, each in self._fields.items()
             if each is not None and each is not False
         }
 
     def __eq__(self, other: object) -> bool:
         # Once for all kinds: a dataclass would write the code of each at every start.
-        return self is other or (type(self) is type(other) and self._fields() == other._fields())
+        return self is other or (type(self) is type(other) and self._fields == other._fields)
 
     def __hash__(self) -> int:
-        return hash((self.kind, *self._fields().values()))
+        return hash((self.kind, *self._fields.values()))
 
     def arguments(self) -> dict[str, Any]:
         """Return its maker's arguments but defaults and pixel sizes: numbers, texts and tuples of numbers."""
         usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]
-        given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields().items()}
+        given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields.items()}
         return {name: each for name, each in given.items() if usual[name] is MISSING or each != usual[name]}
 
     def __repr__(self) -> str:
@@ -153,6 +154,7 @@ class Part:
         given = [f"{each!r}" if name in by_position else f"{name}={each!r}" for name, each in self.arguments().items()]
         return f"H.{self.maker}({', '.join(given)})"
 
+    @cached_property
     def _fields(self) -> dict[str, Any]:
-        # Asked for each file of a folder, where dataclasses.fields() takes as long as all else.
+        # Asked several times for each file of a folder.
         return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -126,6 +127,7 @@ class Radial(Part):
         """Whether so little passes everywhere that 1 minus a low-pass has few digits left in single precision."""
         return not self.passes_dc and 1 - FAINT < self._farthest(height, width) < 1
 
+    @lru_cache(maxsize=1)  # noqa: B019  for the pictures of a folder; it keeps one part alive
     def _farthest(self, height: int, width: int) -> float:
         """Return the gain of the low-pass nearest to DC at the highest frequency of both sides."""
         import numpy as np

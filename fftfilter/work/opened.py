@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..files.atomic import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
+    from ..preview.report import FilterReport
     from ..transfer import Transfer
     from .recipe import Recipe
 
@@ -43,6 +44,8 @@ class Frame:
 
     picture: Picture
     """As it was read; once it is filtered, as it will be written."""
+    suffix: str
+    """The output's extension, or that of its format."""
     depth: Depth
     """How the output stores it."""
     transfer: Transfer
@@ -116,10 +119,7 @@ class Opened:
     """For the output, if it gets the input's."""
 
     def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
-        """Return the one picture, on its way into a file; raises ParameterError if its format cannot hold it.
-
-        ``keep`` keeps the picture as it was read beside the filtered one.
-        """
+        """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
         picture, format_ = self.found, self.recipe.format
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=format_)
@@ -130,21 +130,17 @@ class Opened:
         recipe, is_page = self.recipe, isinstance(self.found, images.Pages)
         is_real, keeps_levels = recipe.mode.is_values, recipe.keeps_levels
         depth = images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
-        return Frame(
-            picture, depth, self.transfer, recipe.holes(picture, self.name), replace(picture) if keep else None
-        )
+        holes = recipe.holes(picture, self.name)
+        return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
-    def tell(self, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
-        """Put what is done into the metadata of a picture, or first page, for a target of this extension.
-
-        A FITS gets it always, others if the recipe is to be embedded.
-        """
-        recipe = self.recipe
+    def tell(self, frame: Frame, target: str | os.PathLike[str]) -> None:
+        """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded."""
+        recipe, picture = self.recipe, frame.picture
         if recipe.embed_recipe:
             from .saved import embed
 
-            embed(recipe, picture, target, suffix)
-        if FORMATS[suffix].name == "FITS" and not recipe.strip:
+            embed(recipe, picture, target, frame.suffix)
+        if FORMATS[frame.suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 
             has_unit = recipe.keeps_levels or recipe.mode.is_values
@@ -178,6 +174,15 @@ class Opened:
         if isinstance(self.found, images.Pages):
             self.found.close()
 
+    def report(self, frame: Frame, device: str | int | None) -> FilterReport:
+        """Return the effect of the filter on a frame whose picture was kept; ``device`` transforms large ones."""
+        from ..preview.report import FilterReport  # for those who ask for a page
+
+        recipe, given = self.recipe, frame.as_read
+        planes = filled(given, frame.holes, device)
+        weight = recipe.region.weight(*planes.shape[1:]) if recipe.region else None
+        return FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
+
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
@@ -188,7 +193,7 @@ class Opened:
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
-def open_(
+def open_input(
     source: str | os.PathLike[str],
     recipe: Recipe,
     *,
@@ -246,10 +251,7 @@ def open_(
 
 
 def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
-    """Return a transfer function for a picture's pixels, or those of a first page, and their size if it was needed.
-
-    ``name`` is the file's. Raises ParameterError for one that does not say it.
-    """
+    """Return a transfer function for a file's pixels, and their size if it is needed; raises ParameterError."""
     if not transfer.lacks_pixel_size:
         return transfer, None
     pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)
@@ -307,7 +309,7 @@ def first_of(found: Picture | Pages) -> Picture:
 # Through a filter
 
 
-def filtered(
+def filter_frames(
     filter_: Filter, frames: Sequence[Frame], recipe: Recipe, *, observe: Callable[[str, Array], None] | None = None
 ) -> list[Made]:
     """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
@@ -319,7 +321,7 @@ def filtered(
         return [Made(frame.picture.planes, None, 0.0) for frame in frames]
     depth = first.depth
     if len(frames) > 1 and any(frame.holes is not None for frame in frames):
-        return [made for frame in frames for made in filtered(filter_, [frame], recipe)]
+        return [made for frame in frames for made in filter_frames(filter_, [frame], recipe)]
     of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
     if first.holes is not None:
         of_pixels["missing"] = first.holes
@@ -343,7 +345,7 @@ def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> flo
     with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
         for picture in pictures:
             holes = recipe.holes(picture, "a page")
-            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
-            (made,) = filtered(measuring, [frame], recipe)
+            frame = Frame(picture, "", Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
+            (made,) = filter_frames(measuring, [frame], recipe)
             found = max(found, made.largest(picture.maxval))
     return found

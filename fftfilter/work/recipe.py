@@ -24,7 +24,7 @@ from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
-    from ..arrays import Array, Holes
+    from ..arrays import Holes
     from ..filters import Filter
     from ..images import Asked, Coding, Picture
     from ..images.picture import Working
@@ -79,7 +79,6 @@ class ImageJ(Plain):
     usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "autoscale": True, "saturate": True}
     name = "ImageJ's filter"
     takes_missing = False
-
     has_outputs = False
 
     def maker(self) -> type[Filter]:
@@ -110,7 +109,6 @@ class Descreen(Plain):
     name = "descreen"
     takes_missing = False
     says_notes = True
-
     has_outputs = False
 
     def maker(self) -> type[Filter]:
@@ -145,7 +143,6 @@ class Recipe:
     format: str | None = None
     """That of standard output; else the target's extension says it."""
     missing: Missing = USUAL
-    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
     embed_recipe: bool = False
@@ -200,7 +197,7 @@ class Recipe:
             name = shown(target, "standard output")
             raise ParameterError(f"{name}: {suffix} holds no recipe: write .png, .tif or .fits, or take --save-recipe")
 
-    def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
+    def open_filter(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
         return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
 
@@ -215,11 +212,10 @@ class Recipe:
     def said(self, transfer: Transfer) -> str:
         """Return what is done to a picture by a transfer function for its pixels, in words."""
         scale = self.scale
-        if scale is not None:
-            range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else f"{scale.low:g}:{scale.high:g}"
+        range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else scale and f"{scale.low:g}:{scale.high:g}"
         settings = {
             "output": self.output,
-            "scale": None if scale is None else range_,
+            "scale": range_,
             "edges": None if self.edges == "wrap" else self.edges,
             **(self.region.given() if self.region else {}),
         }
@@ -234,10 +230,6 @@ class Recipe:
         masks = [self.missing.mask, *(self.region.areas if self.region else ())]
         names += [mask.file.get("file") for mask in masks if mask]
         return tuple(filter(None, names))
-
-    def weight(self, height: int, width: int) -> Array | None:
-        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
-        return self.region.weight(height, width) if self.region else None
 
     @property
     def how(self) -> Plain:
@@ -276,7 +268,7 @@ class Recipe:
         """The most decibels that the whole transfer function takes out."""
         return self.options.get("depth")
 
-    @property
+    @cached_property
     def needs_staged(self) -> bool:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) != FUSED

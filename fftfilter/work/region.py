@@ -237,10 +237,7 @@ def _rectangle(box: list[int], what: str, text: str) -> Area:
 
 
 def _distances(inside: Array, widest: float) -> Array:
-    """Return each pixel's distance to the nearest one that is not inside, up to ``widest``; float32.
-
-    First along rows, then the least sum of squares along columns.
-    """
+    """Return each pixel's distance to the nearest one that is not inside, up to ``widest``; float32."""
     import numpy as np
 
     height, width = inside.shape
@@ -250,7 +247,7 @@ def _distances(inside: Array, widest: float) -> Array:
         before = np.maximum.accumulate(np.where(row, -far, column))
         behind = np.minimum.accumulate(np.where(row, 2 * far, column)[::-1])[::-1]
         found[:] = np.minimum(np.minimum(column - before, behind - column), widest) ** 2
-    least = along.copy()
+    least = along.copy()  # sums of squares
     for apart in range(1, min(ceil(widest), height)):
         square = np.float32(apart * apart)
         np.minimum(least[apart:], along[:-apart] + square, out=least[apart:])

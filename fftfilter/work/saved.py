@@ -39,10 +39,7 @@ def embed(recipe: Recipe, picture: Picture, target: str | os.PathLike[str], suff
 
 
 def to_json(recipe: Recipe, folder: str = "") -> dict[str, Any]:
-    """Return a recipe as JSON has it, without the version; names of files are relative to ``folder``.
-
-    Raises ParameterError for a mask that was read from no file.
-    """
+    """Return a recipe as JSON, names of files relative to ``folder``; raises ParameterError for a mask in no file."""
     made: dict[str, Any] = {"transfer": saved.to_json(recipe.transfer, folder)}
     for name, each in settings(recipe).items():
         is_file = isinstance(each, dict)

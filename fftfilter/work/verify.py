@@ -192,10 +192,7 @@ def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
 
 
 def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Difference:
-    """Return how far a file is from the reference of the frame that was written into it.
-
-    Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
-    """
+    """Return how far a file is from the reference of its frame; raises ReadError, VerifyError for another size."""
     return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
 

@@ -33,7 +33,7 @@ class Scripted(Executor):
         jobs = pickle.loads(zlib.decompress(packed))  # noqa: S301
         self.chunks.append([job.number for job in jobs])
         done = Future()
-        result = Result([Outcome(job, DONE) for job in jobs], self.seconds_a_job * len(jobs))
+        result = Result([Outcome(job=job) for job in jobs], self.seconds_a_job * len(jobs))
         try:
             done.set_result(self.script(self.chunks[-1]) or result)
         except Exception as error:  # noqa: BLE001
@@ -174,7 +174,7 @@ def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():
 
 
 def test_the_jobs_of_a_lost_device_go_to_the_others():
-    lost = Scripted(lambda chunk: Result([Outcome(Job(chunk[0], "", ""), DONE)], 0.0, "device lost"))
+    lost = Scripted(lambda chunk: Result([Outcome(job=Job(chunk[0], "", ""))], 0.0, "device lost"))
     crowd = Crowd(lost, Scripted())
     found = outcomes(crowd)
     assert sorted(each.job.number for each in found) == list(range(100))

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import pytest
 from PIL import Image
 
-from fftfilter.commands.shared import file
+from fftfilter.commands.shared import one_file
 from fftfilter.device import programs
 from fftfilter.folders.progress import Progress
 
@@ -38,7 +38,7 @@ def test_only_a_terminal_is_told_that_work_takes_long(monkeypatch, stream, quiet
 def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, minutes):
     frames = [Image.new("L", (12, 10), 40 * i) for i in range(6)]
     frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
-    monkeypatch.setattr(file, "PIXELS_A_SECOND", 5)  # 720 pixels take 144 s
+    monkeypatch.setattr(one_file, "PIXELS_A_SECOND", 5)  # 720 pixels take 144 s
     monkeypatch.setattr(programs, "while_building", nullcontext)  # which the command replaces
     monkeypatch.setattr("sys.stderr", Terminal())
     from fftfilter.cli import cli

@@ -16,7 +16,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto, Range
 from fftfilter.work.missing import Missing
-from fftfilter.work.opened import open_
+from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
 from fftfilter.work.region import region_of
 from tests.folders.helpers import pgm
@@ -98,6 +98,6 @@ def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded
     sizes = []
     for recipe in Recipe(H.highpass()), Recipe(H.highpass(), options=options):
         asked.clear()
-        open_(source, recipe)
+        open_input(source, recipe)
         sizes.append(asked[0])
     assert (sizes[1] > sizes[0]) == (options != {"engine": "no"})  # which is refused with the filter

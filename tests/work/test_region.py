@@ -17,7 +17,7 @@ from fftfilter.cli import cli
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.filters import Filter
 from fftfilter.work import verify
-from fftfilter.work.opened import open_
+from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
 from fftfilter.work.region import region_of
 from tests.folders.helpers import names
@@ -156,7 +156,7 @@ def test_an_output_without_the_region_is_not_right(tmp_path, noise):
     Image.fromarray(noise).save(tmp_path / "in.png")
     recipe = Recipe(FILTER, output="keep", region=region_of(BOX, None, None))
     assert run(*LOWPASS, tmp_path / "in.png", tmp_path / "out.png")[0] == 0
-    frame = open_(tmp_path / "in.png", recipe).frame(tmp_path / "out.png", keep=True)
+    frame = open_input(tmp_path / "in.png", recipe).frame(tmp_path / "out.png", keep=True)
     assert not verify.of_file(frame, tmp_path / "out.png", recipe).is_right
 
 

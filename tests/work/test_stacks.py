@@ -16,8 +16,8 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
 from fftfilter.images import pages_of
-from fftfilter.work.file import filter_file
-from fftfilter.work.opened import open_
+from fftfilter.work.opened import open_input
+from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
 from tests.helpers import by_reference
@@ -203,15 +203,15 @@ def test_a_page_that_is_damaged_is_named_and_nothing_is_written(tmp_path):
 
 def test_pages_are_compared_with_the_reference(stack, tmp_path, monkeypatch):
     recipe = Recipe(BLUR)
-    with recipe.open(BLUR) as filter_:
-        done = filter_file(open_(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
+    with recipe.open_filter(BLUR) as filter_:
+        done = make_output(open_input(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
         assert done.difference.is_right
         assert done.difference.size == STACK.size
         before = (tmp_path / "out.tif").read_bytes()
         run = type(filter_).__call__
         monkeypatch.setattr(type(filter_), "__call__", lambda *a, **k: run(*a, **k) // 2)
         with pytest.raises(VerifyError, match=r"out.tif, page 1: off by at most 3"):
-            filter_file(open_(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
+            make_output(open_input(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
     assert (tmp_path / "out.tif").read_bytes() == before
 
 
@@ -219,9 +219,9 @@ def test_pages_are_compared_with_the_reference(stack, tmp_path, monkeypatch):
 def test_cautions_are_said_once_before_a_picture_is_filtered_and_after_pages(tmp_path, pages, is_written):
     tifffile.imwrite(tmp_path / "in.tif", STACK[:pages], photometric="minisblack")
     recipe, target, said = Recipe(BLUR, options={"channels": "chroma"}, output="keep"), tmp_path / "out.tif", []
-    with recipe.open(BLUR) as filter_:
-        opened = open_(tmp_path / "in.tif", recipe)
-        done = filter_file(opened, target, filter_, say=lambda lines: said.append(([*lines], target.exists())))
+    with recipe.open_filter(BLUR) as filter_:
+        opened = open_input(tmp_path / "in.tif", recipe)
+        done = make_output(opened, target, filter_, say=lambda lines: said.append(([*lines], target.exists())))
     assert said == [(["gray: there is no chroma to filter, and pixels stay as they are"], is_written)]
     assert done.cautions == said[0][0]
 

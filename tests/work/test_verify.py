@@ -24,7 +24,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.output.histogram import counts_of
 from fftfilter.output.modes import Auto
 from fftfilter.work import verify
-from fftfilter.work.opened import open_
+from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
 from fftfilter.work.verify import NUDGES, references_of
 from tests.folders.helpers import pgm
@@ -97,7 +97,7 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
     assert run("highpass", source, tmp_path / "out.png")[0] == 0
 
     def found():
-        return verify.of_earlier(open_(source, recipe), tmp_path / "out.png")
+        return verify.of_earlier(open_input(source, recipe), tmp_path / "out.png")
 
     verify.check(found(), tmp_path / "out.png")
     pixels = images.read(tmp_path / "out.png").planes.copy()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ParameterError, ReadError
-from ...files.urls import place, without_file_scheme
-from ...images import extensions
+from ...files.urls import without_file_scheme
 from ...output.modes import ALL, EACH, FOLDER, MODES
-from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
+from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of, refuse
 
 if TYPE_CHECKING:
@@ -78,10 +77,7 @@ auto_options = combined(
 
 
 def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:
-    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError.
-
-    ``name`` is the command's: a --shape of others than notch is that of their own cutoffs.
-    """
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
     if "auto" not in given:
         return None, None
     mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
@@ -107,7 +103,7 @@ def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None
     for limit, value in limits.items():
         if value is not None and not value > 0:
             raise click.UsageError(f"--{limit} {value:g} leaves nothing to remove: give a number above 0.")
-    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
+    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"  # that of others is of their cutoffs
     # Magnitudes and signed values have one scale for all channels; luminance and chroma are of all.
     by_channel = not MODES[given["output"]].is_scaled and given.get("channels") in (None, ALL)
     return mode, AutoNotches(wanted, shape, by_channel, insist, tuple(map(_wave, keep)), **limits)
@@ -133,7 +129,7 @@ def of_sources(
     the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
     FftfilterError.
     """
-    from ...folders.jobs import Files, Tree
+    from ...folders.jobs import Files
     from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
     from ...work.opened import spectrum_of
@@ -146,11 +142,7 @@ def of_sources(
     if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True
-    tree: Tree | Files = (
-        Tree(place(sources[0]), extensions(read_only=True), given["recursive"], given["pattern"])
-        if of_folder
-        else files_of(sources, says_so=failures)
-    )
+    tree = inputs_of(sources, given, says_so=failures)
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:

@@ -25,7 +25,7 @@ from .options import combined, device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
     from ...arrays import Array
-    from ...folders.jobs import Files, Outcome
+    from ...folders.jobs import Files, Outcome, Tree
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ..filters import CommandOptions
@@ -102,13 +102,16 @@ def refuse_options_of_folders(names: Sequence[str], given: Mapping[str, Any]) ->
     refuse(given, ("recursive", "pattern"), "is for a folder, and IN are files.")
 
 
-def files_of(names: list[str], *, says_so: bool = True) -> Files:
-    """Return several IN as files, without the folders among them; ``says_so`` prints a line for each of those.
+def inputs_of(names: list[str], given: Mapping[str, Any], *, says_so: bool = True) -> Tree | Files:
+    """Return a folder, or several IN as files, without the folders among them.
 
-    Raises UsageError for standard input, and if all are folders.
+    ``given`` are the values of options; ``says_so`` prints a line for each folder that is left out. Raises UsageError
+    for standard input among several, for options of a folder, and if all are folders.
     """
-    from ...folders.jobs import Files
+    from ...folders.jobs import Files, Tree
 
+    if len(names) == 1 and is_folder(names[0]):
+        return Tree(place(names[0]), extensions(read_only=True), given["recursive"], given["pattern"])
     if "-" in names:
         raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
     folders = [name for name in names if is_folder(name)]
@@ -133,13 +136,13 @@ def check_preview(preview: str, source: str, target: str) -> None:
     images.check_output(source, preview)
 
 
-def _check_preview(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
+def _check_preview(preview: str, source: Tree | Files, target: Path | Url) -> None:
     """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
     from ...folders.jobs import is_inside
 
     check_preview(preview, "-", "-")
     own = Path(os.path.realpath(preview))
-    folders = [folder for folder in (source, target) if isinstance(folder, Path)]
+    folders = [folder for folder in (getattr(source, "root", None), target) if isinstance(folder, Path)]
     is_input = own.exists() and identity(own) in map(identity, getattr(source, "names", ()))
     if is_input or any(is_inside(own.parent, folder) for folder in folders):
         raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
@@ -151,15 +154,17 @@ def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None
     images.write(picture, preview, coding=images.Coding(6), spare=spare)
 
 
-def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
+def handle_folder(source: Tree | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
-    from ...folders.jobs import Files, Settings, Tree
+    from ...folders.jobs import Files, Settings
     from ...folders.run import FolderRun
 
     recipe = options.recipe
     options.check_for_folder(target)
+    left_out = 0
     if isinstance(source, Files):
         refuse_options_of_folders(source.names, vars(options))
+        left_out = min(source.folders, 1)
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
     if is_new and Path(target).suffix.lower() in extensions(read_only=True):
@@ -168,7 +173,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         _check_preview(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
-        source if isinstance(source, Files) else Tree(source, recursive=options.recursive, pattern=options.pattern),
+        source,
         out,
         Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
         format=suffix_of("output", recipe.format) if recipe.format else None,
@@ -181,26 +186,24 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     startup.resume_collector()
     for caution in () if options.quiet else recipe.mode.cautions(recipe.scale):
         click.echo(f"fftfilter: {caution}", err=True)
-    survey = run.survey()
-    if options.pattern and not survey.files:
+    run.survey()
+    if options.pattern and not run.found.files:
         raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
     if options.dry_run:
-        return _dry_run(run, survey, devices, options)
-    with _workers(run, survey, devices, options) as (workers, where):
-        return _run(run, survey, workers, where, options)
+        return _dry_run(run, devices, options) or left_out
+    with _workers(run, devices, options) as (workers, where):
+        return _watch(run, workers, where, options) or left_out
 
 
 @contextmanager
-def _workers(
-    run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions
-) -> Iterator[tuple[Workers, object]]:
+def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions) -> Iterator[tuple[Workers, object]]:
     """Start the workers of a run; yield them and their description for the summary."""
     if options.cluster:
         from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
 
         run.refuse_memory()
-        run.make_absolute()
+        run.source, run.target = run.source.absolute(), run.target.absolute()  # for others' folders
         workers = devices * (options.processes or 1)
         share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
         threads = THREADS_FOR_URLS if run.urls else share
@@ -209,7 +212,7 @@ def _workers(
         return
     from ...folders.processes import LocalWorkers, choose_workers
 
-    wanted = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
+    wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
     if wanted.processes:
         run.refuse_memory()
     else:
@@ -218,7 +221,7 @@ def _workers(
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(wanted.devices[0], options.recipe, survey.file_bytes, verbose=verbose)
+        device = device_that_is_done_first(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
         load_ahead(device)
     with closing(LocalWorkers(wanted)) as local:
@@ -257,7 +260,7 @@ def devices_of(given: str | None) -> list[str | None]:
 # Running
 
 
-def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, files: int) -> Iterator[Outcome]:
+def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun) -> Iterator[Outcome]:
     """Return outcomes as they are; at their end write the contact sheet, if one is wanted. Raises WriteError."""
     if preview is None:
         yield from outcomes
@@ -265,7 +268,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, fil
     from ...preview.report import about_filter
     from ...preview.sheet import Sheet
 
-    sheet = Sheet(files)
+    sheet = Sheet(run.found.files)
     for outcome in outcomes:
         if outcome.row:
             sheet.add(outcome.row)
@@ -291,12 +294,12 @@ def _outcome_line(outcome: Outcome) -> str:
     return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: CommandOptions) -> int:
+def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOptions) -> int:
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
     began = time.monotonic()
-    progress = Progress(survey.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)
+    progress = Progress(run.found.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)
     devices: set[str] = set()
     told_of_no_space = False
 
@@ -306,7 +309,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in _drawn(run.run(workers), options.preview, run, survey.files):
+            for outcome in _drawn(run.run(workers), options.preview, run):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
@@ -329,7 +332,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
         for caution, files in run.cautions.items():
             click.echo(f"fftfilter: {files} {'files' if files > 1 else 'file'}: {caution}", err=True)
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
-        click.echo(_summary(run, survey, time.monotonic() - began, done_by), err=True)
+        click.echo(_summary(run, time.monotonic() - began, done_by), err=True)
     return _end(run)
 
 
@@ -351,19 +354,19 @@ def _end(run: FolderRun) -> int:
     return code
 
 
-def _summary(run: FolderRun, survey: Survey, seconds: float, done_by: str) -> str:
+def _summary(run: FolderRun, seconds: float, done_by: str) -> str:
     """Return the run in one line: how many of how many, how fast, by whom, and what was not done."""
     from ...folders.jobs import DONE, FAILED, SKIPPED
 
     done = run.counts[DONE]
-    parts = [f"{done} of {survey.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
-    if not survey.files:
+    parts = [f"{done} of {run.found.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
+    if not run.found.files:
         parts = [f"no image to filter in {run.source}"]
     if run.counts[SKIPPED]:
         parts.append(f"{run.counts[SKIPPED]} skipped, done before")
     if run.counts[FAILED]:
         parts.append(f"{run.counts[FAILED]} failed")
-    return "; ".join([*parts, *_left_out(survey), *([f"by {done_by}"] if done_by else [])])
+    return "; ".join([*parts, *_left_out(run.found), *([f"by {done_by}"] if done_by else [])])
 
 
 def _left_out(survey: Survey) -> list[str]:
@@ -376,18 +379,17 @@ def _left_out(survey: Survey) -> list[str]:
     return parts
 
 
-def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
+def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions) -> int:
     """Print one line per file, then the device and the most memory that a picture takes on it."""
-    from ...folders.dry_run import DryRun
+    from ...folders.dry_run import steps
 
-    code, plan = 0, DryRun(run, devices, options.cluster)
-    for step in plan.steps():
+    code = 0
+    for step in steps(run, devices, options.cluster, quiet=options.quiet):
         if isinstance(step, str):
             click.echo(step)
         else:
             code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)
-    if not options.quiet:
-        for line in (plan.device_line, f"{survey.files} files", *_left_out(survey)):
-            click.echo(line)
+    for line in () if options.quiet else (f"{run.found.files} files", *_left_out(run.found)):
+        click.echo(line)
     return code

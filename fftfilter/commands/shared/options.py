@@ -231,10 +231,7 @@ file_options = combined(
 
 
 def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
-    """Return the CPU where auto may choose and files of that size are done there before a GPU could begin.
-
-    To be asked before any platform loads.
-    """
+    """Return the CPU if auto may choose, and a GPU would begin too late; to be asked before any platform loads."""
     from ...device.embedded_pocl import is_cpu_sooner
 
     if recipe.needs_staged or not is_cpu_sooner(device, file_bytes):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,7 +19,8 @@ from ..files.sources import Slices
 from ..images.formats import FORMATS
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
-from .opened import filtered, largest, open_
+from .done import Done
+from .opened import filter_frames, largest, open_input
 from .recipe import Recipe
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from ..files.atomic import Spare
     from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
-    from ..images import Picture
+    from ..images import Pages, Picture
     from ..images.pages import PaletteRule, Sink
-    from ..output.difference import Difference
     from ..transfer import Transfer
     from .opened import Frame, Made, Opened
     from .region import AreaLike
@@ -41,49 +40,10 @@ if TYPE_CHECKING:
     Submit = Callable[..., Future[Any]]
     Observe = Callable[[str, Array], None] | None
     Say = Callable[[list[str]], None]
+    Show = Callable[[Frame], object]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
-
-
-@dataclass(eq=False, repr=False)  # to generate these methods takes time
-class Done:
-    """The result for a file."""
-
-    pages: int
-    shape: tuple[int, ...]
-    """That of the first page: channels, height, width."""
-    dtype: str
-    """That of the first page, as it was read."""
-    samples: int = 0
-    clipped: float = 0.0
-    """The part of the samples of all pages that was clipped to black or white."""
-    missing: float = 0.0
-    """The part of the samples of all pages that is missing."""
-    extremes: tuple[float, float] | None = None
-    """The smallest and the largest filtered value of all pages, if any was filtered."""
-    cautions: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What followed from each page, in words, if anything did."""
-    left_out: list[str] = field(default_factory=list)
-    """What was dropped of the input's metadata, as text."""
-    difference: Difference | None = None
-    """From the reference, if the output was compared with it."""
-    has_table: bool = False
-    """Whether the indices of a palette were filtered, which is a look-up table."""
-    frame: Frame | None = None
-    """The picture, or the middle page, as it was read and as it was written, if that is kept."""
-
-    def note(self, frame: Frame, made: Made) -> None:
-        """Add one more page."""
-        size = made.planes.size
-        self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
-        if made.extremes:
-            (low, high), most = made.extremes, self.extremes or made.extremes
-            self.extremes = min(low, most[0]), max(high, most[1])
-        self.clipped = (self.clipped * self.samples + made.clipped * size) / (self.samples + size)
-        self.samples += size
-        self.notes += [made.note] if made.note else []
 
 
 def filter_stack(
@@ -148,19 +108,19 @@ def filter_stack(
     )
     images.check_output(source, target, in_place=in_place)
     recipe.refuse(target)
-    opened = open_(source, recipe)
-    with closing(opened), recipe.open(opened.transfer, device) as filter_:
-        return filter_file(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
+    opened = open_input(source, recipe)
+    with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:
+        return make_output(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
 
 
-def filter_file(
+def make_output(
     opened: Opened,
     target: FileName,
     filter_: Filter,
     *,
     spare: Spare = (),
     compare: bool = False,
-    keep: bool = False,
+    show: Show | None = None,
     observe: Observe = None,
     submit: Submit | None = None,
     advance: Callable[[], None] | None = None,
@@ -169,23 +129,18 @@ def filter_file(
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
-    with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
-    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. ``say`` is
-    called once with the cautions: before a picture is filtered, and when all pages are written. Raises what reading,
-    filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
+    with the reference, ``show`` is called with the filtered frame of a picture or of the middle page, and ``observe``
+    sees the results between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after
+    each. ``say`` is called once with the cautions: before a picture is filtered, and when all pages are written. Raises
+    what reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if not isinstance(opened.found, images.Pages):
-        return _filter_picture(opened, target, filter_, spare, observe, compare=compare, keep=keep, say=say)
+        return _picture_output(opened, target, filter_, spare, observe, compare=compare, show=show, say=say)
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
     done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
-    if FORMATS[suffix].is_shown and pages.milliseconds is None:
-        done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
-    if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
-        done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
-    if caution := recipe.how.caution_of_pages(recipe, first):
-        done.cautions.append(caution)
+    done.cautions += _cautions_of_pages(pages, first, suffix, recipe)
     with _threads(submit) as to_threads:
         reading = partial(read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
@@ -197,14 +152,15 @@ def filter_file(
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
-                    is_shown = keep and number == opened.middle + 1
+                    is_shown = show is not None and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
-                    done.frame = frame if is_shown else done.frame
                     done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
-                    (made,) = filtered(filter_, [frame], recipe)
+                    (made,) = filter_frames(filter_, [frame], recipe)
                     frame.put(made.planes)
+                    if show and is_shown:
+                        show(frame)
                     if number == 1:
-                        opened.tell(picture, target, suffix)
+                        opened.tell(frame, target)
                     done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
@@ -226,7 +182,7 @@ def filter_file(
     return done
 
 
-def _filter_picture(
+def _picture_output(
     opened: Opened,
     target: FileName,
     filter_: Filter,
@@ -234,18 +190,20 @@ def _filter_picture(
     observe: Observe,
     *,
     compare: bool,
-    keep: bool,
+    show: Show | None,
     say: Say,
 ) -> Done:
-    frame = opened.frame(target, keep=compare or keep)
+    frame = opened.frame(target, keep=compare or show is not None)
     picture = frame.picture
-    done = Done(1, picture.planes.shape, str(picture.planes.dtype), frame=frame if keep else None)
+    done = Done(1, picture.planes.shape, str(picture.planes.dtype))
     done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
     say(done.cautions)
-    (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
+    (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-    done.left_out = write(opened, frame, made, target, spare)
+    done.left_out = write_picture(opened, frame, made, target, spare)
+    if show:
+        show(frame)
     if compare:
         from . import verify
 
@@ -253,12 +211,22 @@ def _filter_picture(
     return done
 
 
-def write(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
+def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe, picture = opened.recipe, frame.picture
     frame.put(made.planes)
-    opened.tell(picture, target, images.suffix_of(target, recipe.format, picture))
+    opened.tell(frame, target)
     return images.write(picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare)
+
+
+def _cautions_of_pages(pages: Pages, first: Picture, suffix: str, recipe: Recipe) -> list[str]:
+    said = []
+    if FORMATS[suffix].is_shown and pages.milliseconds is None:
+        said.append("the pages become frames of an animation, shown for 0.1 s each")
+    if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
+        said.append("a GIF has 256 colors a frame: of more, the nearest are taken")
+    caution = recipe.how.caution_of_pages(recipe, first)
+    return [*said, caution] if caution else said
 
 
 @contextmanager

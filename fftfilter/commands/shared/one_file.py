@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Pages, Picture
-    from ...work.file import Done
+    from ...work.done import Done
     from ...work.opened import Frame, Opened
     from ..filters import CommandOptions
 
@@ -40,22 +40,20 @@ PIXELS_A_SECOND = 3e7
 ADVANCE = "fftfilter.advance"
 
 
-def run_file(source: str, target: str, options: CommandOptions) -> None:
+def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     _load_ahead(source, options)  # while the rest is imported
     from ...folders.progress import tell_of_compiling
-    from ...work.opened import open_
+    from ...work.opened import open_input
 
     options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
-    if options.recipe.preserve_times:
-        sources.times(source)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
-    opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
+    opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    done = _filter(opened, target, [opened.identity, *masks], options)
+    done = _make_and_tell(opened, target, [opened.identity, *masks], options)
     if done.difference:
         from ...work import verify
 
@@ -92,10 +90,10 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         check_preview(options.preview, source, target)
 
 
-def _filter(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
+def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
     """Filter a picture, or pages one by one; ``files`` are all inputs."""
     from ...folders.progress import Progress
-    from ...work.file import filter_file
+    from ...work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)
     has_pages = isinstance(opened.found, images.Pages)
@@ -105,6 +103,7 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
+    frames: list[Frame] = []
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
 
@@ -118,15 +117,15 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
         for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
             click.echo(f"fftfilter: {line}", err=True)
 
-    with closing(opened), recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
+    with closing(opened), recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
-            done = filter_file(
+            done = make_output(
                 opened,
                 target,
                 filter_,
                 spare=files[1:] if options.in_place else files,
                 compare=options.verify is not None,
-                keep=options.preview is not None,
+                show=frames.append if options.preview else None,
                 observe=observe,
                 advance=advance,
                 say=say,
@@ -138,8 +137,8 @@ def _filter(opened: Opened, target: str, files: Sequence[Identity | None], optio
             click.echo(f"{f'{done.pages} pages, ' if has_pages else ''}{_summary(filter_, opened, done)}", err=True)
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
-    if options.preview and done.frame:
-        _write_page(options.preview, opened, done.frame, options.device, files)
+    if options.preview:
+        _write_page(options.preview, opened, frames[0], options.device, files)
     return done
 
 
@@ -159,20 +158,20 @@ def only(found: Picture | Pages, name: str) -> Picture:
     return found
 
 
-def look(source: str, target: str, options: CommandOptions) -> None:
+def draw_effect(source: str, target: str, options: CommandOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
-    from ...work.opened import filtered, open_
+    from ...work.opened import filter_frames, open_input
 
     recipe = replace(options.recipe, format=".tif")
     check_preview(target, source, "-")
     remove_leftovers_beside(target)
     files = [*map(sources.identity, (source, *options.masks))]
-    opened = open_(source, recipe, device=options.device, limit=options.input_limit)
+    opened = open_input(source, recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     only(opened.found, opened.name)
     frame = opened.frame("-", keep=True)
-    with recipe.open(opened.transfer, options.device) as filter_:
-        (made,) = filtered(filter_, [frame], recipe)
+    with recipe.open_filter(opened.transfer, options.device) as filter_:
+        (made,) = filter_frames(filter_, [frame], recipe)
     frame.put(made.planes)
     _write_page(target, opened, frame, options.device, files)
 
@@ -182,16 +181,12 @@ def _write_page(
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.page import page
-    from ...preview.report import FilterReport, about_filter
-    from ...work.opened import filled
+    from ...preview.report import about_filter
 
-    given, made, recipe = frame.given, frame.picture, opened.recipe
-    assert given  # noqa: S101  it was kept for this
-    _, height, width = given.planes.shape
+    report, made, recipe = opened.report(frame, device), frame.picture, opened.recipe
+    height, width = report.size
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     said = about_filter(opened.transfer, recipe.depth, recipe.channels)
-    planes, weight = filled(given, frame.holes, device), recipe.weight(height, width)
-    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     write_preview(preview, page(report, frame.shown(), made.maxval, title, said), spare)
 
 
