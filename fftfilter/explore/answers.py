@@ -136,7 +136,7 @@ class Answers(Worker):
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
             if region:
                 depth = Depth(made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
-                read = Frame(replace(picture, planes=planes, maxval=white), depth, tuned, holes)  # type: ignore[arg-type]
+                read = Frame(replace(picture, planes=planes, maxval=white), ".png", depth, tuned, holes)  # type: ignore[arg-type]
                 made = region.blended(read, made, is_values=False)
         return Answer(request, session, page, measured, made, unit, level, clipped, perf_counter() - started)
 
