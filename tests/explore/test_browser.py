@@ -510,8 +510,8 @@ def test_a_part_of_the_picture_is_drawn_and_moved(page, url):
 def test_a_part_that_is_painted_is_saved_with_its_mask(page, url, folder):
     soft = SMOOTH | {"outside": True, "shapes": []}
     page.goto("about:blank")
-    page.goto(f"{url}#{quote(json.dumps({'file': 'one.png', 'page': 0, 'goal': 'hand', 'settings': soft}))}")
-    page.keyboard.press("a")
+    asked = {"file": "one.png", "page": 0, "goal": "hand", "settings": soft, "view": {"show": "after"}}
+    page.goto(f"{url}#{quote(json.dumps(asked))}")
     state(page, "Draw on the picture which part is meant")
     page.get_by_text("Part of the picture", exact=True).click()
     at = on_picture(page)
