@@ -33,6 +33,11 @@ OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
 OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 
 
+def opponent(planes: Array) -> Array:
+    """Return the brightness and the color differences of planes of RGB, others as they are; float64."""
+    return np.tensordot(OPPONENT, planes, 1) if len(planes) == 3 else planes.astype(np.float64)
+
+
 class DescreenFilter(PictureFilter):
     """A filter to use again: ``transfer.descreen`` on one device.
 
@@ -49,9 +54,10 @@ class DescreenFilter(PictureFilter):
             raise ParameterError("descreen has no intermediate results: leave observe out")
         check_finite(planes)
         white, dtype, top = gray
-        mixed = np.tensordot(OPPONENT, planes, 1) if len(planes) == 3 else planes.astype(np.float64)
-        screens, note = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
-        self._notes.append(note)
+        mixed, screens = opponent(planes), self.transfer if self.transfer.parts else None
+        if self.transfer.is_fitted:
+            screens, note = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
+            self._notes.append(note)
         values, weak = planes.astype(np.float64), 0
         if screens:
             made = replace(screens, depth=self.transfer.depth).keeping_mean()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -203,7 +204,10 @@ class Commands:
         if any(len(each) > MOST_PARTS for each in lists):
             raise ParameterError(f"{name}: a page takes at most {MOST_PARTS} parts and waves: use fftfilter apply")
         parts = [part for each in lists for part in each if isinstance(part, dict)]
-        if named := [key for key in ("file", *MASKS) if any(key in each for each in (given, *parts))]:
+        rectangles = {key for key in ("region", "protect") if _box(given.get(key))}
+        if named := [
+            key for key in ("file", *MASKS) if any(key in each for each in (given, *parts)) and key not in rectangles
+        ]:
             raise ParameterError(f"{name}: {named[0]!r} is not for a page, which reads no masks: use fftfilter apply")
         words = words_of(self.context, from_json(given, name))
         if words is None or words[0] not in self.options:
@@ -220,6 +224,7 @@ class Commands:
         command = str(made.info_name)
         check_option(name, command, list(self.options))
         given = typed(made)
+        area = _area_of(given)
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"{name}: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
@@ -235,7 +240,7 @@ class Commands:
             for each, value in given.items()
             if each in self.options[command]
         }
-        return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options}
+        return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options, "area": area}
 
     def _described(self, name: str, given: Mapping[str, Any]) -> Recipe:
         from .filters import options_of
@@ -243,6 +248,22 @@ class Commands:
         options = options_of(name, [self.source], given)
         options.check_for_file(self.source, NOWHERE)
         return options.recipe
+
+
+def _area_of(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Take a rectangle from the values of options, as a page marks it; None without one."""
+    for name in ("region", "protect"):
+        if box := _box(given.get(name)):
+            del given[name]
+            soft = {"feather": given.pop("feather")} if "feather" in given else {}
+            return {"shapes": [["rectangle", *box]], "outside": name == "protect", **soft}
+    return None
+
+
+def _box(text: object) -> list[int] | None:
+    """Return x, y, width and height of a rectangle, None for the name of a file."""
+    found = re.fullmatch(r"\s*\d{1,9}(,\s*\d{1,9}){3}\s*", str(text))
+    return [int(each) for each in found[0].split(",")] if found else None
 
 
 @cache
@@ -254,9 +275,13 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
     of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
     options = {}
     for kind in kinds:
-        defaults = {each.name: each.default for each in COMMANDS[kind.name].params}
+        params = COMMANDS[kind.name].params
+        # That of an option without one is an object of click's.
+        defaults = {each.name: each.default if isinstance(each.default, str | int | float) else None for each in params}
         options[kind.name] = {
-            name: defaults[name] for name in (*kind.parameters, *kind.searches, *of_all) if name != kind.name
+            name: defaults[name]
+            for name in (*kind.parameters, *kind.searches, *of_all)
+            if name in defaults and name != kind.name
         }
     return options
 

@@ -363,7 +363,6 @@ KINDS: dict[str, Kind] = {
             value_of=lambda given: str(given.pop("noise") or "auto"),
             output="keep",
             edges="mirror",
-            is_on_page=False,
         ),
         Kind(
             "descreen",
@@ -375,7 +374,6 @@ KINDS: dict[str, Kind] = {
             method="descreen",
             outputs=combined(),
             takes_others=False,
-            is_on_page=False,
         ),
         Kind(
             "mask",

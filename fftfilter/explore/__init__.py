@@ -6,6 +6,7 @@
                    pictures, spectra, peaks, the book's pipeline step by step
     answers.py     the filtered picture of a request, by filters that are kept ready, and the words beside it:
                    command line, Python call, curve, histogram
+    marked.py      the part of a picture that a page marks, as a rectangle or a mask
     saving.py      runs the command, and gives its output a name in one folder
     session.py     the open file, the folder around it, and threads, one for each kind of work
     shown.py       a page of the file, its spectrum, pixels as a browser shows them, and the frames that carry them

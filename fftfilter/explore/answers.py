@@ -10,29 +10,30 @@ import json
 import shlex
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.search import notches
 from ..filters import Filter
 from ..filters.description import DEFAULTS
-from ..images.picture import MAXVAL_OF
+from ..images.picture import MAXVAL_OF, Depth
 from ..output.modes import AUTO, MODES, STACK, Auto
 from ..transfer import Transfer
-from ..transfer.saved import text_of
+from ..transfer.fitted import Curve
+from ..transfer.saved import folder_of, text_of
+from ..work.opened import Frame
 from ..work.saved import to_json
 from .session import Worker
 from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
 
 if TYPE_CHECKING:
     from ..arrays import Array, Pixels
-    from ..output.modes import Output, Scale
+    from ..output.modes import Output
     from .request import Request
-    from .session import Session
+    from .session import Measured, Session
     from .shown import FilePage
 
 
@@ -52,8 +53,8 @@ class Answer:
     request: Request
     session: Session
     page: FilePage
-    transfer: Transfer
-    """For the picture itself; radii in physical units are resolved by its pixel size."""
+    measured: Measured
+    """What the request does to the picture."""
     planes: Array
     """Gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
     unit: float
@@ -78,7 +79,7 @@ class Answer:
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         if not request.removed:
             black, white, gamma = 0.0, float(self.page.picture.maxval), 1.0
-            if MODES[_looked_at(request.recipe.output, self.transfer)].keeps_levels:
+            if MODES[_looked_at(request.recipe.output, self.measured.transfer)].keeps_levels:
                 black, white, gamma = request.levels or self.page.shown  # as the input
             part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
         part = self.page.checkered(part, self.level, left, top)
@@ -101,24 +102,30 @@ class Answers(Worker):
     def answer(self, request: Request, session: Session) -> Answer:
         """Filter the page of a request, on this thread; raises FftfilterError."""
         started, recipe = perf_counter(), request.recipe
-        transfer = session.for_pixels(recipe.transfer)
-        if recipe.auto:
-            transfer *= notches(session.waves(recipe.auto), recipe.auto.shape)
         page = session.page(request.page)
         page.check_level(request.level)
+        measured = session.measured(recipe, request.page)
+        transfer = measured.transfer
         # While something is dragged, the picture is filtered at the resolution of the view.
-        level = 1 if request.rest else request.level
+        level = page.levels[0] if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
-        planes, picture, clipped, unit = page.planes(level), page.picture, None, 1.0
-        options = {**recipe.options, "device": session.device}
+        picture, clipped, unit, takes_missing = page.picture, None, 1.0, recipe.how.takes_missing
+        planes = page.planes(level) if takes_missing or level > 1 else picture.planes
+        output = "real" if request.removed else _looked_at(recipe.output, tuned)
+        # Filters that keep the gray levels have no such options.
+        own = {"output": output, "scale": None if request.removed else recipe.scale} if recipe.how.has_outputs else {}
+        region = recipe.region
+        if request.marked and level > 1:
+            region = request.marked.reduced(level, *planes.shape[1:])
+        filter_ = self._filter(
+            recipe.how.maker(), planes.shape, tuned, {**recipe.options, **own, "device": session.device}
+        )
         if request.removed:
-            values = self._filter(planes.shape, options, tuned, "real", None)(planes, channel_axis=0)
-            made = around_gray(np.subtract(planes, values, dtype=np.float32))
+            lost = np.subtract(planes, filter_(planes, channel_axis=0), dtype=np.float32)
+            made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
         else:
-            output = _looked_at(recipe.output, tuned)
-            filter_ = self._filter(planes.shape, options, tuned, output, recipe.scale)
             # While something is dragged, values that were filled once are filtered.
-            holes = page.holes if request.rest else None
+            holes = page.holes if takes_missing and request.rest and level == 1 else None
             if planes.dtype.kind == "f":
                 white = page.range[1] if MODES[output].keeps_levels else picture.maxval
                 made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white, missing=holes)
@@ -127,18 +134,22 @@ class Answers(Worker):
                 white = picture.maxval
                 made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
-        return Answer(request, session, page, transfer, made, unit, level, clipped, perf_counter() - started)
+            if region:
+                depth = Depth(made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
+                read = Frame(replace(picture, planes=planes, maxval=white), ".png", depth, tuned, holes)  # type: ignore[arg-type]
+                made = region.blended(read, made, is_values=False)
+        return Answer(request, session, page, measured, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(
-        self, shape: tuple[int, ...], options: dict[str, Any], transfer: Transfer, output: Output, scale: Scale | None
+        self, kind: type[Filter], shape: tuple[int, ...], transfer: Transfer, options: dict[str, Any]
     ) -> Filter:
         """Return a filter for pictures of a shape, tuned to a transfer function."""
-        key = (shape, output, scale, *sorted(options.items()))
+        key = (kind, shape, *sorted(options.items()))
         found = self._ready.get(key)
         if found is None:
             # Other filters have opened the device already.
-            make = next(iter(self._ready.values())).with_options if self._ready else Filter
-            found = make(transfer, output=output, scale=scale, **options)
+            alike = (each.with_options for each in self._ready.values() if type(each) is kind)
+            found = next(alike, kind)(transfer, **options)
             if len(self._ready) >= READY:
                 self._ready.popitem(last=False)[1].close()
             self._ready[key] = found
@@ -161,9 +172,12 @@ def _looked_at(output: Output, transfer: Transfer) -> Output:
 def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     """Return all words on an answer as JSON, and, unless ``is_mapped``, H over the spectrum as a frame."""
     request, session, page, recipe = answer.request, answer.session, answer.page, answer.request.recipe
-    gains = np.fft.fftshift(answer.transfer.in_cycles(*page.size).gain(MAP, MAP))
+    # Of gains that differ by channel, those of the first are shown, but the notches of all.
+    parts = answer.measured.transfer.parts
+    shown = Transfer(tuple(each for each in parts if not isinstance(each, Curve) or each.channels in (None, (0,))))
+    gains = np.fft.fftshift(shown.in_cycles(*page.size).gain(MAP, MAP))
     # The command would print these cautions.
-    notes = answer.transfer.cautions(*page.size)
+    notes = [*filter(None, [answer.measured.note]), *answer.measured.asked.cautions(*page.size)]
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     holes = page.holes if answer.level == 1 else None
@@ -172,9 +186,10 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "id": request.id,
         "command": command_line(request.words, session.source, session.target),
         "python": python_call(answer),
-        "recipe": text_of(to_json(recipe)),
+        "recipe": text_of(to_json(recipe, folder_of(session.target))),
+        "mask": request.mask(session),
         "ms": round(answer.seconds * 1e3, 2),
-        "curve": curve(answer.transfer, *page.size),
+        "curve": curve(shown, *page.size),
         "histogram": None if request.removed else histogram(answer.planes, between, holes),
         "clipped": answer.clipped,
         "share": page.share(gains),
@@ -196,22 +211,33 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
 def python_call(answer: Answer) -> str:
     """Return the lines of Python that make the same pixels."""
     session, recipe, picture = answer.session, answer.request.recipe, answer.page.picture
-    scale = recipe.scale
+    transfer, kind, scale = answer.measured.asked, recipe.how.maker().__name__, recipe.scale
     given = (AUTO, scale.saturated) if isinstance(scale, Auto) else scale and (scale.low, scale.high)
-    options = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given, **recipe.options}
-    options["device"] = session.device
+    own = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given} if recipe.how.has_outputs else {}
+    options = {**own, **recipe.options, "device": session.device}
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
     imports = "from fftfilter import {}, transfer as H\n\n"
-    if session.pages > 1:
+    is_of_files = session.pages > 1 or recipe.region is not None
+    if is_of_files and not recipe.how.has_outputs:
+        return f"# {kind} takes one picture after the other, and all of it: use the command"
+    if recipe.region:
+        (area,) = recipe.region.areas
+        made += (
+            f", {area.what}={area.text if not area.mask else area.file['file']!r}, feather={recipe.region.feather:g}"
+        )
+    if is_of_files:
         names = f"{session.source!r}, {session.target!r}"
-        return f"{imports.format('filter_stack')}filter_stack({names}, {answer.transfer!r}{made})"
+        return f"{imports.format('filter_stack')}filter_stack({names}, {transfer!r}{made})"
     has_colors = len(picture.planes) > 1
     image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
     image += ", channel_axis=-1" if has_colors else ""
-    image += ", missing=image[..., -1] == 0" if picture.alpha is not None and answer.page.holes is not None else ""
+    if picture.alpha is not None and answer.page.holes is not None and recipe.how.takes_missing:
+        image += ", missing=image[..., -1] == 0"
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
-    return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"
+    if not recipe.how.has_outputs:
+        imports = f"from {recipe.how.maker().__module__} import {{}}\nfrom fftfilter import transfer as H\n\n"
+    return f"{imports.format(kind)}result = {kind}({transfer!r}{made})({image})"
 
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:

@@ -31,6 +31,8 @@ LARGEST = 1 << 17
 APART = 0.2
 # Seconds between two pings to a page.
 HEARTBEAT = 30
+# What is done before a picture is filtered, by the command.
+LOOKS = {"descreen": "Looking for a printer's screen", "wiener": "Measuring the noise"}
 # The start of a message that asks for gray levels at points, and the most points.
 VALUES, MOST_POINTS = '{"values"', 2048
 
@@ -97,10 +99,12 @@ class Live:
             given = read(text)
             number = number_of(given)
             request, session = await self._filtering.do(self._asked, given)
-            auto = request.recipe.auto
-            if auto and auto not in session.found_waves:
-                await self._send(json.dumps({"id": number, "doing": "Looking for patterns"}))
-                if not await self._before_newer(self._long.do(session.waves, auto)):
+            asked = request.recipe, request.page
+            if not session.is_measured(*asked):
+                await self._send(
+                    json.dumps({"id": number, "doing": LOOKS.get(request.words[0], "Looking for patterns")})
+                )
+                if not await self._before_newer(self._long.do(session.measured, *asked)):
                     return None
             answer: Answer = await self._filtering.do(self._filtering.answer, request, session)
             await self._send(await self._filtering.do(answer.frame))
@@ -115,7 +119,7 @@ class Live:
     def _asked(self, given: dict[str, Any]) -> tuple[Request, Session]:
         session = self._opened(given.get("file"))
         self._source = session.source
-        return Request.of(given, self._commands.of(session.source)), session
+        return Request.of(given, self._commands.of(session.source), session), session
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""
@@ -144,10 +148,10 @@ class Live:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
         self._said_at = monotonic()
         try:
-            messages = words(answer, is_mapped=answer.transfer == self._mapped)
+            messages = words(answer, is_mapped=answer.measured.transfer == self._mapped)
         except Exception as error:  # noqa: BLE001  likewise
             return [self._refusal(answer.request.id, error)]
-        self._mapped = answer.transfer
+        self._mapped = answer.measured.transfer
         return messages
 
     def _refusal(self, number: int | None, error: Exception) -> str:

@@ -21,6 +21,7 @@ from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
 from ..preview.steps import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
+from .marked import Marked
 from .shown import Kind, frame, joined
 
 if TYPE_CHECKING:
@@ -67,12 +68,17 @@ class Request:
     """Whether to show what the filter removes, not the result."""
     view: tuple[int, int, int, int] | None = None
     """The part of the picture to send: from x, y to x, y, in pixels of the picture."""
+    marked: Marked | None = None
+    """The part of the picture that is filtered, or is not; None for all of it."""
     levels: tuple[float, float, float] | None = None
     """The gray levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], commands: Commands) -> Request:
-        """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
+    def of(cls, given: Mapping[str, Any], commands: Commands, session: Session) -> Request:
+        """Check a request of the page and return it; raises FftfilterError, in the words of the command.
+
+        ``commands`` are those for the file of ``session``.
+        """
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -83,17 +89,26 @@ class Request:
             if not (view[0] < view[2] and view[1] < view[3]):
                 raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
         words = _words(given, commands)
+        recipe = commands.describe([*words, *commands.always])
+        if marked := Marked.of(given.get("area"), *session.size):
+            recipe = replace(recipe, region=marked.region(session.target))
+            words += marked.words(session.target)
         return cls(
             number_of(given),
-            tuple(words),
-            commands.describe(words),
+            (*words, *commands.always),
+            recipe,
             _whole(given.get("page", 0), "page", 0),
             _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,
             show == "removed",
             view,
+            marked,
             levels_of(given.get("levels")),
         )
+
+    def mask(self, session: Session) -> str | None:
+        """Return the name of the mask that the command needs, None without one."""
+        return self.marked.file(session.target) if self.marked else None
 
 
 def levels_of(given: object) -> tuple[float, float, float] | None:
@@ -146,7 +161,7 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
                 raise ParameterError(f"{name} {_brief(text)} is not a value")
             words += [f"--{name.replace('_', '-')}", text]
-    return [*words, *commands.always]
+    return words
 
 
 def _whole(given: object, name: str, least: int) -> int:

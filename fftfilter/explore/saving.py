@@ -14,12 +14,12 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
@@ -30,6 +30,7 @@ from .session import check, is_text
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
+    from .request import Request
     from .session import Session
 
 # Most characters of a name in a message.
@@ -68,13 +69,13 @@ class Progress:
 
 
 def save(
-    words: Sequence[str], asked: tuple[object, object], session: Session, commands: Commands, progress: Progress
+    request: Request, asked: tuple[object, object], session: Session, commands: Commands, progress: Progress
 ) -> dict[str, Any]:
     """Run the command into a file that a page names; raises FftfilterError.
 
     ``asked`` is the name and, to replace a file, the ``overwrite`` of the refusal that asked for it.
     """
-    given, answer = asked
+    (given, answer), words = asked, request.words
     name = name_of(given, session)
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
@@ -86,10 +87,15 @@ def save(
             place.refuse()
             images.check_output(session.source, place.path)
             place.ask(answer)
+            mask = keep_mask(request, session)
             try:
                 commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
                 check()
                 place.give(part, answer)
+            except BaseException:
+                if mask:
+                    place.remove(mask)
+                raise
             finally:
                 place.remove(part)
     except OSError as error:
@@ -100,7 +106,47 @@ def save(
     return {"written": target, "command": command_line(words, session.source, target)}
 
 
-def applied(words: Sequence[str], given: object, session: Session, progress: Progress, total: int) -> dict[str, Any]:
+def keep_mask(request: Request, session: Session) -> str | None:
+    """Write the mask of a region beside the output; return its name, None if there is none, or it is there already.
+
+    Raises FftfilterError, also if another file has its name.
+    """
+    if not (file := request.mask(session)):
+        return None
+    assert request.marked  # noqa: S101  which has the mask
+    data, name, part = request.marked.png(), os.path.basename(file), temporary_name("save", "part.png")
+    try:
+        with _Place(session, name) as place:
+            if place.refuse():
+                with place.opened(name, os.O_RDONLY) as there:
+                    if there.read() == data:
+                        return None
+                raise WriteError(f"{quoted_if_odd(name)}: is another file: rename it, as it has the name of the mask")
+            try:
+                with place.opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as made:
+                    made.write(data)
+                place.give(part, None)
+            finally:
+                place.remove(part)
+            return name
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(name)}: cannot be written: {reason(error)}") from error
+
+
+@contextmanager
+def _with_own_mask(request: Request, session: Session) -> Iterator[Sequence[str]]:
+    """Give the words of the command with its mask in a folder for temporary files."""
+    with TemporaryDirectory(prefix="fftfilter-") as folder:
+        if not (file := request.mask(session)) or not request.marked:
+            yield request.words
+            return
+        own = os.path.join(folder, os.path.basename(file))
+        with open(own, "wb") as made:  # noqa: PTH123  likewise
+            made.write(request.marked.png())
+        yield [own if word == file else word for word in request.words]
+
+
+def applied(request: Request, given: object, session: Session, progress: Progress, total: int) -> dict[str, Any]:
     """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
 
     Return the folder, the last line of the report, and a line for each file that failed.
@@ -111,8 +157,12 @@ def applied(words: Sequence[str], given: object, session: Session, progress: Pro
         os.mkdir(target)  # noqa: PTH102  likewise
     except OSError as error:
         raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
-    command = [sys.executable, "-P", "-m", "fftfilter", *words, "--report", "-", "--", source, target]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    others = ["--report", "-", "--", source, target]
+    with (
+        _with_own_mask(request, session) as words,
+        subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], **streams) as process,
+    ):
         said, progress.process = [], process
         try:
             for line in process.stdout or ():
@@ -130,9 +180,9 @@ def applied(words: Sequence[str], given: object, session: Session, progress: Pro
     return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
 
 
-def downloaded(words: Sequence[str], given: object, session: Session, commands: Commands) -> bytes:
+def downloaded(request: Request, given: object, session: Session, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
-    with TemporaryDirectory(prefix="fftfilter-") as folder:
+    with _with_own_mask(request, session) as words, TemporaryDirectory(prefix="fftfilter-") as folder:
         target = os.path.join(folder, name_of(given, session))
         images.check_output(session.source, target)
         commands.run((*words, "--quiet"), target, Progress().advance)
@@ -228,6 +278,13 @@ class _Place:
         except OSError:  # a disk without hard links
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=folder))
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def opened(self, name: str, flags: int) -> BinaryIO:
+        """Return a file of the folder, open by the flags of ``os.open``; raises OSError."""
+        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        return os.fdopen(
+            os.open(self._at(name), flags, 0o666, dir_fd=self._folder), "rb" if flags & os.O_WRONLY == 0 else "wb"
+        )
 
     def remove(self, part: str) -> None:
         """Remove a file of the folder, if it is there."""

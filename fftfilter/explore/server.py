@@ -24,9 +24,9 @@ from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
 from .request import DRAWN, LONG, LONGEST, Request, page_of, read, steps, whole_of
-from .saving import Progress, RefusedError, applied, downloaded, save
+from .saving import Progress, RefusedError, applied, downloaded, keep_mask, save
 from .session import Folder, Worker
-from .shown import Kind, frame, levels, reduced
+from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
@@ -122,6 +122,7 @@ class Server:
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
                 web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
                 web.post(f"{path}/save", self._save),
+                web.post(f"{path}/mask", self._mask),
                 web.post(f"{path}/drop", self._drop),
                 web.post(f"{path}/recipe", self._recipe),
                 web.get(f"{path}/saving", self._saved),
@@ -176,8 +177,8 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
-                coarsest = levels(*self._first.page(0).size)[-1]
-                start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands)
+                coarsest = self._first.page(0).levels[-1]
+                start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands, self._first)
                 warming = loop.create_task(self._filtering.do(self._filtering.answer, start, self._first))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
@@ -226,7 +227,7 @@ class Server:
     def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session]:
         """Return a request and its file; raises FftfilterError."""
         session = self._folder.session(given.get("file"))
-        return Request.of(given, self._commands.of(session.source)), session
+        return Request.of(given, self._commands.of(session.source), session), session
 
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
@@ -234,26 +235,33 @@ class Server:
             pixels = self._small.answer(*self._asked(read(query["request"]))).pixels()
         else:
             page = page_of(session, query)
-            pixels = page.pixels(levels(*page.size)[-1])
+            pixels = page.pixels(page.levels[-1])
         return frame(
             Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL))))
         )
 
-    async def _save(self, request: web.Request) -> web.StreamResponse:
+    async def _wanted(self, request: web.Request) -> tuple[dict[str, Any], Request, Session]:
         given = read(await _body(request))
-        wanted, out = given.get("request"), given.get("out")
-        if not isinstance(wanted, dict):
+        if not isinstance(wanted := given.get("request"), dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        asked, session = await self._drawing.do(self._asked, wanted)
-        commands = self._commands.of(session.source)
+        return given, *await self._drawing.do(self._asked, wanted)
+
+    async def _save(self, request: web.Request) -> web.StreamResponse:
+        given, asked, session = await self._wanted(request)
+        out, commands = given.get("out"), self._commands.of(session.source)
         if given.get("download") is True:
-            made = await self._saving.do(downloaded, asked.words, out, session, commands)
+            made = await self._saving.do(downloaded, asked, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
         self._progress = Progress()
-        work = partial(save, asked.words, (out, given.get("overwrite")), session, commands, self._progress)
+        work = partial(save, asked, (out, given.get("overwrite")), session, commands, self._progress)
         if given.get("folder") is True:
-            work = partial(applied, asked.words, out, session, self._progress, len(self._folder.names()))
+            work = partial(applied, asked, out, session, self._progress, len(self._folder.names()))
         return web.json_response(await self._saving.do(work))
+
+    async def _mask(self, request: web.Request) -> web.StreamResponse:
+        _, asked, session = await self._wanted(request)
+        await self._saving.do(keep_mask, asked, session)
+        return web.json_response({"written": asked.mask(session)})
 
     async def _drop(self, request: web.Request) -> web.StreamResponse:
         data = bytearray()

@@ -14,25 +14,32 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import images
+from ..analysis.fit import fitted
 from ..analysis.found import Peak
 from ..analysis.power import Spectrum
-from ..analysis.search import AutoNotches
-from ..errors import FftfilterError, ParameterError
+from ..analysis.screens import screens_of
+from ..analysis.search import AutoNotches, notches
+from ..descreen_filter import opponent
+from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
+from ..transfer.peaks import Notch
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
-from .shown import FilePage, levels
+from ..work.recipe import Recipe
+from .shown import FilePage
 
-# Pages that are kept: one that is drawn, one that is filtered.
-KEPT = 2
+# The factors by which a picture that does not fit into memory is reduced before it is filtered.
+FINEST = (1, 2, 4, 8)
+# Pages that are kept: one that is drawn, one that is filtered. And what was measured for recipes, a few kB each.
+KEPT, MEASURED = 2, 200
 # The units of a cutoff, with the words for them; lengths need the size of a pixel.
 UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "cycles", "cyc": "cyc/px"}
 UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
@@ -77,6 +84,17 @@ class Worker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
+class Measured(NamedTuple):
+    """What a recipe does to a page."""
+
+    asked: Transfer
+    """Its transfer function, with notches for the waves that were found."""
+    transfer: Transfer
+    """The same with the gains that follow from the page; the screens of colors are those of opponent channels."""
+    note: str
+    """What was found, in words."""
+
+
 class Session:
     """The open file, and the place of its output; ``device`` filters it. Threads may share it.
 
@@ -87,21 +105,30 @@ class Session:
         self, source: str, target: str | None = None, device: str | None = None, folder: str | None = None
     ) -> None:
         self.source, self.device = source, device
-        # What is kept beside a picture: its spectrum, and the filters that are ready.
-        self._found = images.opened(
-            images.raw(source), source, working=lambda size: size.width * size.height * (40 + 16 * size.channels)
-        )
+
+        def working(size: images.Size) -> int:
+            # What is kept beside a picture: its spectrum, and the filters that are ready.
+            return size.width * size.height * (40 + 16 * size.channels) // self.finest**2
+
+        data = images.raw(source)
+        for self.finest in FINEST:
+            try:
+                self._found = images.opened(data, source, working=working)
+                break
+            except TooLargeError:
+                if self.finest == FINEST[-1]:
+                    raise
         self.pages = len(self._found) if isinstance(self._found, images.Pages) else 1
         self._lock = threading.RLock()
         self._pages: dict[int, FilePage] = {}
         self._mean: Spectrum | None = None
-        self.found_waves: dict[AutoNotches, list[Peak]] = {}
-        """Those that have been searched for, see :meth:`waves`."""
+        self._waves: dict[AutoNotches, list[Peak]] = {}
+        self._measured: dict[tuple[Any, ...], Measured] = {}
         self.target = target or self._proposed(folder)
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
         """The only folder that a page may write into."""
         self.opened = os.stat(source)  # noqa: PTH116  likewise
-        self._size, first = self.page(0).size, self.page(0).picture
+        self.size, first = self.page(0).size, self.page(0).picture
         # For the size of its pixels, which one sample is enough to keep.
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
@@ -112,9 +139,9 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 picture = self._found.read(number) if isinstance(self._found, images.Pages) else self._found
-                page = FilePage(picture, self.device, USUAL.holes(picture, self.source))
-                if number and page.size != self._size:
-                    (height, width), first = page.size, self._size
+                page = FilePage(picture, self.device, USUAL.holes(picture, self.source), self.finest)
+                if number and page.size != self.size:
+                    (height, width), first = page.size, self.size
                     raise ParameterError(
                         f"page {number + 1} has {width} x {height} pixels, the first one {first[1]} x {first[0]}: look "
                         "at it in a file of its own"
@@ -134,13 +161,46 @@ class Session:
 
     def waves(self, auto: AutoNotches) -> list[Peak]:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
-        if auto not in self.found_waves:
+        if auto not in self._waves:
             if self._mean is None:
                 is_page, mean_of = self.pages == 1, partial(spectrum_of, device=self.device, check=check)
                 self._mean = self.page(0).spectrum if is_page else mean_of(self._found)
             check()
-            self.found_waves[auto] = auto.peaks(self._mean)[0]
-        return self.found_waves[auto]
+            self._waves[auto] = auto.peaks(self._mean)[0]
+        return self._waves[auto]
+
+    def is_measured(self, recipe: Recipe, number: int) -> bool:
+        """Whether :meth:`measured` has nothing to look for in the picture."""
+        return not (recipe.auto or recipe.transfer.is_fitted) or self._key(recipe, number) in self._measured
+
+    def measured(self, recipe: Recipe, number: int) -> Measured:
+        """Return what a recipe does to a page; raises ParameterError, and as checks do."""
+        if (key := self._key(recipe, number)) in self._measured:
+            return self._measured[key]
+        asked, page, note = self.for_pixels(recipe.transfer), self.page(number), ""
+        if recipe.auto:
+            asked *= notches(self.waves(recipe.auto), recipe.auto.shape, recipe.edges)
+        waves = [part for part in asked.parts if isinstance(part, Notch)]
+        made = Transfer(tuple(part for part in asked.parts if part not in waves))
+        if recipe.method == "descreen":
+            page.picture.refuse_not_finite(self.source)
+            planes = page.picture.planes if self.finest == 1 else page.middle  # it knows no missing pixels
+            screens, note = screens_of(opponent(planes), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
+            made = screens or Transfer(())
+        elif made.is_fitted:
+            kinds = {part.kind for part in made.parts if part.is_fitted}
+            made = fitted(asked, page.middle, page.picture.maxval, by_channel=not recipe.mode.is_scaled)
+            made = Transfer(tuple(part for part in made.parts if not isinstance(part, Notch)))
+            note = ", ".join(str(part) for part in made.parts if part.kind in kinds)
+        found = Measured(asked, made * Transfer(tuple(waves)), note)
+        if recipe.auto or asked.is_fitted:
+            if len(self._measured) >= MEASURED:
+                self._measured.clear()
+            self._measured[key] = found
+        return found
+
+    def _key(self, recipe: Recipe, number: int) -> tuple[Any, ...]:
+        return recipe.transfer, recipe.method, recipe.auto, recipe.edges, recipe.mode.is_scaled, number
 
     def number(self, text: str, unit: str, pixel_size: str) -> dict[str, Any]:
         """Return the cutoff that a text means beside a unit: a unit in the text goes first. Raises ParameterError."""
@@ -163,7 +223,7 @@ class Session:
         sides = self._first.metadata.pixel_size if self._first.metadata else None
         meters = parse_pixel_size(pixel_size) if pixel_size else sides.across if sides else None
         known = radius.with_pixel(meters) if meters else radius
-        return known.bins(*self._size) / min(self._size)
+        return known.bins(*self.size) / min(self.size)
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function resolved by the size of the file's pixels; raises ParameterError."""
@@ -171,7 +231,7 @@ class Session:
 
     def described(self, start: dict[str, Any], filters: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the file's properties for the page; ``start`` is its first request, ``filters`` are the commands."""
-        (height, width), picture = self._size, self._first
+        (height, width), picture = self.size, self._first
         sides = picture.metadata.pixel_size if picture.metadata else None
         size = None
         if sides and not isinstance(sides.across, Angle):
@@ -187,11 +247,11 @@ class Session:
             "pixel_size": size,
             "out": Path(self.target).name,
             "folder": self.folder,
-            "levels": levels(height, width),
+            "levels": self.page(0).levels,
             "maxval": picture.maxval,
             "units": self.units(),
             "shapes": takes,
-            "commands": {name: list(options) for name, options in filters.items()},
+            "commands": filters,
             "outputs": list(MODES),
             "scaled": list(SCALED),
             "edges": list(EDGES),

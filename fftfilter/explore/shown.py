@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ..analysis.power import spectrum
+from ..analysis.power import middle, spectrum
 from ..errors import ParameterError
 from ..output.modes import MODES
 from ..preview.panels import square
@@ -125,9 +125,12 @@ def reduced(pixels: Pixels, level: int) -> Pixels:
 class FilePage:
     """A page of the file. Its properties are computed when they are first used; a device transforms large pictures."""
 
-    def __init__(self, picture: images.Picture, device: str | None, holes: Holes | None) -> None:
+    def __init__(self, picture: images.Picture, device: str | None, holes: Holes | None, finest: int) -> None:
         self.picture, self._device, self.holes = picture, device, holes
         self.size: tuple[int, int] = picture.planes.shape[1], picture.planes.shape[2]
+        every = levels(*self.size)
+        self.levels = [level for level in every if level >= finest] or every[-1:]
+        """Those at which it is filtered: if memory is short, not the first ones."""
         self._levels: dict[int, Array] = {}
         self._boards: dict[int, Pixels] = {}
         self._lock = threading.Lock()
@@ -154,8 +157,13 @@ class FilePage:
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture does not have."""
-        if level not in levels(*self.size):
-            raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
+        if level not in self.levels:
+            raise ParameterError(f"level {level} is not one of {', '.join(map(str, self.levels))}")
+
+    @property
+    def middle(self) -> Array:
+        """The planes whose spectrum is computed: all of the picture, or its middle if memory is short."""
+        return middle(self.planes(1), *(max(1, side // self.levels[0]) for side in self.size))
 
     def planes(self, level: int) -> Array:
         """Return the planes reduced by a level, with values for those samples that are missing."""
@@ -185,7 +193,7 @@ class FilePage:
     def spectrum(self) -> Spectrum:
         """The power spectrum."""
         with self._lock:
-            self._spectrum = self._spectrum or spectrum(self.planes(1), self.picture.maxval, self._device)
+            self._spectrum = self._spectrum or spectrum(self.middle, self.picture.maxval, self._device)
             return self._spectrum
 
     @property
@@ -196,7 +204,7 @@ class FilePage:
     @cached_property
     def _power_map(self) -> NDArray[np.float64]:
         """The power of all channels, MAP x MAP, DC in the middle; the picture's mean is left out."""
-        return square(self.mean_power, self.size[1], (MAP, 1.0), np.add)
+        return square(self.mean_power, self.spectrum.width, (MAP, 1.0), np.add)
 
     def share(self, gains: NDArray[np.float64]) -> float | None:
         """Return about the part of the power that gains, MAP x MAP, remove; None until the spectrum is computed."""
@@ -213,7 +221,7 @@ class FilePage:
         power = self.mean_power if channel is None else self.spectrum.power[channel].astype(np.float64)
         side = min(LARGEST_SPECTRUM, max(self.size))
         strongest = float(power.max()) or 1.0
-        found = square(power, self.size[1], (side, 1.0), np.maximum) / strongest
+        found = square(power, self.spectrum.width, (side, 1.0), np.maximum) / strongest
         found[side // 2, side // 2] = 1
         steps = np.rint(255 + 10 * STEPS * np.log10(np.maximum(found, 1e-30)))
         return np.asarray(np.clip(steps, 0, 255)).astype(np.uint8)
@@ -230,7 +238,7 @@ class FilePage:
 
     def _stripes(self) -> int:
         """Return the angle, 0 or 90, at which stripes stand out more from the frequencies beside them."""
-        power = self.mean_power[: self.size[0] // 2]
+        power = self.mean_power[: len(self.mean_power) // 2]
         far = np.s_[len(power) // 16 :]
         across = power[far, 0] / (power[far, 2:6].mean(axis=1) + 1e-30)
         along = power[0] / (power[2:6].mean(axis=0) + 1e-30)
@@ -238,9 +246,9 @@ class FilePage:
 
     def wave(self, fx: float, fy: float) -> dict[str, float]:
         """Return the amplitude of a wave in gray levels, the mean of the channels, and its phase at the corner."""
-        height, width = self.size
+        planes = self.middle
+        _, height, width = planes.shape
         down, across = (np.exp(-2j * np.pi * f * np.arange(n)) for f, n in ((fy, height), (fx, width)))
-        planes = self.planes(1)
         found = np.array([down @ ((plane - plane.mean(dtype=np.float64)) @ across) for plane in planes])
         found *= 2 / (height * width)
         return {"amplitude": float(np.abs(found).mean()), "phase": float(np.angle(found.sum()))}

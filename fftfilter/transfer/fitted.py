@@ -8,7 +8,7 @@ measures both powers in the picture, and ``analysis/screens.py`` finds screens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
@@ -17,6 +17,8 @@ from .product import Transfer
 from .units import number
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from .grid import Gain
 
 AUTO = "auto"
@@ -66,6 +68,12 @@ class Curve(Part):
         gains = np.asarray(np.interp(np.log2(f), self.octaves, self.gains))
         gains[0, 0] = 1
         return gains
+
+    def reduced(self, level: float, height: int, width: int) -> Self:  # noqa: ARG002
+        """Return it for an image reduced by ``level``."""
+        from math import log2
+
+        return replace(self, octaves=tuple(each + log2(level) for each in self.octaves))
 
     @property
     def half(self) -> float | None:

@@ -447,6 +447,110 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
         (folder / name).unlink()
 
 
+def test_dots_are_removed_by_descreen_and_single_waves_are_the_other_way(page, folder):
+    page.get_by_title("one.png").click()
+    page.keyboard.press("1")
+    assert command(page, "one.png") == "fftfilter descreen one.png one-filtered.png"
+    state(page, "Note: no screen is found: the picture stays as it is")
+    page.locator("[name=keep_detail]").fill("30")
+    page.locator("[name=keep_detail]").press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("]")
+    line = command(page, "descreen --strength 17 --keep-detail 30")
+    assert save_as(page, folder, "dots.png").read_bytes() == written(folder, line)
+    (folder / "dots.png").unlink()
+    page.locator("[name=strength]").fill("3")
+    page.locator("[name=strength]").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("strength 3 is invalid")
+    page.get_by_role("radio", name="Waves, one by one").click()
+    command(page, "notch --auto --strength 18 --edges mirror")
+    expect(page.locator(".grp input[type=checkbox]")).to_have_count(1)
+    page.expected = ("400",)
+
+
+def test_noise_is_smoothed_by_hand(page, url, folder):
+    opened(page, url, file="one.png")
+    page.locator("[name=command]").select_option("wiener")
+    line = command(page, "fftfilter wiener one.png")
+    assert_shown(page, filtered_one(folder, line))
+    page.locator("[name=noise]").fill("20")
+    page.locator("[name=noise]").press("Enter")
+    command(page, "wiener --noise 20")
+    state(page, "Note: Wiener's filter of noise of 20.0 levels")
+
+
+def on_picture(page):
+    """Return where a pixel of the picture is on the screen."""
+    box = page.locator(".pic .stage").bounding_box()
+    scale = min(box["width"], box["height"]) / SIDE
+    left, top = (box["x"] + (box["width"] - SIDE * scale) / 2, box["y"] + (box["height"] - SIDE * scale) / 2)
+    return lambda x, y: (left + x * scale, top + y * scale)
+
+
+def test_a_part_of_the_picture_is_drawn_and_moved(page, url):
+    opened(page, url, file="one.png")
+    page.get_by_text("Part of the picture", exact=True).click()
+    page.get_by_role("radio", name="Only there").click()
+    state(page, "Draw on the picture which part is meant")
+    at = on_picture(page)
+    drag(page, at(10, 20), at(30, 30), at(50, 70))
+    assert "--region 10,20,40,50 one.png" in command(page, "--region")
+    drag(page, at(20, 20), at(22, 24), at(24, 23))  # its edge is a handle, while nothing is drawn beside it
+    page.get_by_role("radio", name="Move", exact=True).click()
+    shape = page.locator(".shape")
+    count = shape.count()
+    shape.first.press("Shift+ArrowRight")
+    shape.first.press("+")
+    while shape.count() > 1:
+        shape.last.press("Delete")
+        count -= 1
+        expect(shape).to_have_count(count)
+    line = command(page, "--region ")
+    found = [int(each) for each in re.search(r"--region ([\d,]+)", line)[1].split(",")]
+    assert found[2:] == [41, 51]
+    page.get_by_role("radio", name="Everywhere").click()
+    assert "--region" not in command(page)
+
+
+def test_a_part_that_is_painted_is_saved_with_its_mask(page, url, folder):
+    soft = SMOOTH | {"outside": True, "shapes": []}
+    page.goto("about:blank")
+    asked = {"file": "one.png", "page": 0, "goal": "hand", "settings": soft, "view": {"show": "after"}}
+    page.goto(f"{url}#{quote(json.dumps(asked))}")
+    state(page, "Draw on the picture which part is meant")
+    page.get_by_text("Part of the picture", exact=True).click()
+    at = on_picture(page)
+    page.get_by_role("radio", name="Ellipse").click()
+    drag(page, at(5, 5), at(30, 30), at(60, 40))
+    page.get_by_role("radio", name="Brush").click()
+    page.locator("[name=brush]").fill("9")
+    page.locator("[name=brush]").press("Enter")
+    drag(page, at(70, 70), at(80, 75), at(80, 90))
+    line = command(page, "--protect one-filtered-region-")
+    assert_shown(page, np.asarray(Image.open(save_as(page, folder, "part.png"))))
+    (mask,) = folder.glob("one-filtered-region-*.png")
+    assert line.split("--protect ")[1].startswith(mask.name)
+    place = np.asarray(Image.open(mask))
+    assert place[22, 32]
+    assert place[72, 75]
+    assert not place[80, 20]
+    same = np.asarray(Image.open(folder / "part.png")) == np.asarray(Image.open(folder / "one.png"))
+    assert same[place].all()
+    # Copy writes the mask that the command needs.
+    mask.unlink()
+    page.locator("details.code summary").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    state(page, f"Copied. The shapes are in {mask.name}")
+    copied = page.evaluate("navigator.clipboard.readText()").replace(mask.name, str(mask))
+    assert written(folder, copied) == (folder / "part.png").read_bytes()
+    page.reload()
+    assert command(page, mask.name) == line
+    page.keyboard.press("5")
+    assert "--protect" not in command(page, "highpass")
+    for name in (mask.name, "part.png"):
+        (folder / name).unlink()
+
+
 def save_as(page, folder, name):
     page.locator(".save input").fill(name)
     page.keyboard.press("Control+s")
@@ -578,7 +682,7 @@ def test_every_control_has_a_name(page, url):
     assert all(names())
     band = {"command": "bandstop", "inner": {"value": 25, "unit": "px"}, "outer": {"value": 8, "unit": "px"}}
     opened(page, url, band | {"notch": [{"fx": 0.25, "fy": 0.1}], "stripes": 30}, show="wipe", tray="levels")
-    for details in page.locator(".folds details summary").all():
+    for details in page.locator(".folds details:not([hidden]) summary").all():
         details.click()
     found = names()
     assert len(found) > 40

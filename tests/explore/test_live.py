@@ -57,6 +57,76 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
     assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
 
 
+@pytest.fixture
+def printed(tmp_path):
+    """A gradient of RGB, printed by a screen for each color, with a little noise."""
+    y, x = np.mgrid[:96, :112]
+    planes = []
+    for angle in np.radians([15, 75, 45]):
+        u, v = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
+        screen = (np.cos(2 * np.pi / 5.3 * u) + np.cos(2 * np.pi / 5.3 * v)) / 4 + 0.5
+        planes.append(1 / (1 + np.exp(8 * (screen - 0.2 - x / 200))))
+    noise = np.random.default_rng(4).normal(0, 3, (96, 112, 3))
+    levels = np.clip(255 * np.stack(planes, axis=-1) + noise, 0, 255).astype(np.uint8)
+    Image.fromarray(levels).save(tmp_path / "print.png")
+    return tmp_path / "print.png"
+
+
+@pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        (request_for("descreen", strength=20, keep_detail=30), "screen of 5.3"),
+        (request_for("wiener"), "noise of"),
+        (request_for("wiener", noise=["8"], edges="wrap"), "noise of 8.0 levels"),
+        (request_for("notch", auto=True, edges="mirror"), None),
+        (request_for("stripes", angle=90), "stripes at 90 degrees"),
+    ],
+    ids=["descreen", "wiener", "noise", "auto", "stripes"],
+)
+def test_what_follows_from_the_picture_is_what_the_command_and_python_find(visit, run, printed, asked, note):
+    target = printed.with_name("out.png")
+
+    async def ask(page):
+        words, pixels, _ = await page.answer(asked)
+        removed, _, _ = await page.answer(asked | {"show": "removed"})
+        return words, pixels, removed
+
+    words, pixels, removed = visit(ask, printed, target)
+    assert "error" not in words | removed
+    assert note is None or note in words["note"]
+    run(shlex.split(words["command"])[1:])
+    written = np.asarray(Image.open(target))
+    assert (pixels == written).all()
+    assert np.ptp(written - np.asarray(Image.open(printed)).astype(int)) > 1
+    made = {"image": np.asarray(Image.open(printed))}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == written).all()
+
+
+def test_descreen_takes_transparent_pixels_as_they_are_as_the_command_does(visit, run, printed):
+    part = np.array(Image.open(printed).convert("RGBA"))
+    part[10:30, 20:40, 3] = 0
+    Image.fromarray(part).save(printed)
+    target = printed.with_name("out.png")
+    words, pixels, _ = visit(lambda page: page.answer(request_for("descreen")), printed, target)
+    run(shlex.split(words["command"])[1:])
+    written = np.asarray(Image.open(target))[..., :3]
+    assert "screen of 5.3" in words["note"]
+    assert (pixels == written)[part[..., 3] > 0].all()
+    made = {"image": part}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == written).all()
+
+
+def test_descreen_of_several_pages_has_no_python_in_one_call(visit, tmp_path):
+    pages = [Image.new("L", (12, 10), level) for level in (9, 99)]
+    pages[0].save(tmp_path / "in.tif", save_all=True, append_images=pages[1:])
+    words, pixels, _ = visit(lambda page: page.answer(request_for("descreen", page=1)), tmp_path / "in.tif")
+    assert (pixels == 99).all()
+    assert words["note"] == "no screen is found: the picture stays as it is"
+    assert words["python"].startswith("# DescreenFilter takes one picture after the other")
+
+
 @pytest.mark.parametrize("mode", ["LA", "RGBA"])
 def test_python_leaves_alpha_out(visit, tmp_path, mode):
     with Image.open(SAMPLES / "chelsea.png") as picture:
@@ -126,6 +196,39 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
         assert abs(each.astype(int) - wanted)[~holes].max() <= 1
     assert (values["before"][0][1], values["after"][0][1]) == (None, None)
     assert values["before"][0][0] == pytest.approx(float(levels[0, 0] / (1 if suffix == ".png" else 255)))
+
+
+@pytest.mark.parametrize("command", ["lowpass", "descreen", "wiener", "notch"])
+def test_a_picture_that_does_not_fit_into_memory_is_shown_reduced_and_saved_whole(
+    visit, run, tmp_path, camera, monkeypatch, command
+):
+    limit = 20_000_000
+    monkeypatch.setattr("fftfilter.images.picture.lacking", lambda size: limit if size > limit else None)
+    Image.fromarray(np.tile(camera, (2, 2))).save(tmp_path / "large.png")
+    more = {"lowpass": SOFT, "notch": {"auto": True}}.get(command, {})
+    asked = request_for(command, level=2, **more)
+
+    async def ask(page):
+        _, facts = await page.get("picture")
+        (words, pixels, _), (finer, *_) = await page.answer(asked), await page.answer(asked | {"level": 1})
+        saved = await page.save(asked, "out.png")
+        paths = "input?level=2", "spectrum", "about", "peaks", "wave?fx=0.1&fy=0.2", "small"
+        return facts, words, pixels, finer, saved, [(await page.get(path))[0] for path in paths]
+
+    facts, words, pixels, finer, (status, told), others = visit(ask, tmp_path / "large.png", start=command_of(asked))
+    assert (facts["levels"], status, others) == ([2], 200, [200] * 6), told
+    assert finer["error"] == "level 1 is not one of 2"
+    assert pixels.shape == (512, 512)
+    run([*shlex.split(words["command"])[1:-1], str(tmp_path / "wanted.png")])
+    written = (tmp_path / "wanted.png").read_bytes()
+    assert written == (tmp_path / "out.png").read_bytes()
+    whole = np.asarray(Image.open(tmp_path / "wanted.png")).reshape(512, 2, 512, 2).mean(axis=(1, 3))
+    assert np.abs(pixels - whole).mean() < 3
+
+
+def command_of(asked):
+    """Return the command line of a request without its values."""
+    return "notch --auto" if asked["command"] == "notch" else asked["command"]
 
 
 def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):

@@ -19,6 +19,8 @@ OF_COMMANDS = [
     "notch --auto --strength 20 --keep 0.123456,0.2 --edges mirror",
     "stripes --angle 33 --width 0.003cyc --spare 20px",
     "lowpass --radius 30 --shape butterworth --order 3 --stripes 90",
+    "descreen --strength 20 --keep-detail 30",
+    "wiener --noise 8",
 ]
 
 
@@ -74,8 +76,7 @@ def test_the_recipe_of_a_page_is_the_file_of_save_recipe_and_is_loaded_again(vis
         (text_of(others=', "\\ud800": 1'), "is not a recipe in JSON"),
         (text_of(", ".join(['{"kind": "stripes", "angle": 0}'] * 501)), "at most 500"),
         (text_of('{"kind": "stripes", "angle": 33}, {"kind": "stripes", "angle": 9}'), "one angle of stripes"),
-        (text_of('{"kind": "wiener", "noise": 8}'), "the page has no wiener"),
-        (text_of('{"kind": "descreen"}', ', "method": "descreen"'), "the page has no descreen"),
+        (text_of('{"kind": "imagej"}', ', "method": "imagej"'), "the page has no imagej"),
     ],
 )
 def test_a_recipe_that_is_refused_is_told_in_a_line(visit, picture, text, said):

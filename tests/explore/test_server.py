@@ -37,7 +37,16 @@ def test_a_picture_is_described(visit, tmp_path, camera):
     assert (told["pages"], told["levels"]) == (1, [1])
     assert (told["out"], told["folder"]) == ("scan-filtered.tif", str(tmp_path))
     assert told["pixel_size"]["text"] == "84.67 um"
-    assert [*told["commands"]] == ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes"]
+    assert [*told["commands"]] == [
+        "lowpass",
+        "highpass",
+        "bandpass",
+        "bandstop",
+        "notch",
+        "stripes",
+        "wiener",
+        "descreen",
+    ]
     assert told["start"]["command"] == "bandstop"
     assert told["start"]["options"] == {"inner": "30", "outer": "34px", "notch": ["0.1,0.2"]}
 

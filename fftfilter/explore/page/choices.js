@@ -2,15 +2,18 @@
 
 import { cover } from "./frame.js";
 import { button, div, fold, giveFile, h, icon, para, put, segments, span } from "./dom.js";
-import { choiceField, cutoffField, notchList, textField } from "./fields.js";
-import { groupsOf } from "./groups.js";
+import { choiceField, cutoffField, notchList, sliderField, textField } from "./fields.js";
+import { groupsOf, strengthField } from "./groups.js";
+import { get } from "./questions.js";
+import { regionOf } from "./region.js";
 import { presetsOf } from "./presets.js";
-import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, withCommand } from "./settings.js";
+import { BY_HAND, GOALS, goalOf, isBand, isPass, otherWords, regionIn, requestOf, takesNotches, WAYS_OF_DOTS, withCommand } from "./settings.js";
 import { isCurrent, WHOLE } from "./state.js";
 import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
+const DETAIL = { ends: { min: 0, max: 100 }, usual: 0, unit: "%", words: ["cleanest", "only the dots go"] };
 /** Words for values of the program; one that is new stands for itself. */
 const WORDS = {
   lowpass: "Low-pass",
@@ -18,6 +21,8 @@ const WORDS = {
   bandpass: "Band-pass",
   bandstop: "Band-stop",
   notch: "Notches",
+  wiener: "Noise (Wiener)",
+  descreen: "Screen of a print",
   keep: "Keep the mean",
   signed: "Signed, 0 is gray",
   real: "Values, as floats",
@@ -25,17 +30,14 @@ const WORDS = {
   mirror: "Mirrored",
 };
 
-/**
- * @param {import("./state.js").Store} store
- * @param {any} page  units and facts of the file
- */
+/** @param {import("./state.js").Store} store @param {any} page  units and facts of the file */
 export function choicesOf(store, page, { focusNotch }) {
   const { facts } = page;
   const choose = (id) => {
     const goal = goalOf(id);
     const { settings } = store.state.asked;
     if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
-    else store.ask({ goal: id, settings: goal.begin(facts(), store.got.about?.value) });
+    else store.ask({ goal: id, settings: { ...goal.begin(facts(), store.got.about?.value), ...regionIn(settings ?? {}) } });
     const { radius } = store.state.asked.settings;
     const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
     // A small ring is enlarged, so that it can be dragged.
@@ -53,23 +55,26 @@ export function choicesOf(store, page, { focusNotch }) {
   const title = h("h2", { class: "title" });
   const text = para("mute");
 
-  /** Return the values of the program with words for them, `first` in front. */
-  const worded = (values, first = values[0]) =>
-    Object.fromEntries(
-      [first, ...values.filter((value) => value !== first)].map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]),
-    );
+  /** Return the values of the program with words for them. */
+  const worded = (values) => Object.fromEntries(values.map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]));
   const shapes = Object.keys(facts().shapes);
   const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
-  const outputField = (choices) => choiceField(store, "output", "Gray levels", choices);
+  const takesOption = (name) => (settings) => name in page.commands[settings.command];
+  const usualOf = (name) => (settings) => page.commands[settings.command][name];
+  const outputField = () => choiceField(store, "output", "Gray levels", worded(facts().outputs), usualOf("output"));
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
   const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
+  const ways = segments("What is removed", { descreen: "A print's screen", waves: "Waves, one by one" }, (way) =>
+    store.ask({ settings: { ...WAYS_OF_DOTS[way], ...regionIn(store.state.asked.settings) } }),
+  );
+  const isDescreen = (s) => s.command === "descreen";
   /** Fields, and whether they are for settings and a goal. @typedef {[{root: any, draw: Function}, (settings: any, goal: string | null) => any]} Field */
   /** @type {Field[]} */
   const fields = [
     [
-      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), (command) =>
+      choiceField(store, "command", "Filter", worded(Object.keys(page.commands)), undefined, (command) =>
         withCommand(store.state.asked.settings, command, facts()),
       ),
       (s, goal) => goal === "hand",
@@ -77,10 +82,10 @@ export function choicesOf(store, page, { focusNotch }) {
     [cutoff, (s) => isPass(s) && !isBand(s)],
     [cutoffField(store, page, "inner", "Inner cutoff"), isBand],
     [cutoffField(store, page, "outer", "Outer cutoff"), isBand],
-    [choiceField(store, "shape", "Shape", worded(shapes, "ideal")), isPass],
+    [choiceField(store, "shape", "Shape", worded(shapes), usualOf("shape")), (s, goal) => isPass(s) || (s.command === "notch" && goal === "hand")],
     [textField(store, "order", "Order", { placeholder: "2", type: "number" }), (s) => isPass(s) && takes() === "order"],
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
-    [outputField(worded(facts().outputs)), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
+    [outputField(), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
     [
       {
         root: div("f", span("lb", "Stripes are"), turn.root),
@@ -91,9 +96,12 @@ export function choicesOf(store, page, { focusNotch }) {
     [angle, (s) => s.command === "stripes"],
     [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
     [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
+    [{ root: ways.root, draw: ({ asked: { settings } }) => ways.draw(settings.auto ? "waves" : "descreen") }, (s, goal) => goal === "dots"],
+    [strengthField(store), (s) => s.auto || isDescreen(s)],
+    [sliderField(store, "keep_detail", "Keep detail", DETAIL), isDescreen],
+    [textField(store, "noise", "Noise", { placeholder: "auto", type: "number", suffix: "of 255" }), (s) => s.command === "wiener"],
     [groupsOf(store, page), (s) => s.auto],
-    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto],
-    [choiceField(store, "shape", "Shape", worded(shapes, "gaussian")), (s, goal) => s.command === "notch" && goal === "hand"],
+    [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto && takesNotches(s, page.commands)],
     [
       textField(store, "harmonics", "Multiples", { placeholder: "1", type: "number" }),
       (s, goal) => s.command === "notch" && goal === "hand" && !s.auto,
@@ -101,18 +109,19 @@ export function choicesOf(store, page, { focusNotch }) {
   ];
   /** @type {Field[]} */
   const others = [
-    [choiceField(store, "edges", "Edges", worded(facts().edges)), () => true],
-    [outputField(worded(facts().outputs, "keep")), (s) => !isPass(s)],
-    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? (isPass(s) ? "magnitude" : "keep"))],
+    [choiceField(store, "edges", "Edges", worded(facts().edges), usualOf("edges")), takesOption("edges")],
+    [outputField(), (s) => !isPass(s) && takesOption("output")(s)],
+    [textField(store, "scale", "Range", { placeholder: "each" }), (s) => facts().scaled.includes(s.output ?? usualOf("output")(s))],
     [textField(store, "pixel_size", "Pixel size", { placeholder: facts().pixel_size?.text ?? "unknown" }), () => true],
-    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && s.command !== "stripes"],
+    [textField(store, "stripes", "Stripes, too", { placeholder: "none", suffix: "°" }), (s, goal) => goal === "hand" && takesOption("stripes")(s)],
   ];
   const pages = para("mute small");
   const summary = span("mute small cut");
   const more = fold("", [h("b", {}, "More"), summary], div("part", ...others.map(([field]) => field.root), pages));
-  const code = codeOf(store, facts);
+  const code = codeOf(store, page);
+  const region = regionOf(store, page);
   const presets = presetsOf(store);
-  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", more, code.root));
+  const body = div("part", h("div", {}, title, text), ...fields.map(([field]) => field.root), div("folds", region.root, more, code.root));
   const root = div("body", start.root, body, div("folds", presets.root));
 
   /** @param {import("./state.js").State} state */
@@ -135,15 +144,16 @@ export function choicesOf(store, page, { focusNotch }) {
       put(field.root, { hidden: !isShown });
       if (isShown) field.draw(state, got);
     }
-    put(summary, { text: otherWords(asked.settings) });
+    put(summary, { text: otherWords(asked.settings, page.commands) });
     put(pages, { text: `All ${facts().pages} pages are saved with these settings.`, hidden: facts().pages < 2 });
+    region.draw(state, got);
     code.draw(state, got);
   };
   return { root, rail, draw, choose, load: presets.load };
 }
 
 /** The command, the Python and the recipe of what is shown. Copy waits until they are those of the state. */
-function codeOf(store, facts) {
+function codeOf(store, { facts, commands }) {
   let language = "command";
   const tabs = segments("Language", { command: "Command", python: "Python", recipe: "Recipe" }, (value) => {
     language = value;
@@ -163,9 +173,15 @@ function codeOf(store, facts) {
   );
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
+    const { mask } = store.got.words;
+    try {
+      if (mask) await get("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });
+    } catch (error) {
+      return store.say(error.message, true);
+    }
     try {
       await navigator.clipboard.writeText(pre.textContent);
-      store.say("Copied");
+      store.say(mask ? `Copied. The shapes are in ${mask}` : "Copied");
     } catch {
       getSelection()?.selectAllChildren(pre);
       store.say("The browser does not let pages copy: the code is selected, press Ctrl+C");

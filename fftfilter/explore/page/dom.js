@@ -1,12 +1,9 @@
 /** Elements: made, and changed only where something differs, so that drawing again costs nothing. */
 
-import { SYMBOLS } from "./symbols.js";
-
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Return a new element. Properties that are functions listen (`onclick`), others are set as by {@link put}.
- *
  * @param {string} tag
  * @param {Record<string, any>} [properties]
  * @param {...(Node | string | null)} children
@@ -29,7 +26,6 @@ export const para = (kind, ...children) => h("p", { class: kind || null }, ...ch
 
 /**
  * Return a button of a kind with its content, and what it does.
- *
  * @param {string} kind
  * @param {Child | Child[]} content
  * @param {((event: any) => void) | null} onclick
@@ -40,7 +36,7 @@ export const button = (kind, content, onclick, more = {}) =>
   h("button", { class: kind || null, type: "button", onclick, ...more }, ...[content].flat());
 
 /** Return what folds below a summary. @param {string} kind @param {Child[]} summary @param {...Child} children @returns {any} */
-export const fold = (kind, summary, ...children) => h("details", { class: kind || null }, h("summary", {}, icon("ch"), ...summary), ...children);
+export const fold = (kind, summary, ...children) => h("details", { class: kind || null }, h("summary", {}, ...summary), ...children);
 
 /** @param {string} tag @param {Record<string, any>} [properties] @param {...Node} children @returns {any} */
 export function svg(tag, properties = {}, ...children) {
@@ -50,13 +46,10 @@ export function svg(tag, properties = {}, ...children) {
   return element;
 }
 
+/** Return a drawing of symbols.svg, for an SVG. @param {string} name */
+export const symbol = (name) => svg("use", { href: `page/symbols.svg#${name}` });
 /** Return a symbol of the page. */
-export function icon(name, size = 16) {
-  const { size: box, paths, dashed } = SYMBOLS[name];
-  const found = paths.map((d) => svg("path", { d }));
-  if (dashed) found.push(svg("path", { d: dashed, class: "dashed" }));
-  return svg("svg", { class: `i i-${name}`, viewBox: `0 0 ${box} ${box}`, "aria-hidden": "true", width: size, height: size }, ...found);
-}
+export const icon = (name, size = 16) => svg("svg", { class: "i", "aria-hidden": "true", width: size, height: size }, symbol(name));
 
 /** Set what differs: `text`, `hidden`, `value`, `checked` and `disabled` as properties, functions, attributes. */
 export function put(element, properties) {
@@ -94,32 +87,18 @@ export function children(group, count, make) {
 
 /**
  * A row of buttons of which one is chosen.
- *
  * @param {string} label
  * @param {Record<string, string>} choices  values and their words
  * @param {(value: string) => void} chosen
  */
 export function segments(label, choices, chosen) {
-  const buttons = Object.entries(choices).map(([value, text]) =>
-    h("button", { type: "button", role: "radio", "data-value": value, onclick: () => chosen(value) }, text),
+  const radios = Object.keys(choices).map((value) => h("input", { type: "radio", name: label, value, onchange: () => chosen(value) }));
+  const root = h(
+    "div",
+    { class: "seg", role: "radiogroup", "aria-label": label },
+    ...radios.map((radio) => h("label", {}, radio, choices[radio.value])),
   );
-  const root = h("div", { class: "seg", role: "radiogroup", "aria-label": label }, ...buttons);
-  root.onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const seen = buttons.filter((button) => button.offsetParent !== null);
-    const next = seen[(seen.indexOf(event.target) + step + seen.length) % seen.length];
-    next.focus();
-    chosen(next.dataset.value);
-  };
-  const draw = (value) => {
-    for (const button of buttons) {
-      const isChosen = button.dataset.value === value;
-      put(button, { "aria-checked": String(isChosen), tabindex: isChosen ? "0" : "-1" });
-    }
-  };
+  const draw = (value) => radios.forEach((radio) => put(radio, { checked: radio.value === value }));
   return { root, draw };
 }
 
@@ -134,12 +113,11 @@ const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove
 
 /**
  * Let something be dragged, and keep what is below from being moved by it.
- *
- * @param {Element} handle
+ * @param {import("./state.js").Store} store @param {Element} handle
  * @param {(event: PointerEvent) => ((event: PointerEvent) => void)} start  returns what is called with each move
  * @param {() => void} [end]
  */
-export function draggable(handle, start, end = () => {}) {
+export function draggable(store, handle, start, end = () => store.commit()) {
   let move = null;
   handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (event.button) return;
@@ -159,27 +137,25 @@ export function draggable(handle, start, end = () => {}) {
   handle.addEventListener("pointercancel", release);
 }
 
-/** Call `turn(steps)` for arrow keys (1; 10 with Shift) and page keys (10), `ends(0 or 1)` for Home and End. */
-export function steppable(handle, turn, ends = (_) => {}) {
-  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
-  handle.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in steps) turn(steps[event.key] * (event.shiftKey ? 10 : 1));
-    else if (event.key === "Home" || event.key === "End") ends(event.key === "Home" ? 0 : 1);
-    else return;
+/** Call `keys[key](far)` for keys on an element itself, which nothing else hears; `far` is 10 with Shift, else 1. */
+export function listenToKeysOf(element, keys) {
+  element.addEventListener("keydown", (event) => {
+    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
     event.preventDefault();
     event.stopPropagation();
+    keys[event.key](event.shiftKey ? 10 : 1);
   });
+}
+
+/** Call `turn(steps)` for arrow keys (1; 10 with Shift) and page keys (10), `turn(0, end)` for Home (0) and End (1). */
+export function steppable(handle, turn) {
+  const [more, less] = [(far) => turn(far), (far) => turn(-far)];
+  const pages = { PageUp: () => turn(10), PageDown: () => turn(-10), Home: () => turn(0, 0), End: () => turn(0, 1) };
+  listenToKeysOf(handle, { ArrowRight: more, ArrowUp: more, ArrowLeft: less, ArrowDown: less, ...pages });
 }
 
 /** Call `move(dx, dy)` for arrow keys, ten times as far with Shift; y goes down. */
 export function movable(element, move) {
-  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  element.addEventListener("keydown", (event) => {
-    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const far = event.shiftKey ? 10 : 1;
-    move(steps[event.key][0] * far, steps[event.key][1] * far);
-  });
+  const keys = { ArrowLeft: (far) => move(-far, 0), ArrowRight: (far) => move(far, 0), ArrowUp: (far) => move(0, -far) };
+  listenToKeysOf(element, { ...keys, ArrowDown: (far) => move(0, far) });
 }

@@ -28,9 +28,7 @@ const wrongOf = (name, { number, asked }, { error }) => {
 
 /**
  * A cutoff: a unit typed in the number changes the one beside it, a bare number takes it.
- *
- * @param {import("./state.js").Store} store
- * @param {{units: () => import("./units.js").Units, facts: () => any}} page
+ * @param {import("./state.js").Store} store @param {{units: () => import("./units.js").Units, facts: () => any}} page
  */
 export function cutoffField(store, { units, facts }, name, label, { hasSlider = true } = {}) {
   const input = h("input", { "aria-label": label, spellcheck: "false", autocomplete: "off", inputmode: "text", name: hasSlider ? name : null });
@@ -69,7 +67,6 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   };
   input.onchange = read;
   input.onkeydown = (event) => {
-    if (event.key === "Enter") read();
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!step || !now()) return;
     event.preventDefault();
@@ -102,7 +99,6 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
     hint.draw(state, got, `= ${others.join(", ")}`);
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
-    slider.style.setProperty("--v", `${toSlider(frequency ?? 0.1) / 10}%`);
   };
   return { root, draw };
 }
@@ -121,7 +117,6 @@ export function textField(store, name, label, { placeholder = "", type = "text",
   const hint = hintOf(name, input);
   const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint.root);
   input.onchange = () => store.set({ [name]: input.value.trim() || undefined });
-  input.onkeydown = (event) => event.key === "Enter" && input.onchange();
   const draw = (state, got) => {
     const value = state.asked.settings?.[name];
     if (document.activeElement !== input) put(input, { value: value === undefined || value === null ? "" : String(value) });
@@ -130,13 +125,40 @@ export function textField(store, name, label, { placeholder = "", type = "text",
   return { root, draw };
 }
 
-/** A choice among words; `choices` are values and their words, the first one the default. */
-export function choiceField(store, name, label, choices, changes = (value) => ({ [name]: value })) {
+/**
+ * A number with a slider; without one it is `usual`. `ends` are the slider's, `words` stand below them, and `marks` on it.
+ * @param {import("./state.js").Store} store @param {string} name @param {string} label
+ * @param {{ends: Record<string, any>, usual: number, unit: string, words: string[], marks?: Node | null}} how
+ */
+export function sliderField(store, name, label, { ends, usual, unit, words, marks = null }) {
+  const number = h("input", { "aria-label": label, inputmode: "decimal", name });
+  const slider = h("input", { type: "range", ...ends, "aria-label": `${label}, slider` });
+  const hint = hintOf(name, number);
+  const below = div("w s row mute small", span("", words[0]), span("sp"), span("", words[1]));
+  const root = div("f", span("lb", label), span("unit", number, span("", unit)), slider, marks, below, hint.root);
+  slider.oninput = () => store.set({ [name]: Number(slider.value) }, { drag: true });
+  slider.onchange = () => store.commit();
+  number.onchange = () => store.set({ [name]: number.value.trim() || undefined });
+  const part = (value) => {
+    const at = (100 * (Math.min(ends.max, Math.max(ends.min, value)) - ends.min)) / (ends.max - ends.min);
+    return ends.dir === "rtl" ? 100 - at : at;
+  };
+  const draw = (state, got) => {
+    const value = String(state.asked.settings?.[name] ?? usual);
+    if (document.activeElement !== number) put(number, { value });
+    put(slider, { value });
+    return hint.draw(state, got);
+  };
+  return { root, draw, part };
+}
+
+/** A choice among words; `choices` are values and their words, `usual` the default. */
+export function choiceField(store, name, label, choices, usual = (_) => Object.keys(choices)[0], changes = (value) => ({ [name]: value })) {
   const box = select(label, choices, (value) => store.set(changes(value)), { name });
   const hint = hintOf(name, box);
   const root = div("f", span("lb", label), box, hint.root);
   const draw = (state, got) => {
-    put(box, { value: String(state.asked.settings?.[name] ?? Object.keys(choices)[0]) });
+    put(box, { value: String(state.asked.settings?.[name] ?? usual(state.asked.settings)) });
     hint.draw(state, got);
   };
   return { root, draw };

@@ -45,14 +45,10 @@ export function listen(stage, { view, placement, size, hover, tap }) {
     return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, spread: Math.hypot(a.x - b.x, a.y - b.y) };
   };
 
-  stage.addEventListener(
-    "wheel",
-    (event) => {
-      event.preventDefault();
-      zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
-    },
-    { passive: false },
-  );
+  stage.onwheel = (event) => {
+    event.preventDefault();
+    zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode ? 0.05 : 0.0015)), at(event));
+  };
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;

@@ -1,47 +1,29 @@
 /** Automatic removal: its strength, and what it found, as groups that are removed or stay. */
 
 import { button, div, h, list, para, put, span, svg } from "./dom.js";
-import { hintOf } from "./fields.js";
+import { sliderField } from "./fields.js";
 import { isSame } from "./outlines.js";
 import { rounded } from "./settings.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
-const WEAKEST = 10;
-const STRONGEST = 45;
+export const USUAL_STRENGTH = 18;
+const STRENGTHS = { min: 10, max: 45, step: 0.5, dir: "rtl" };
 const COLORS = ["red", "green", "blue"];
 /** Rows before they fold. */
 const MOST = 8;
 
 /** @param {import("./state.js").Store} store */
 export function groupsOf(store, { units, facts }) {
-  const number = h("input", { "aria-label": "Strength", inputmode: "decimal", name: "strength" });
-  const ends = { min: String(WEAKEST), max: String(STRONGEST), step: "0.5", dir: "rtl" };
-  const slider = h("input", { type: "range", ...ends, "aria-label": "Strength, slider" });
-  const marks = h("div", { class: "marks", "aria-hidden": "true" });
-  const hint = hintOf("strength", number);
-  const strength = div(
-    "f",
-    span("lb", "Strength"),
-    span("unit", number, span("", "dB")),
-    slider,
-    marks,
-    div("w s row mute small", span("", "only the strongest"), span("sp"), span("", "weak ones, too")),
-    hint.root,
-  );
   const rows = h("ul", { class: "grp" });
   const more = button("link small", [], null);
   const note = para("mute");
-  const root = div("part", strength, note, rows, more);
+  const root = div("part", note, rows, more);
   let isLong = false;
   more.onclick = () => {
     isLong = !isLong;
     rows.listed = null;
     store.changed();
   };
-  slider.oninput = () => store.set({ strength: Number(slider.value) }, { drag: true });
-  slider.onchange = () => store.commit();
-  number.onchange = () => store.set({ strength: number.value.trim() });
-  number.onkeydown = (event) => event.key === "Enter" && number.onchange();
 
   const keep = (peak, isRemoved) => {
     const kept = (store.state.asked.settings.keep ?? []).filter((each) => !isSame(each, peak));
@@ -76,34 +58,42 @@ export function groupsOf(store, { units, facts }) {
     const { settings } = state.asked;
     put(root, { hidden: !settings?.auto });
     if (!settings?.auto) return;
-    const wrong = hint.draw(state, got);
-    if (document.activeElement !== number) put(number, { value: String(settings.strength) });
-    put(slider, { value: String(settings.strength) });
-    const part = (value) => 100 * (1 - (Math.min(STRONGEST, Math.max(WEAKEST, value)) - WEAKEST) / (STRONGEST - WEAKEST));
-    slider.style.setProperty("--v", `${part(settings.strength)}%`);
-    const faint = (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []).map((peak) => peak.strength_db);
-    list(
-      marks,
-      faint.map((db) => [part(db).toFixed(1), db >= settings.strength]),
-      ([left, on]) => {
-        const mark = h("i", { class: on ? "on" : null });
-        mark.style.left = `${left}%`;
-        return mark;
-      },
-    );
     const found = got.peaks?.value?.peaks ?? [];
     const isOld = !got.peaks?.value || got.peaks.isOld;
     const count = found.length;
     let text = "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones.";
     if (count) text = `${count} found. Untick what belongs to the picture.`;
     if (isOld) text = "Looking for patterns";
-    put(note, { hidden: Boolean(wrong), text: got.peaks?.error ?? text, class: got.peaks?.error ? "error" : "mute" });
+    put(note, {
+      hidden: got.error?.field === "strength" && got.error.number === state.number,
+      text: got.peaks?.error ?? text,
+      class: got.peaks?.error ? "error" : "mute",
+    });
     put(rows, { "data-old": isOld, hidden: count === 0 });
     const items = found.map((peak, index) => ({ peak, index, isKept: (settings.keep ?? []).some((each) => isSame(each, peak)) }));
     list(rows, isLong ? items : items.slice(0, MOST), rowOf);
     put(more, { text: isLong ? "Show fewer" : `Show all ${count}`, hidden: count <= MOST });
   };
   return { root, draw };
+}
+
+/** How far waves stand out, in dB, from the strongest on the left of the slider to weak ones; each wave has a mark. */
+export function strengthField(store) {
+  const marks = h("div", { class: "marks", "aria-hidden": "true" });
+  const words = ["only the strongest", "weak ones, too"];
+  const field = sliderField(store, "strength", "Strength", { ends: STRENGTHS, usual: USUAL_STRENGTH, unit: "dB", words, marks });
+  const draw = (state, got) => {
+    field.draw(state, got);
+    const { auto, strength } = state.asked.settings;
+    const faint = auto ? (got.faint?.value?.peaks ?? got.peaks?.value?.peaks ?? []) : [];
+    const items = faint.map(({ strength_db: db }) => [field.part(db).toFixed(1), db >= (strength ?? USUAL_STRENGTH)]);
+    list(marks, items, ([left, on]) => {
+      const mark = h("i", { class: on ? "on" : null });
+      mark.style.left = `${left}%`;
+      return mark;
+    });
+  };
+  return { root: field.root, draw };
 }
 
 /** A small drawing of where a group is in the spectrum. */

@@ -1,5 +1,6 @@
 /** Keys of the whole page. Single letters do nothing inside fields. */
 
+import { USUAL_STRENGTH } from "./groups.js";
 import { GOALS, cutoffsOf } from "./settings.js";
 import { WHOLE } from "./state.js";
 
@@ -12,7 +13,8 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
   const turn = (steps) => () => {
     const { settings } = store.state.asked;
     const [name] = cutoffsOf(settings);
-    if (settings?.auto) store.set({ strength: Math.min(60, Math.max(10, Number(settings.strength) - steps)) }, { nudge: true });
+    if (settings?.auto || settings?.command === "descreen")
+      store.set({ strength: Math.min(60, Math.max(10, Number(settings.strength ?? USUAL_STRENGTH) - steps)) }, { nudge: true });
     else if (name)
       store.set({ [name]: { ...settings[name], value: Number((settings[name].value * BRACKET ** steps).toPrecision(4)) } }, { nudge: true });
   };
@@ -56,6 +58,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
       else store.undo();
     } else if (event.key === "Escape" && !top.sheet.open) {
       if (saving.cancel()) event.preventDefault();
+      else if (store.state.view.tool) store.look({ tool: null });
       else if (store.state.view.wave) store.look({ wave: null });
       else if (store.state.view.way === "learn") store.look({ way: "filter" });
       else target.blur();

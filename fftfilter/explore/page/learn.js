@@ -1,15 +1,16 @@
 /** Step by step: six steps of the book's pipeline on this picture; and the wave that a point of the spectrum is. */
 
-import { button, div, fold, h, icon, list, para, put, segments, span, svg } from "./dom.js";
+import { button, div, fold, h, icon, list, para, put, segments, span, svg, symbol } from "./dom.js";
 import { cutoffField } from "./fields.js";
 import { cover } from "./frame.js";
-import { cutoffsOf, withCommand } from "./settings.js";
+import { cutoffsOf, takesNotches, withCommand } from "./settings.js";
 import { angleOf, brief, lengthOf } from "./units.js";
 
-/** The steps: which results of the pipeline belong to each, the one that is shown, and a drawing. */
+/** The steps: which results of the pipeline belong to each, the one that is shown, and what is drawn of it in symbols.svg. */
 const STEPS = [
   {
     name: "Read the picture",
+    drawn: "rows and columns; levels of one row",
     short: "Picture",
     of: ["image"],
     shows: "image",
@@ -17,6 +18,7 @@ const STEPS = [
   },
   {
     name: "Continue it past its edges",
+    drawn: "wrapped: a jump; mirrored: none",
     short: "Edges",
     of: [],
     shows: "image",
@@ -24,6 +26,7 @@ const STEPS = [
   },
   {
     name: "Split it into waves",
+    drawn: "waves of the picture; how strong each is",
     short: "Waves",
     of: ["rows", "rows-transposed", "spectrum"],
     shows: "spectrum",
@@ -31,6 +34,7 @@ const STEPS = [
   },
   {
     name: "Weaken some waves",
+    drawn: "gain by frequency; an edge, afterward",
     short: "Gain",
     of: ["spectrum-masked"],
     shows: "spectrum-masked",
@@ -38,6 +42,7 @@ const STEPS = [
   },
   {
     name: "Put the waves together",
+    drawn: "waves; their sum",
     short: "Sum",
     of: ["columns-inverse", "columns-transposed", "filtered"],
     shows: "filtered",
@@ -45,38 +50,15 @@ const STEPS = [
   },
   {
     name: "Round to gray levels",
+    drawn: "sums; gray levels",
     short: "Levels",
     of: ["magnitude", "output"],
     shows: "output",
     text: "The sums have fractions, and some lie below black or above white. They are rounded, and cut off at both ends, to fit into the file.",
   },
 ];
-const DRAWN = {
-  1: [
-    "M10 60h70M10 46h70M10 32h70M10 18h70M10 18v42M27 18v42M45 18v42M62 18v42M80 18v42",
-    "M120 60V40h16V28h16v14h16V20h16v40z",
-    "rows and columns",
-    "levels of one row",
-  ],
-  2: ["M10 56C30 56 40 20 70 20M74 56C94 56 104 20 134 20", "M150 56C165 56 172 20 190 20S215 56 230 56", "wrapped: a jump", "mirrored: none"],
-  3: ["M10 40q6-22 12 0t12 0 12 0 12 0 12 0 12 0 12 0 12 0", "M140 60V18M180 60V44M220 60V54", "waves of the picture", "how strong each is"],
-  4: [
-    "M14 22h44v42h54",
-    "M142 60c6 2 8-4 13-2s7 6 11 4 6-9 10-7 5 13 9 8c5-8 6-30 10-44 3-9 6 6 10 8s6-7 10-5 6 5 10 4 6-4 11-2 6 1 10 1",
-    "gain by frequency",
-    "an edge, afterward",
-  ],
-  5: [
-    "M10 30q10-16 20 0t20 0 20 0 20 0M10 56q5-8 10 0t10 0 10 0 10 0 10 0 10 0 10 0 10 0",
-    "M130 44q10-22 20 0 5-12 10 0 10 20 20 0 5 12 10 0 10-24 20 0",
-    "waves",
-    "their sum",
-  ],
-  6: ["M10 60C40 60 60 20 110 18", "M140 60h16V48h16V38h16V28h16V20h30", "sums", "gray levels"],
-};
 const TWINS =
   "A wave that runs to the right is the same as one that runs to the left. Each has its place, so a real wave has both, opposite to each other.";
-const SMOOTH = { 4: ["M14 22c26 0 34 12 44 22s24 20 54 20", "M142 60h30c14 0 16-38 30-38h44"] };
 
 /** @param {import("./state.js").Store} store @param {any} page */
 export function learnOf(store, page) {
@@ -89,16 +71,7 @@ export function learnOf(store, page) {
   const rows = STEPS.map((step, i) => {
     const number = i + 1;
     const time = span("mute small");
-    const [left, right, one, other] = DRAWN[number];
-    const drawing = svg(
-      "svg",
-      { class: "draw", viewBox: "0 0 260 84", role: "img", "aria-label": `${one}; ${other}` },
-      svg("path", { d: left, class: "o1" }),
-      svg("path", { d: right, class: "o1" }),
-      ...(SMOOTH[number] ?? []).map((d) => svg("path", { d, class: "o2" })),
-      svg("text", { x: 10, y: 78, text: one }),
-      svg("text", { x: 142, y: 78, text: other }),
-    );
+    const drawing = svg("svg", { class: "draw", viewBox: "0 0 260 84", role: "img", "aria-label": step.drawn }, symbol(`step${number}`));
     const kernels = h("div");
     const head = button("step", [span("n", String(number)), h("b", {}, step.name), time], () => store.look({ step: number }));
     const fields = number === 4 ? [div("row wrap", shape.root), cutoff.root] : [];
@@ -187,7 +160,8 @@ export function waveOf(store, { facts }) {
     const { settings } = store.state.asked;
     const notch = store.state.view.wave;
     const isNotch = settings?.command === "notch" && !settings.auto;
-    if (settings && !settings.auto && !isNotch) store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
+    if (settings && !isNotch && takesNotches(settings, facts().commands) && !settings.auto)
+      store.ask({ goal: "hand", settings: { ...settings, notch: [...(settings.notch ?? []), notch] } });
     else store.ask({ goal: "hand", settings: { command: "notch", edges: settings?.edges, at: [...(isNotch ? (settings.at ?? []) : []), notch] } });
     store.look({ way: "filter", wave: null });
   };

@@ -74,7 +74,8 @@ export function live(store, { commands, look }) {
       store.take("gain", { number: frame.id, surface: surfaces.gain });
       return;
     }
-    const isFull = underWay?.id === frame.id && underWay.rest;
+    // A request that was sent twice, as a search was under way, is answered twice.
+    const isFull = underWay?.id === frame.id ? underWay.rest : store.got.result?.number === frame.id && store.got.result.isFull;
     answered(frame.id);
     const name = frame.kind === KIND.removed ? "removed" : "result";
     surfaces[name].put(frame);

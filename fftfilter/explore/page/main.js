@@ -6,11 +6,11 @@
  *   frame.js colors.js view.js       pixels from the server; a spectrum as colors; which part is on the screen
  *   stage.js gestures.js             a canvas; zoom and move
  *   picture.js spectrum.js outlines.js plots.js tray.js      the two pictures, the handles, curves, what is below
- *   choices.js fields.js groups.js presets.js learn.js save.js top.js keys.js      all around them
+ *   choices.js fields.js groups.js region.js presets.js learn.js save.js top.js keys.js      all around them
  */
 
 import { choicesOf } from "./choices.js";
-import { button, div, h, para, put, span } from "./dom.js";
+import { button, div, h, icon, para, put, span } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { learnOf, waveOf } from "./learn.js";
 import { live } from "./live.js";
@@ -104,7 +104,7 @@ async function start() {
     h(
       "ul",
       { class: "legend" },
-      ...LEGEND.map(([name, text, kind]) => h("li", {}, h("i", { class: kind }), span("", h("b", {}, `${name} `), span("mute", text)))),
+      ...LEGEND.map(([name, text, kind]) => h("li", {}, icon(kind, 34), span("", h("b", {}, `${name} `), span("mute", text)))),
     ),
   );
   const under = div("under", legend, gain.root, spectrum.choices, wave.root);
@@ -138,15 +138,19 @@ async function start() {
   const connection = live(store, { commands, look: picture.look });
   questions(store, addressesOf(facts, commands, picture.look));
   listenToKeys(store, { facts, choices, picture, saving, top, tray, files });
-  listenToDrops(async (file) => {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (!file) return;
     if (/\.json$/i.test(file.name)) return choices.load(file);
     store.say(`Opening ${file.name}`);
-    const response = await fetch(address("drop", { name: file.name }), { method: "POST", body: file });
-    const answer = await response.json();
-    if (answer.error) store.say(`${file.name}: ${answer.error}`, true);
-    else {
-      store.take("dropped", answer.name);
-      openFile(answer.name);
+    try {
+      const { name } = await get(address("drop", { name: file.name }), { method: "POST", body: file });
+      store.take("dropped", name);
+      openFile(name);
+    } catch (error) {
+      store.say(`${file.name}: ${error.message}`, true);
     }
   });
   window.addEventListener("hashchange", () => {
@@ -154,16 +158,6 @@ async function start() {
     if (given && given.asked.file === store.state.asked.file) store.ask(given.asked);
   });
   store.draw();
-}
-
-/** Call `opened` with a file that is dropped on the page. @param {(file: File) => Promise<void>} opened */
-function listenToDrops(opened) {
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const [file] = event.dataTransfer?.files ?? [];
-    if (file) opened(file);
-  });
 }
 
 /** Return the addresses of all questions, as they follow from the state. */
@@ -209,7 +203,7 @@ function addressesOf(facts, commands, look) {
     steps: (state, got) => {
       const { asked, view, number } = state;
       if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;
-      const { id, ...request } = requestOf(state, commands);
+      const { id, area, ...request } = requestOf(state, commands);
       return address("steps", { request: JSON.stringify(request) });
     },
     ...Object.fromEntries(cards),

@@ -1,6 +1,6 @@
 /** What the filter takes out, as outlines over the spectrum, and the handles by which it is changed. */
 
-import { children, draggable, movable, para, put, steppable, svg } from "./dom.js";
+import { children, draggable, listenToKeysOf, movable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName, rounded } from "./settings.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
@@ -87,36 +87,22 @@ export function outlinesOf(store, { units, facts, map, at }) {
       changed({ width: { value: Number(width.toPrecision(3)), unit: "cyc" } }, { nudge: true });
     };
     const remove = () => store.set({ [notchesName(settings())]: all().toSpliced(index, 1) });
-    draggable(
-      handle,
-      (event) => {
-        const from = at(event);
-        const { fx, fy } = all()[index];
-        return (move) => changed(within({ fx: fx + at(move).fx - from.fx, fy: fy + at(move).fy - from.fy }), { drag: true });
-      },
-      () => store.commit(),
-    );
-    handle.addEventListener(
-      "wheel",
-      (event) => {
-        event.preventDefault();
-        event.stopPropagation();
-        sized(SIZE_STEP ** Math.sign(-event.deltaY));
-      },
-      { passive: false },
-    );
+    draggable(store, handle, (event) => {
+      const from = at(event);
+      const { fx, fy } = all()[index];
+      return (move) => changed(within({ fx: fx + at(move).fx - from.fx, fy: fy + at(move).fy - from.fy }), { drag: true });
+    });
+    handle.onwheel = (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      sized(SIZE_STEP ** Math.sign(-event.deltaY));
+    };
     movable(handle, (dx, dy) => {
       const { fx, fy } = all()[index];
       changed(within({ fx: fx + dx / facts().width, fy: fy + dy / facts().height }), { nudge: true });
     });
-    handle.addEventListener("keydown", (event) => {
-      const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
-      const keys = { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove };
-      if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      event.stopPropagation();
-      keys[event.key]();
-    });
+    const [more, less] = [() => sized(SIZE_STEP), () => sized(1 / SIZE_STEP)];
+    listenToKeysOf(handle, { "+": more, "=": more, "-": less, Delete: remove, Backspace: remove });
     return handle;
   };
 
@@ -166,19 +152,11 @@ export function outlinesOf(store, { units, facts, map, at }) {
   };
   const angleName = () => (settings().command === "stripes" ? "angle" : "stripes");
   const turned = (angle) => ({ [angleName()]: Number((((angle % 180) + 180) % 180).toFixed(1)) });
-  draggable(
-    ridge,
-    () => (event) => {
-      const { fx, fy } = at(event);
-      store.set(turned((Math.atan2(-fy, fx) * 180) / Math.PI - 90), { drag: true });
-    },
-    () => store.commit(),
-  );
-  steppable(
-    ridge,
-    (steps) => store.set(turned(Number(settings()[angleName()]) + steps / 2), { nudge: true }),
-    (end) => store.set(turned(90 * end)),
-  );
+  draggable(store, ridge, () => (event) => {
+    const { fx, fy } = at(event);
+    store.set(turned((Math.atan2(-fy, fx) * 180) / Math.PI - 90), { drag: true });
+  });
+  steppable(ridge, (steps, end) => store.set(turned(steps ? Number(settings()[angleName()]) + steps / 2 : 90 * end), { nudge: true }));
 
   /** @param {import("./state.js").State} state */
   const draw = ({ asked, view }, got) => {
@@ -214,7 +192,6 @@ export function outlinesOf(store, { units, facts, map, at }) {
 
 /**
  * Let a handle set a cutoff, by dragging and by keys. `begin(event, frequency)` returns the frequency of each move.
- *
  * @param {Element} handle @param {import("./state.js").Store} store @param {() => import("./units.js").Units} units
  * @param {{name: () => string, begin: Function, lowest: () => number, home: () => number}} how
  */
@@ -233,12 +210,8 @@ export function cutoffHandle(handle, store, units, { name, begin, lowest, home }
     const moved = begin(event, now());
     return (move) => set(moved(move), { drag: true });
   };
-  draggable(handle, start, settle);
-  steppable(
-    handle,
-    (steps) => set(now() * STEP ** steps, { nudge: true }),
-    (end) => set(end ? NYQUIST : home()),
-  );
+  draggable(store, handle, start, settle);
+  steppable(handle, (steps, end) => set(steps ? now() * STEP ** steps : end ? NYQUIST : home(), { nudge: steps !== 0 }));
 }
 
 /** Whether a wave that is kept is this peak. */

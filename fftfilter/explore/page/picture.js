@@ -3,6 +3,7 @@
 import { button, div, draggable, h, icon, movable, para, put, segments, span, steppable, svg } from "./dom.js";
 import { listen } from "./gestures.js";
 import { isStale, missingOf } from "./state.js";
+import { shapesOver } from "./region.js";
 import { stageOf } from "./stage.js";
 import { brief, lengthOf } from "./units.js";
 import { Placement, viewOf } from "./view.js";
@@ -14,11 +15,7 @@ const COLORS = ["R", "G", "B"];
 /** What is drawn over an older result. */
 const OLD = "rgba(12, 14, 16, 0.55)";
 
-/**
- * @param {import("./state.js").Store} store
- * @param {any} facts  of the file
- * @param {{values: Function}} ask
- */
+/** @param {import("./state.js").Store} store @param {any} facts  of the file @param {{values: Function}} ask */
 export function pictureOf(store, facts, ask) {
   const tags = [span("tag"), span("tag right")];
   const bar = h(
@@ -36,7 +33,8 @@ export function pictureOf(store, facts, ask) {
   const copy = svg("path", { class: "line" });
   const lines = svg("svg", { class: "over", role: "group", "aria-label": "Line of the profile" }, line, copy, ...ends);
   const wait = para("wait");
-  const stage = stageOf("Picture", () => draw(store.state, store.got), lines, bar, ...tags, scale, wait);
+  const marked = shapesOver(store, facts, () => placement());
+  const stage = stageOf("Picture", () => draw(store.state, store.got), marked.root, lines, bar, ...tags, scale, wait);
   const view = viewOf(store, "picture");
   const readout = span("");
   const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
@@ -77,15 +75,11 @@ export function pictureOf(store, facts, ask) {
     });
   };
 
-  draggable(bar, () => (event) => {
+  draggable(store, bar, () => (event) => {
     const box = stage.root.getBoundingClientRect();
     store.look({ wipe: Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) });
   });
-  steppable(
-    bar,
-    (steps) => store.look({ wipe: Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) }),
-    (end) => store.look({ wipe: end }),
-  );
+  steppable(bar, (steps, end) => store.look({ wipe: steps ? Math.min(1, Math.max(0, store.state.view.wipe + steps / 100)) : end }));
   ends.forEach((end, i) => {
     const move = (x, y, isDragged) => {
       const profile = [...store.state.view.profile];
@@ -93,14 +87,10 @@ export function pictureOf(store, facts, ask) {
       profile.splice(2 * i, 2, ...within);
       store.look({ profile }, isDragged);
     };
-    draggable(
-      end,
-      () => (event) => {
-        const box = stage.root.getBoundingClientRect();
-        move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
-      },
-      () => store.commit(),
-    );
+    draggable(store, end, () => (event) => {
+      const box = stage.root.getBoundingClientRect();
+      move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
+    });
     movable(end, (dx, dy) => move(store.state.view.profile[2 * i] + dx, store.state.view.profile[2 * i + 1] + dy, false));
   });
 
@@ -163,10 +153,8 @@ export function pictureOf(store, facts, ask) {
 
   /** @param {import("./state.js").State} state */
   function draw(state, got) {
-    const {
-      asked,
-      view: { show: how, wipe, way, hold: isHeld },
-    } = state;
+    const { asked, view: looks } = state;
+    const { show: how, wipe, way, hold: isHeld } = looks;
     const isFiltered = Boolean(asked.settings) && missingOf(asked) === null;
     const old = isStale(state, got);
     const name = how === "removed" && way === "filter" ? "removed" : "result";
@@ -209,6 +197,7 @@ export function pictureOf(store, facts, ask) {
     const place = placement();
     put(zoom, { text: `${Math.round(100 * place.scale * devicePixelRatio)} %` });
     drawLines(state, Boolean(before) && state.view.tray === "profile");
+    marked.draw(state);
     drawScale(Boolean(before));
     drawReadout(state, got);
   }
@@ -218,8 +207,8 @@ export function pictureOf(store, facts, ask) {
     const { levels, width: columns, height: rows } = facts();
     const { x, y, scale: size, width, height } = placement();
     const each = size * devicePixelRatio;
-    const level = Math.max(1, ...levels.filter((level) => level * each <= 1));
-    const coarse = Math.max(1, ...levels.filter((level) => level * each <= COARSEST));
+    const level = Math.max(levels[0], ...levels.filter((level) => level * each <= 1));
+    const coarse = Math.max(levels[0], ...levels.filter((level) => level * each <= COARSEST));
     const pane = paneSize();
     if (pane.width * pane.height > (width * height) / 2) return { level, coarse, part: null };
     const down = (pixels) => Math.max(0, Math.floor(pixels / coarse) * coarse);

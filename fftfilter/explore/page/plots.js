@@ -192,21 +192,14 @@ export function levelsPlot(store) {
   const knobs = ["Black", "Gamma", "White"].map((name, i) => {
     const touch = svg("rect", { class: "touch", width: 22, height: 30 });
     const knob = svg("g", { class: "knob", role: "slider", tabindex: 0, "aria-label": name }, touch, svg("path"));
-    draggable(
-      knob,
-      () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true),
-      () => store.commit(),
-    );
-    steppable(
-      knob,
-      (steps) => {
-        const [low, high] = range();
-        const [black, white, gamma] = levels();
-        if (i === 1) store.look({ levels: [black, white, clamp(gamma * 1.02 ** steps, 0.1, 10)] });
-        else move(i, (i ? white : black) + (steps * (high - low)) / 256, false);
-      },
-      (end) => move(i, range()[end], false),
-    );
+    draggable(store, knob, () => (event) => move(i, valueAt(event.clientX - root.getBoundingClientRect().left), true));
+    steppable(knob, (steps, end) => {
+      const [low, high] = range();
+      const [black, white, gamma] = levels();
+      if (!steps) move(i, range()[end], false);
+      else if (i === 1) store.look({ levels: [black, white, clamp(gamma * 1.02 ** steps, 0.1, 10)] });
+      else move(i, (i ? white : black) + (steps * (high - low)) / 256, false);
+    });
     return knob;
   });
   root.append(area, after, words, ...knobs);

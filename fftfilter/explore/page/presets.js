@@ -1,13 +1,12 @@
 /**
  * Recipes in: of files, and of presets, which are recipes that the browser keeps under a name. The program's parser reads
  * them all.
- *
  * @typedef {{name: string, goal: string | null, recipe: string}} Preset
  */
 
 import { button, div, fold, h, icon, list, put, span } from "./dom.js";
 import { address, get } from "./questions.js";
-import { settingsOf } from "./settings.js";
+import { regionIn, settingsOf } from "./settings.js";
 import { isCurrent } from "./state.js";
 
 const KEPT = "presets";
@@ -31,7 +30,7 @@ function kept() {
 export async function chosenOf(start, file) {
   const number = (text, unit) => get(address("number", { text, unit, file, pixel_size: start.options.pixel_size }));
   const settings = await settingsOf(start, number);
-  return { goal: settings.auto ? "dots" : "hand", settings };
+  return { goal: settings.auto || settings.command === "descreen" ? "dots" : "hand", settings };
 }
 
 /** @param {import("./state.js").Store} store */
@@ -62,15 +61,13 @@ export function presetsOf(store) {
   const use = async (recipe, title, goal = null) => {
     const mine = ++asked;
     try {
-      const response = await fetch(address("recipe", { name: title }), { method: "POST", body: recipe });
-      const start = await response.json();
-      if (start.error) throw new Error(start.error);
+      const start = await get(address("recipe", { name: title }), { method: "POST", body: recipe });
       const chosen = await chosenOf(start, store.state.asked.file);
       if (mine !== asked) return;
-      store.ask({ ...chosen, goal: goal ?? chosen.goal });
+      store.ask({ goal: goal ?? chosen.goal, settings: { ...regionIn(store.state.asked.settings ?? {}), ...chosen.settings } });
       store.look({ wave: null, way: "filter" });
     } catch (error) {
-      store.say(error instanceof TypeError ? "fftfilter does not answer" : error.message, true);
+      store.say(error.message, true);
     }
   };
   /** Load the file of a recipe. @param {File} file */
@@ -90,7 +87,9 @@ export function presetsOf(store) {
     const old = renamed?.name ?? title;
     if (!title) return name.focus();
     if (!renamed && !isCurrent(state, got)) return;
-    const preset = { goal: state.asked.goal, recipe: got.words?.recipe, ...renamed, name: title };
+    // The part of a picture is that picture's own.
+    const { region, protect, feather, ...recipe } = renamed ? {} : JSON.parse(got.words.recipe);
+    const preset = { goal: state.asked.goal, recipe: JSON.stringify(recipe), ...renamed, name: title };
     const add = () => {
       write([preset], title, old);
       store.say(`Kept: ${title}`);

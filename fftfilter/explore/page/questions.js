@@ -11,9 +11,11 @@ export function address(path, query) {
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** Return what a GET answers: JSON, or a frame. Raises an Error with the server's line. @param {AbortSignal} [signal] */
-export async function get(url, signal) {
-  const response = await fetch(url, { signal });
+/** Return what the server answers: JSON, or a frame. Raises an Error with its line. @param {RequestInit} [how]  for a GET, nothing */
+export async function get(url, how) {
+  const response = await fetch(url, how).catch((error) => {
+    throw error.name === "AbortError" ? error : new Error("fftfilter does not answer");
+  });
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!response.ok) throw new Error(isJson ? (await response.json()).error : `${response.status} ${response.statusText}`);
   return isJson ? response.json() : readFrame(await response.arrayBuffer());
@@ -35,12 +37,11 @@ export function questions(store, addresses) {
     if (!url) return before && store.take(name, null);
     if (before) store.take(name, { ...before, isOld: true });
     try {
-      const value = await get(url, controller.signal);
+      const value = await get(url, { signal: controller.signal });
       store.take(name, { value: value.pixels ? surfaceOf(value) : value, isOld: false });
     } catch (error) {
       // A question that failed is asked again when its address changes.
-      const text = error instanceof TypeError ? "fftfilter does not answer" : error.message;
-      if (!controller.signal.aborted) store.take(name, { ...before, isOld: true, error: text });
+      if (!controller.signal.aborted) store.take(name, { ...before, isOld: true, error: error.message });
     }
   };
 

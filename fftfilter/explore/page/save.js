@@ -105,7 +105,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
           setFolder(false);
           const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
           store.say(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
-        } else store.say(`Written: ${answer.written}`);
+        } else store.say(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
       }
     } catch {
       const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
@@ -156,7 +156,9 @@ export function saveOf(store, { facts, commands, again, reload }) {
     if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
     const { ms, note } = got.words;
-    return ["ok", `Shown: your choice, full quality · ${brief(ms, 2)} ms${note ? `. Note: ${note}` : ""}`, null];
+    const [level] = facts().levels;
+    const how = level > 1 ? `at 1/${level} of its size, as it does not fit into memory; saved in full` : "full quality";
+    return ["ok", `Shown: your choice, ${how} · ${brief(ms, 2)} ms${note ? `. Note: ${note}` : ""}`, null];
   };
 
   /** @param {import("./state.js").State} state */

@@ -7,12 +7,20 @@ import { brief, cutoffAt, textOf } from "./units.js";
 
 const CUTOFFS = ["radius", "inner", "outer", "spare"];
 const PASSES = ["lowpass", "highpass", "bandpass", "bandstop"];
+/** The two ways to remove dots. */
+export const WAYS_OF_DOTS = { descreen: { command: "descreen" }, waves: { command: "notch", auto: true, strength: 18, edges: "mirror" } };
 export const isPass = (settings) => PASSES.includes(settings?.command);
 export const isBand = (settings) => settings?.command.startsWith("band");
 
 /** Return the names of the cutoffs that a filter has. */
 export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : isPass(settings) ? ["radius"] : []);
 
+/** Return whether a part of the picture can be filtered: its gray levels are those of the rest. */
+export const takesRegion = (settings) => ["keep", "real"].includes(settings.output ?? (isPass(settings) ? "magnitude" : "keep"));
+/** Return what settings say of the part that is filtered, which any filter can have. */
+export const regionIn = ({ shapes, outside, feather, brush } = /** @type {any} */ ({})) => ({ shapes, outside, feather, brush });
+/** Return whether a filter takes notches by hand. */
+export const takesNotches = (settings, commands) => notchesName(settings) in commands[settings.command];
 /** Return the name of the notches in a command. */
 export const notchesName = (settings) => (settings.command === "notch" ? "at" : "notch");
 
@@ -27,8 +35,8 @@ export const GOALS = [
     short: "Dots",
     name: "Remove dots or moire",
     about: "of prints, screens, fabric",
-    text: "Takes out patterns that repeat. Untick what belongs to the picture.",
-    begin: () => ({ command: "notch", auto: true, strength: 18, edges: "mirror" }),
+    text: "Takes out patterns that repeat: the screen of a print with what it leaves, or each wave that is found.",
+    begin: () => ({ command: "descreen" }),
   },
   {
     id: "stripes",
@@ -81,7 +89,7 @@ export const goalOf = (id) => GOALS.find((goal) => goal.id === id) ?? (id ? BY_H
 export function withCommand(settings, command, facts) {
   const { edges, pixel_size, notch, at, stripes } = settings ?? {};
   /** @type {import("./state.js").Settings} */
-  const next = { command, edges, pixel_size };
+  const next = { command, edges, pixel_size, ...regionIn(settings ?? {}) };
   const notches = at ?? notch;
   if (notches?.length) next[command === "notch" ? "at" : "notch"] = notches;
   if (command === "stripes") next.angle = settings?.angle ?? stripes ?? 0;
@@ -99,10 +107,10 @@ const waveText = ({ fx, fy }) => `${fx},${fy}`;
 /** Return the place of a wave with the digits that the page gives it; a recipe may have more. */
 export const rounded = ({ fx, fy }) => ({ fx: Number(fx.toFixed(5)), fy: Number(fy.toFixed(5)) });
 
-/** Return the options of a request. @param {any} settings @param {Record<string, string[]>} commands */
+/** Return the options of a request. @param {any} settings @param {Record<string, object>} commands  with their defaults */
 export function optionsOf(settings, commands) {
   const options = {};
-  for (const name of commands[settings.command] ?? []) {
+  for (const name in commands[settings.command]) {
     const value = settings[name];
     if (value === undefined || value === null || value === "" || value === false) continue;
     if (CUTOFFS.includes(name) || (name === "width" && typeof value === "object")) options[name] = textOf(value);
@@ -115,13 +123,12 @@ export function optionsOf(settings, commands) {
 
 /**
  * Return the settings of the request that the program was started with; `number(text, unit)` asks the program.
- *
- * @param {{command: string, options: Record<string, any>}} start
+ * @param {{command: string, options: Record<string, any>, area: any}} start
  * @param {(text: string, unit: string) => Promise<import("./units.js").Cutoff>} number
  */
-export async function settingsOf({ command, options }, number) {
+export async function settingsOf({ command, options, area }, number) {
   /** @type {Record<string, any> & {command: string}} */
-  const settings = { command };
+  const settings = { command, ...area };
   const read = async (text, unit = "bins") => {
     const { value, unit: own } = await number(text, unit);
     return { value, unit: own };
@@ -137,7 +144,7 @@ export async function settingsOf({ command, options }, number) {
         settings[name].push({ fx: Number(fx), fy: Number(fy), ...(width ? { width: await read(width) } : {}) });
       }
     } else if (name === "keep") settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
-    else settings[name] = ["angle", "stripes", "strength", "harmonics", "order"].includes(name) ? Number(value) : value;
+    else settings[name] = ["angle", "stripes", "strength", "keep_detail", "harmonics", "order"].includes(name) ? Number(value) : value;
   }
   return settings;
 }
@@ -145,12 +152,15 @@ export async function settingsOf({ command, options }, number) {
 /** Return a request: what is to be filtered. The view is added where it is shown. @param {import("./state.js").State} state */
 export function requestOf({ number, asked }, commands) {
   const { file, page, settings } = asked;
-  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands) };
+  const { shapes, outside, feather } = settings;
+  const area =
+    outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: Number(feather) }) } : null;
+  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
 /** Return in a few words what is set besides. @param {Record<string, any>} settings */
-export function otherWords({ edges = "wrap", output, pixel_size, scale }) {
-  const words = [edges === "mirror" ? "edges mirrored" : "edges wrapped"];
+export function otherWords({ command, edges, output, pixel_size, scale }, commands) {
+  const words = [(edges ?? commands[command].edges) === "wrap" ? "edges wrapped" : "edges mirrored"];
   if (output) words.push(output);
   if (scale) words.push(`scale ${scale}`);
   if (pixel_size) words.push(pixel_size);

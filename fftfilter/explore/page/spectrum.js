@@ -5,7 +5,7 @@ import { button, div, h, para, put, segments, select, span } from "./dom.js";
 import { Surface, tintTable } from "./frame.js";
 import { listen } from "./gestures.js";
 import { outlinesOf } from "./outlines.js";
-import { notchesName, rounded } from "./settings.js";
+import { notchesName, rounded, takesNotches } from "./settings.js";
 import { isStale } from "./state.js";
 import { stageOf } from "./stage.js";
 import { angleOf, brief, decibels, lengthOf, NYQUIST } from "./units.js";
@@ -65,14 +65,11 @@ export function spectrumOf(store, { units, facts }) {
   /** A click: a notch by hand, near a peak that peak; else the wave of the point. */
   const tap = ({ fx, fy }) => {
     if (Math.max(Math.abs(fx), Math.abs(fy)) > NYQUIST) return;
-    const {
-      asked,
-      view: { way },
-    } = store.state;
+    const { asked, view: looks } = store.state;
     const peaks = store.got.peaks?.value?.peaks ?? [];
     const away = (peak) => Math.min(Math.hypot(fx - peak.fx, fy - peak.fy), Math.hypot(fx + peak.fx, fy + peak.fy));
     const near = peaks.filter((peak) => away(peak) <= NEAR / map().scale).sort((a, b) => away(a) - away(b))[0];
-    if (asked.goal === "hand" && asked.settings && way === "filter") {
+    if (asked.goal === "hand" && asked.settings && looks.way === "filter" && takesNotches(asked.settings, facts().commands)) {
       const name = notchesName(asked.settings);
       const notches = asked.settings[name] ?? [];
       const notch = near ? { ...rounded(near), width: { value: Number(near.width_cyc.toPrecision(3)), unit: "cyc" } } : rounded({ fx, fy });

@@ -4,17 +4,18 @@
  * `asked` is what a result belongs to: file, page and settings. Each change of it raises `number`, and all that comes
  * back carries the number that it was asked for with, so that what is older is known as such. `view` is how it is looked
  * at. Undo goes back over what was asked, the levels and the view of the picture.
- *
  * @typedef {import("./units.js").Cutoff} Cutoff
  * @typedef {Record<string, any> & {command: string}} Settings
  * @typedef {{field: string, text: string, reason: string}} Wrong
  * @typedef {{file: string, page: number, goal: string | null, settings: Settings | null, wrong: Wrong | null}} Asked
  * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, both: boolean,
  *   picture: Zoom, spectrum: Zoom, channel: string, after: boolean, colors: string, removedAs: string,
- *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, lit: number | null}} View
+ *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, tool: string | null, lit: number | null}} View
  * @typedef {{zoom: number, x: number, y: number}} Zoom
  * @typedef {{number: number, asked: Asked, view: View}} State
  */
+
+import { takesRegion } from "./settings.js";
 
 /** Presses of keys in quick succession are one step back. */
 const PAUSE = 600;
@@ -36,6 +37,7 @@ const FIRST_VIEW = {
   profile: null,
   tray: "files",
   hold: false,
+  tool: null,
   lit: null,
 };
 /** What a link and a reload keep of the view, and what undo goes back over. */
@@ -67,7 +69,6 @@ export class Store {
 
   /**
    * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
-   *
    * @param {Partial<Asked>} changes
    * @param {{drag?: boolean, nudge?: boolean}} [how]
    */
@@ -103,7 +104,6 @@ export class Store {
 
   /**
    * Say what was done, or what has failed: it stands until something else is asked for.
-   *
    * @param {string} text @param {boolean} [failed]
    * @param {[string, () => void] | null} [action]  a button beside it: its word, and what it does
    */
@@ -196,6 +196,7 @@ export function stateOf(hash) {
 /** Return what stands for a choice that has no result yet, else null. @param {Asked} asked */
 export function missingOf({ settings }) {
   if (settings?.command === "notch" && !settings.auto && !settings.at?.length) return "Click a bright spot in the spectrum to take it out";
+  if (settings?.outside !== undefined && takesRegion(settings) && !settings.shapes?.length) return "Draw on the picture which part is meant";
   if (settings?.command === "stripes" && settings.angle === undefined) return "Choose the direction of the stripes";
   return null;
 }

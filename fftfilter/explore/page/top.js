@@ -1,6 +1,6 @@
 /** The bar at the top: the file, its facts, the way of working, undo, theme and keys; and the sheet of keys. */
 
-import { button, div, h, icon, para, put, segments, span, svg } from "./dom.js";
+import { button, div, h, icon, para, put, segments, span } from "./dom.js";
 import { factsText } from "./settings.js";
 
 const KEYS = [
@@ -35,37 +35,16 @@ export function topOf(store, { facts, theme, learn, files }) {
     { class: "keys", "aria-label": "Keys" },
     div(
       "row",
-      h("h2", { class: "title" }, "Keys"),
-      span("sp"),
+      h("h2", { class: "title sp" }, "Keys"),
       button("ic", icon("x"), () => sheet.close(), { "aria-label": "Close" }),
     ),
     h("dl", {}, ...KEYS.map(([keys, what]) => h("div", {}, h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)))),
     para("mute small", "Single letters do nothing inside fields."),
   );
   const help = button("ic nophone", h("b", {}, "?"), () => sheet.showModal(), { "aria-label": "Keys and help", title: "Keys (?)" });
-  const logo = svg(
-    "svg",
-    { class: "i logo", viewBox: "0 0 20 20", "aria-hidden": "true" },
-    svg("circle", { cx: 10, cy: 10, r: 8.5 }),
-    svg("circle", { cx: 10, cy: 10, r: 4.5 }),
-    svg("circle", { cx: 10, cy: 10, r: 1, class: "dot" }),
-  );
-  const root = h(
-    "header",
-    { class: "top" },
-    logo,
-    h("h1", {}, "fftfilter"),
-    file,
-    about,
-    span("sp"),
-    way.root,
-    span("sp wide"),
-    undo,
-    redo,
-    moon,
-    help,
-    sheet,
-  );
+  const logo = h("img", { src: "page/icon.svg", alt: "", width: 20, height: 20 });
+  const tools = [undo, redo, moon, help, sheet];
+  const root = h("header", { class: "top" }, logo, h("h1", {}, "fftfilter"), file, about, span("sp"), way.root, span("sp wide"), ...tools);
   const draw = ({ view }) => {
     put(name, { text: facts().name });
     put(about, { text: factsText(facts()) });

@@ -69,7 +69,6 @@ export function trayOf(store, page) {
     put(pages, { hidden: facts().pages < 2 });
     put(slider, { max: String(facts().pages), "aria-valuetext": `page ${asked.page + 1} of ${facts().pages}` });
     if (Number(slider.value) !== asked.page + 1) slider.value = String(asked.page + 1);
-    slider.style.setProperty("--v", `${(100 * asked.page) / Math.max(1, facts().pages - 1)}%`);
     put(number, { text: `${asked.page + 1} of ${facts().pages}` });
     tabs.draw(view.tray);
     put(strip, { hidden: view.tray !== "files" || names.length < 2 });

@@ -1,7 +1,6 @@
 /**
  * Cutoffs in their units, by the table that the program gives: what 1 of a unit is in cycles per pixel, and whether the
  * unit is a period. Nothing here reads a text: what is typed is read by the program.
- *
  * @typedef {{value: number, unit: string}} Cutoff
  * @typedef {Record<string, {label: string, cyc: number, isPeriod: boolean}>} Units
  */

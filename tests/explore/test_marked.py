@@ -1,0 +1,232 @@
+"""Parts of a picture: what a page marks is what the command filters, and hostile shapes are refused in a line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter import images
+from fftfilter.explore.marked import MOST_NUMBERS, MOST_SHAPES, Marked
+from tests.explore.conftest import answer_on, request_for
+
+SOFT = request_for(radius="8px", output="keep")
+RECTANGLE = {"shapes": [["rectangle", 10, 4, 20, 16]]}
+ELLIPSE = {"shapes": [["ellipse", 2, 3, 30, 20]], "feather": 3}
+MIXED = {"shapes": [["brush", 6, 4, 4, 40, 30, 20, 44], ["ellipse", 1, 1, 5, 5]], "outside": True, "feather": 0}
+
+
+@pytest.fixture
+def picture(tmp_path):
+    levels = np.random.default_rng(3).integers(0, 256, (48, 44, 3), np.uint8)
+    Image.fromarray(levels).save(tmp_path / "in.png")
+    return tmp_path / "in.png"
+
+
+async def marked(page, asked, path="mask"):
+    """Return the status and the answer to a request that names no output."""
+    async with page.session.post(page.url + path, data=json.dumps({"request": asked})) as response:
+        return response.status, await response.json()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("asked", [SOFT, request_for("descreen"), request_for("highpass", output="real")])
+@pytest.mark.parametrize("area", [RECTANGLE, ELLIPSE, MIXED], ids=["rectangle", "ellipse", "mixed"])
+def test_a_marked_part_is_the_one_that_the_command_filters(visit, run, picture, asked, area):
+    folder, suffix = picture.parent, "tif" if asked["options"].get("output") == "real" else "png"
+    target, asked = folder / f"out.{suffix}", asked | {"area": area}
+
+    async def ask(page):
+        words, pixels, _ = await page.answer(asked)
+        saved = await page.save(asked, f"saved.{suffix}")
+        return words, pixels, saved, await marked(page, asked)
+
+    words, pixels, (status, told), (kept, file) = visit(ask, picture, target)
+    assert (status, kept) == (200, 200), told
+    assert file["written"] == words["mask"]
+    assert (words["mask"] is None) == (area is RECTANGLE)
+    recipe = folder / "recipe.json"
+    run([*shlex.split(words["command"])[1:-2], "--save-recipe", str(recipe), str(picture), str(target)])
+    assert target.read_bytes() == (folder / f"saved.{suffix}").read_bytes()
+    assert recipe.read_text() == words["recipe"]
+    if suffix == "png":
+        assert (pixels == np.asarray(Image.open(target))).all()
+    if words["python"].startswith("from"):
+        written = images.read(target).planes
+        target.unlink()
+        exec(words["python"], {})  # noqa: S102  it is shown to be run
+        assert (images.read(target).planes == written).all()
+    else:
+        assert asked["command"] == "descreen"
+
+
+def test_what_is_not_marked_stays_and_a_drag_shows_about_the_same(visit, tmp_path, camera):
+    Image.fromarray(np.tile(camera, (2, 2))).save(tmp_path / "in.png")
+    asked = SOFT | {"area": {"shapes": [["ellipse", 200, 100, 600, 500]], "feather": 40}}
+
+    async def ask(page):
+        removed, shown, _ = await page.answer(asked | {"show": "removed"})
+        return await page.answer(asked), await page.answer(asked | {"rest": False, "level": 2}), shown, removed
+
+    (_, rest, _), (_, dragged, _), removed, words = visit(ask, tmp_path / "in.png")
+    assert "error" not in words
+    inside = Marked.of(asked["area"], 1024, 1024).pixels()
+    before = np.tile(camera, (2, 2))
+    assert (rest == before)[~inside].all()
+    assert not (rest == before)[inside].all()
+    assert (removed[~inside] == removed[0, 0]).all()
+    halved = rest.reshape(512, 2, 512, 2).mean(axis=(1, 3))
+    assert np.abs(dragged - halved).mean() < 2
+
+
+def test_a_rectangle_of_the_command_line_or_of_a_recipe_is_marked(visit, picture):
+    text = '{"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": "8px"}], "output": "keep", '
+
+    async def load(page):
+        _, facts = await page.get("picture")
+        async with page.session.post(
+            page.url + "recipe", data=text + '"protect": "1,2,3,4", "feather": 5}'
+        ) as response:
+            return facts["start"], await response.json()
+
+    start, loaded = visit(load, picture, start="lowpass --output keep --region 4,5,20,30")
+    assert start["area"] == {"shapes": [["rectangle", 4, 5, 20, 30]], "outside": False}
+    assert loaded["area"] == {"shapes": [["rectangle", 1, 2, 3, 4]], "outside": True, "feather": 5.0}
+
+
+BRUSH = ["brush", 6, 4, 4]
+HOSTILE = [
+    *(3, "region", [], True, {}, {"shapes": None}, {"shapes": {}}, {"shapes": "rectangle"}),
+    {"shapes": [RECTANGLE["shapes"][0]] * (MOST_SHAPES + 1)},
+    {"shapes": [["brush", 6, *([4, 4] * MOST_NUMBERS)]]},
+    *(
+        {"shapes": [shape]}
+        for shape in (None, 3, "brush", [], [None], [["rectangle"]], ["triangle", 1, 2, 3], {"a": 1})
+    ),
+    *(
+        {"shapes": [["rectangle", *box]]}
+        for box in ([0, 0, 0, 5], [-1, 0, 5, 5], [40, 0, 5, 5], [0, 44, 5, 5], [0, 0, 1e9, 1])
+    ),
+    *(
+        {"shapes": [["ellipse", *box]]}
+        for box in ([1, 1, 5], [1, 1, 5, 5, 5], [1.5, 1, 5, 5], ["1", 1, 5, 5], [1, 1, None, 5])
+    ),
+    *(
+        {"shapes": [["rectangle", *box]]}
+        for box in ([True, 0, 5, 5], [0, 0, 1 << 70, 5], [[0], 0, 5, 5], ["/etc/passwd", 1, 1, 1])
+    ),
+    *(
+        {"shapes": [["brush", *numbers]]}
+        for numbers in ([], [6], [6, 4], [6, 4, 4, 4], [0, 4, 4], [-6, 4, 4], [6, 49, 4])
+    ),
+    *({"shapes": [BRUSH], "feather": each} for each in (-1, 1e9, "8", None, [], True, {})),
+    {"shapes": [["rectangle", 0, 0, 44, 48]], "outside": True},
+]
+
+
+@pytest.mark.parametrize("area", HOSTILE, ids=[str(i) for i in range(len(HOSTILE))])
+def test_a_hostile_part_is_refused_in_a_line_and_nothing_is_written(visit, picture, area):
+    asked = SOFT | {"area": area}
+
+    async def attack(page):
+        return await page.save(asked, "out.png"), await marked(page, asked), (await page.answer(asked))[0]
+
+    *posted, live = visit(attack, picture)
+    for status, answer in posted:
+        assert status == 400
+        assert answer["error"] == live["error"]
+    assert live["error"].isprintable()
+    assert len(live["error"]) < 300
+    assert names(picture.parent) == ["in.png"]
+
+
+@pytest.mark.parametrize("value", ["1,2,3,4", "/etc/hostname", "in.png", "http://127.0.0.1:9/x"])
+@pytest.mark.parametrize("name", ["region", "protect", "missing"])
+def test_no_option_of_a_request_names_a_mask(visit, picture, name, value):
+    """A request has options of its own; others are not heard, so that no file is read."""
+    words, _, _ = visit(lambda page: page.answer(SOFT | {"options": SOFT["options"] | {name: value}}), picture)
+    assert "error" not in words
+    assert value not in words["command"].split()[:-2]
+
+
+def test_levels_that_do_not_stay_take_no_part(visit, picture):
+    words, _, _ = visit(lambda page: page.answer(request_for("highpass") | {"area": RECTANGLE}), picture)
+    assert "region and protect need an output with the gray levels of the input" in words["error"]
+
+
+def test_a_mask_replaces_no_other_file_and_is_written_once(visit, picture, tmp_path):
+    asked = SOFT | {"area": ELLIPSE}
+
+    async def save(page):
+        status, told = await marked(page, asked)
+        assert status == 200
+        file = tmp_path / told["written"]
+        good = file.read_bytes()
+        # Twice at once, and over the same mask.
+        both = await asyncio.gather(marked(page, asked), page.save(asked, "a.png"), marked(page, asked))
+        assert [status for status, _ in both] == [200] * 3
+        assert file.read_bytes() == good
+        refused = []
+        file.write_bytes(b"precious")
+        refused += [await marked(page, asked), await page.save(asked, "b.png")]
+        assert file.read_bytes() == b"precious"
+        file.unlink()
+        file.symlink_to(tmp_path / "elsewhere.png")
+        refused += [await marked(page, asked), await page.save(asked, "b.png")]
+        file.unlink()
+        return refused
+
+    refused = visit(save, picture)
+    assert [status for status, _ in refused] == [400, 400, 403, 403]
+    assert "is another file" in refused[0][1]["error"]
+    assert names(tmp_path) == ["a.png", "in.png"]
+
+
+def test_a_save_that_fails_leaves_no_mask(visit, picture, monkeypatch):
+    from fftfilter.commands.explore import Commands
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Commands, "run", fail)
+    status, answer = visit(lambda page: page.save(SOFT | {"area": ELLIPSE}, "out.png"), picture)
+    assert (status, names(picture.parent)) == (400, ["in.png"]), answer
+
+
+def test_a_download_and_a_folder_take_the_part_and_leave_no_mask(visit, picture):
+    asked = SOFT | {"area": ELLIPSE}
+
+    async def download(page):
+        async with page.session.post(
+            page.url + "save", json={"request": asked, "out": "out.png", "download": True}
+        ) as response:
+            data = await response.read()
+        status, told = await page.save(asked, "all", folder=True)
+        assert status == 200, told
+        before = names(picture.parent)
+        await page.save(asked, "saved.png")
+        return data, before
+
+    data, before = visit(download, picture)
+    assert before == ["all", "in.png"]
+    assert data == (picture.parent / "saved.png").read_bytes() == (picture.parent / "all" / "in.png").read_bytes()
+
+
+def test_a_long_stroke_on_a_live_connection_is_refused_or_answered(visit, picture):
+    async def ask(page):
+        async with page.live() as socket:
+            stroke = ["brush", 44, *([i % 44 for i in range(MOST_NUMBERS - 3)] + [0])]
+            stroke = stroke[: len(stroke) - len(stroke) % 2]
+            for shapes in ([stroke], [["ellipse", 0, 0, 44, 48]]):
+                await socket.send_str(json.dumps(SOFT | {"area": {"shapes": shapes}}))
+                words, _, _ = await answer_on(socket)
+                assert "error" not in words
+
+    visit(ask, picture)
