@@ -69,7 +69,8 @@ ROOMS = {
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "
         "files images work"
     ),
-    "explore": "errors text output transfer analysis preview device files images filters descreen_filter missing work",
+    "explore": "errors text output region transfer analysis preview device files images filters descreen_filter "
+    "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

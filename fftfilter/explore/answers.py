@@ -10,7 +10,7 @@ import json
 import shlex
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from ..filters import Filter
 from ..filters.description import DEFAULTS
-from ..images.picture import MAXVAL_OF, Depth
+from ..images.picture import MAXVAL_OF
 from ..output.modes import AUTO, MODES, STACK, Auto
+from ..output.ramp import Gray
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
 from ..transfer.saved import folder_of, text_of
-from ..work.opened import Frame
 from ..work.saved import to_json
 from .session import Worker
 from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
@@ -135,9 +135,8 @@ class Answers(Worker):
                 made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
                 clipped = None if recipe.mode.is_values else filter_.clipped()[0]
             if region:
-                depth = Depth(made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
-                read = Frame(replace(picture, planes=planes, maxval=white), ".png", depth, tuned, holes)  # type: ignore[arg-type]
-                made = region.blended(read, made, is_values=False)
+                gray = Gray(white, made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
+                made = region.blended(planes, made, holes, gray)
         return Answer(request, session, page, measured, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 
 from ..errors import ParameterError
 from ..files.sources import digest_of
-from ..work.region import FEATHER, WIDEST, Area, Region
+from ..region import FEATHER, WIDEST, Area, Region
 
 # Most shapes, and most numbers of all of them; a hand makes far fewer.
 MOST_SHAPES, MOST_NUMBERS = 100, 8000

@@ -10,31 +10,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..arrays import check_finite, gray_of, pixel_type, split
-from ..device.choice import check_process, open_device
-from ..device.launcher import Launcher
+from ..arrays import Array, check_finite, gray_of, pixel_type, split
+from ..device.choice import Device, check_process, open_device
+from ..device.launcher import Launcher, Timing
 from ..errors import MissingError, is_masked
 from ..fused import fused
 from ..output.modes import MODES
+from ..output.ramp import Gray
+from ..transfer import Transfer
 from . import libraries
 from .call import NOTHING, Found, call, start
 from .description import DEFAULTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
-    from typing import Self, Unpack
-
     from ..analysis.found import Peak
-    from ..arrays import Array
-    from ..device.choice import Device
-    from ..device.launcher import Timing
-    from ..output.ramp import Gray
-    from ..transfer import Transfer
     from .call import Begun, Observe
     from .description import FilterOptions, PixelOptions
 
