@@ -66,9 +66,11 @@ def filtered(
     is_undecided = made.undecided * holes.size > max(1.5, (holes.size - np.count_nonzero(holes)) / 750)
     # What went around the transforms may cancel what went through them.
     is_canceled = made.largest < WEAK * np.abs(base).max() * of_unit
-    if (is_undecided or is_canceled) and launcher.real == np.float32 and launcher.device.fp64:
-        made, weak = pixels(of_values.in_double())[0], 1
     prepared.engine = of_values.engine
+    if (weak or is_undecided or is_canceled) and launcher.real == np.float32 and launcher.device.fp64:
+        # What fills the holes has to be as exact as the result.
+        made, found = filtered(prepared.in_double(), planes, holes, gray)
+        return made, found._replace(weak=1)
     return made.pixels, Found(np.array([(0.0, made.largest * unit / of_unit)]), [made.clipped], weak)
 
 

@@ -88,6 +88,8 @@ def counts_of(values: Array, nudge: float = 0.0) -> tuple[float, Array]:
     Values are moved by ``nudge`` bins before they are counted.
     """
     largest = float(max(values.max(), -values.min()))
+    if largest < BINS * np.finfo(values.dtype).tiny:
+        largest = 0.0  # bins of such values cannot be told apart
     rows, columns = counted(*values.shape[-2:])
     places = np.abs(values[..., ::rows, ::columns])
     places *= BINS / (largest or 1.0)

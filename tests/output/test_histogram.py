@@ -35,6 +35,7 @@ def test_nothing_saturated_is_the_whole_range():
 @pytest.mark.parametrize("output", ["magnitude", "signed"])
 def test_zeros_have_no_range(output):
     assert ends([0, 0], output) is None
+    assert ends([1e-312, 3e-312], output) is None  # nor have values whose bins would have no width
 
 
 def test_equal_values_are_white_or_nearly():
