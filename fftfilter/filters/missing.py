@@ -69,8 +69,8 @@ def filtered(
     prepared.engine = of_values.engine
     if (weak or is_undecided or is_canceled) and launcher.real == np.float32 and launcher.device.fp64:
         # What fills the holes has to be as exact as the result.
-        made, found = filtered(prepared.in_double(), planes, holes, gray)
-        return made, found._replace(weak=1)
+        result, found = filtered(prepared.in_double(), planes, holes, gray)
+        return result, found._replace(weak=1)
     return made.pixels, Found(np.array([(0.0, made.largest * unit / of_unit)]), [made.clipped], weak)
 
 
