@@ -513,12 +513,10 @@ def test_a_part_of_the_picture_is_drawn_and_moved(page, url):
 
 
 def test_a_part_that_is_painted_is_saved_with_its_mask(page, url, folder):
-    soft = SMOOTH | {"outside": True, "shapes": []}
-    page.goto("about:blank")
-    asked = {"file": "one.png", "page": 0, "goal": "hand", "settings": soft, "view": {"show": "after"}}
-    page.goto(f"{url}#{quote(json.dumps(asked))}")
-    state(page, "Draw on the picture which part is meant")
+    opened(page, url, file="one.png")
     page.get_by_text("Part of the picture", exact=True).click()
+    page.get_by_role("radio", name="Not there").click()
+    state(page, "Draw on the picture which part is meant")
     at = on_picture(page)
     page.get_by_role("radio", name="Ellipse").click()
     drag(page, at(5, 5), at(30, 30), at(60, 40))
@@ -543,6 +541,7 @@ def test_a_part_that_is_painted_is_saved_with_its_mask(page, url, folder):
     state(page, f"Copied. The shapes are in {mask.name}")
     copied = page.evaluate("navigator.clipboard.readText()").replace(mask.name, str(mask))
     assert written(folder, copied) == (folder / "part.png").read_bytes()
+    page.wait_for_function("location.hash.includes('brush')")
     page.reload()
     assert command(page, mask.name) == line
     page.keyboard.press("5")

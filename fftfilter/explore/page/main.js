@@ -28,8 +28,8 @@ import { firstUnit } from "./units.js";
 
 const CHANNELS = ["red", "green", "blue"];
 const FAINTEST = 10;
-/** After as many ms without a change the address says what is chosen: browsers refuse to change it often. */
-const KEEP = 200;
+/** As many ms after a change the address says what is chosen: browsers refuse to change it often. */
+const KEEP = 400;
 const LEGEND = [
   ["Middle:", "light and shade, everything large", "middle"],
   ["Far out:", "fine detail, grain and noise", "far"],
@@ -123,6 +123,10 @@ async function start() {
   document.body.replaceChildren(top.root, desk);
 
   let keeping = 0;
+  const keep = () => {
+    keeping = 0;
+    history.replaceState(null, "", hashOf(store.state));
+  };
   store.subscribe((state, got) => {
     const { asked: now, view: looks } = state;
     document.body.dataset.way = looks.way;
@@ -131,8 +135,7 @@ async function start() {
     put(spectrum.choices, { hidden: !now.settings || looks.way === "learn" || Boolean(looks.wave) });
     put(choices.root, { hidden: looks.way === "learn" });
     for (const part of [top, picture, spectrum, gain, wave, tray, choices, learn, saving]) part.draw(state, got);
-    clearTimeout(keeping);
-    keeping = window.setTimeout(() => history.replaceState(null, "", hashOf(store.state)), KEEP);
+    keeping ||= window.setTimeout(keep, KEEP);
   });
 
   const connection = live(store, { commands, look: picture.look });
@@ -169,10 +172,7 @@ function addressesOf(facts, commands, look) {
       request: JSON.stringify({ id: 0, file, page, level, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
     });
   };
-  const ofPage =
-    (path, more = {}) =>
-    ({ asked: { file, page } }) =>
-      address(path, { file, page, ...more });
+  const ofPage = (path, more = {}) => (state) => address(path, { file: state.asked.file, page: state.asked.page, ...more });
   const cards = GOALS.map((goal) => [
     `small_${goal.id}`,
     ({ asked, view }, got) => {
