@@ -237,9 +237,19 @@ def _in_all(peak: Peak) -> Peak:
     return replace(peak, channels=tuple(range(peak.searched)), harmonics=tuple(harmonics))
 
 
-def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian", edges: Edges = "wrap") -> Transfer:
-    """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all."""
-    return math.prod((peak.notch(shape=shape, is_wave=edges == "mirror") for peak in peaks), start=Transfer(()))
+def notches(
+    peaks: Sequence[Peak],
+    shape: ShapeName = "gaussian",
+    edges: Edges = "wrap",
+    depth: float | None = None,
+    channels: str | None = None,
+) -> Transfer:
+    """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all.
+
+    At mirrored edges the waves themselves are subtracted, unless a part of them (``depth``) or of the colors stays.
+    """
+    is_wave = edges == "mirror" and depth is None and channels in {None, "all"}
+    return math.prod((peak.notch(shape=shape, is_wave=is_wave) for peak in peaks), start=Transfer(()))
 
 
 def peaks_text(peaks: Sequence[Peak], most: int | None = None) -> str:

@@ -179,7 +179,7 @@ class Session:
             return self._measured[key]
         asked, page, note = self.for_pixels(recipe.transfer), self.page(number), ""
         if recipe.auto:
-            asked *= notches(self.waves(recipe.auto), recipe.auto.shape, recipe.edges)
+            asked *= notches(self.waves(recipe.auto), recipe.auto.shape, recipe.edges, recipe.depth, recipe.channels)
         waves = [part for part in asked.parts if isinstance(part, Notch)]
         made = Transfer(tuple(part for part in asked.parts if part not in waves))
         if recipe.method == "descreen":

@@ -348,9 +348,7 @@ class Filter:
         from ..analysis.search import notches
 
         own, auto = self._description, self._description.auto
-        # No wave is subtracted at the edges if a part of it or of the colors stays.
-        edges = own.edges if self.transfer.depth is None and not own.channels else "wrap"
-        found = notches(peaks, auto.shape if auto else "gaussian", edges)
+        found = notches(peaks, auto.shape if auto else "gaussian", own.edges, self.transfer.depth, own.channels)
         return replace(self.transfer, parts=self.transfer.parts + found.parts)
 
     @property

@@ -232,9 +232,7 @@ def open_input(
             mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
-            # No wave is subtracted at the edges if a part of it or of the colors stays.
-            edges = recipe.edges if recipe.depth is None and not recipe.channels else "wrap"
-            opened.transfer *= notches(opened.peaks, recipe.auto.shape, edges)
+            opened.transfer *= notches(opened.peaks, recipe.auto.shape, recipe.edges, recipe.depth, recipe.channels)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:

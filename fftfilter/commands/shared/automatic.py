@@ -152,7 +152,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
     found, content = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])
-    return notches(found, auto.shape, given["edges"])
+    return notches(found, auto.shape, given["edges"], given["depth"], given["channels"])
 
 
 def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
