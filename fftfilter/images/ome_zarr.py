@@ -183,15 +183,19 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
     """
     folder = Path(f"{os.fsdecode(target)}.partial")
     folder.mkdir(exist_ok=True)
+    kept = {each.name for each in folder.iterdir()}
+    if any(each.is_symlink() for each in (folder, folder / _JOURNAL)) or (kept and _JOURNAL not in kept):
+        raise ParameterError(f"{folder}: is no unfinished output: remove it, or choose another name")
     key = f"{digest_of(f'{pages.digest} {settings}'.encode())}\n".encode()
     with (folder / _JOURNAL).open("a+b", buffering=0) as journal:
         journal.seek(0)
         found, *lines = journal.readlines() or [b""]
-        if found != key and (found or len([*folder.iterdir()]) > 1):
+        if found != key and (found or len(kept) > 1):
             raise ParameterError(f"{folder}: is unfinished, but of another input or other settings: remove it")
         if not found:
             journal.write(key)
-        done = {int(line) for line in lines if len(line) == _LINE}  # a killed run may have written half a line
+        # A killed run may have written half a line.
+        done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
         pages.chosen = [number for number in pages.chosen if number not in done]  # type: ignore[assignment]
         sink = ZarrSink(folder, pages, journal)
         try:

@@ -13,6 +13,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.images import ome_zarr
+from tests.helpers import needs_links
 
 zarr = pytest.importorskip("zarr", "3")
 ome_zarr_models = pytest.importorskip("ome_zarr_models")
@@ -204,7 +205,7 @@ def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_plan
     assert "ome" not in zarr.open_group(partial, mode="r").attrs
     assert run("lowpass", "--radius", "3", given, out)[0] == 2  # other settings
     with (partial / ".fftfilter-done").open("a") as journal:
-        journal.write("00000")  # of a line that a killed run did not finish
+        journal.write(f"{'x' * 18}\n00000")  # damage, and of a line that a killed run did not finish
     write = ome_zarr.ZarrSink._write
     monkeypatch.setattr(ome_zarr.ZarrSink, "_write", lambda *each: written.append(each[1]) or write(*each))
     assert run("lowpass", given, out)[0] == 0
@@ -246,9 +247,24 @@ def test_nothing_that_exists_is_overwritten(given, tmp_path):
         ("in.zarr/x.zarr", ParameterError),
         ("out.zarr", ParameterError),
     ):
-        with pytest.raises(error, match=r"exists|lies in IN|is unfinished"):
+        with pytest.raises(error, match=r"exists|lies in IN|is no unfinished output"):
             fftfilter.filter_stack(given, tmp_path / out, BLUR)
-    assert (files(given), (tmp_path / "out.zarr.partial" / "mine.txt").read_text()) == (before, "mine")
+    assert (files(given), files(tmp_path / "out.zarr.partial")) == (before, {"mine.txt": b"mine"})
+
+
+@needs_links
+@pytest.mark.parametrize("link", ["out.zarr.partial", "out.zarr.partial/.fftfilter-done"])
+def test_nothing_is_written_through_a_link_in_place_of_an_unfinished_output(given, tmp_path, link):
+    elsewhere = tmp_path / "elsewhere"
+    if link.endswith("done"):
+        (tmp_path / link).parent.mkdir()
+        elsewhere.write_bytes(b"")
+    else:
+        elsewhere.mkdir()
+    (tmp_path / link).symlink_to(elsewhere)
+    with pytest.raises(ParameterError, match="is no unfinished output: remove it"):
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+    assert not (any(elsewhere.iterdir()) if elsewhere.is_dir() else elsewhere.read_bytes())
 
 
 # Faults
