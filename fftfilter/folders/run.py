@@ -91,7 +91,7 @@ class FolderRun:
     verify: int = 0
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
-    """Files of gains, which no output replaces."""
+    """Files that the recipe names, of gains and regions: none is filtered, and no output replaces one."""
     stopped_by: int | None = None
     """The signal that asks for a stop: files under way are finished, no other is begun."""
     counts: Counter[str] = field(default_factory=Counter)
@@ -126,7 +126,7 @@ class FolderRun:
         self._mask_files = [*map(sources.identity, self.masks)]
         if isinstance(source, Tree):
             source.extensions = images.extensions(read_only=self.format is not None)
-            source.report = self._report.identity
+            source.report, source.masks = self._report.identity, self._mask_files
             if not in_place:
                 source.avoid = self.target
                 self.settings = replace(self.settings, keep_out=real(source.root))
