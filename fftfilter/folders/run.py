@@ -154,12 +154,6 @@ class FolderRun:
         sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source.root]
         return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
-    def refuse_memory(self) -> None:
-        """Raise ParameterError for a URL that only this process sees: for runs by other processes."""
-        for url in self.urls:
-            if url.is_of_this_process:
-                raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
-
     @property
     def all_is_well(self) -> bool:
         """Whether all outputs and the whole report are there; the journal does not count."""
