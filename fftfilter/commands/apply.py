@@ -34,7 +34,7 @@ from .filters import (
 )
 from .kinds import KINDS
 from .shared.automatic import take_options
-from .shared.options import GroupedOption, combined, option, typed
+from .shared.options import GroupedOption, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -48,21 +48,22 @@ MASKS, NO_MASK = ("missing", "region", "protect"), r"alpha|none|[-+.,\d\s]*"
 # Options that a filter of arrays cannot follow.
 FOR_FILES = ("missing", "nodata")
 
-
-@click.command(cls=FilterCommand)
-@click.argument("file", metavar="RECIPE")
-@click.argument("names", metavar="IN... OUT", nargs=-1)
-@combined(
-    option(
+OPTIONS = [
+    GroupedOption(
         "--show",
         group="Filter",
         is_flag=True,
         short="Print the recipe as a command line and in Python; filter nothing.",
         help="Print the recipe as a command line and in Python; filter nothing. IN and OUT are left out.",
     ),
-    other_options,
+    *other_options,
     verify_option,
-)
+]
+
+
+@click.command(cls=FilterCommand, params=OPTIONS)
+@click.argument("file", metavar="RECIPE")
+@click.argument("names", metavar="IN... OUT", nargs=-1)
 @click.pass_context
 def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, **given: Any) -> int:
     """Filter as a recipe says, a file that --save-recipe wrote.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,14 +27,14 @@ from .shared.one_file import handle_file
 from .shared.options import (
     STUDY,
     GroupedCommand,
+    GroupedOption,
     check_option,
     choice_of_device,
-    combined,
     engine_option,
     file_options,
     filter_option,
     missing_options,
-    option,
+    of_device,
     output_option,
     pages_of,
     pages_option,
@@ -110,16 +110,16 @@ preview_option = check_option(
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
     ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
-recipe_options = combined(
+recipe_options = [
     output_option(
         "--save-recipe",
         metavar="FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
     output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
-)
-region_option = partial(option, group=PART)
-region_options = combined(
+]
+region_option = partial(GroupedOption, group=PART)
+region_options = [
     region_option(
         "--region",
         metavar="MASK|X,Y,W,H",
@@ -133,13 +133,13 @@ region_options = combined(
         metavar="PX",
         help="How wide the soft border is, inside of what is filtered.  [default: 8]",
     ),
-)
-other_options = combined(
-    region_options,
+]
+other_options = [
+    *region_options,
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
-    option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
+    of_device("--profile", is_flag=True, help="Print the time of every step on the device."),
     check_option(
         "--save-stages",
         type=click.Path(path_type=Path, file_okay=False),
@@ -147,22 +147,24 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
-    reading_options,
-    missing_options,
+    *reading_options,
+    *missing_options,
     preview_option,
-    file_options,
+    *file_options,
     output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
-    recipe_options,
-    folder_options,
-    option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
-    option(
+    *recipe_options,
+    *folder_options,
+    GroupedOption(
+        "--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"
+    ),
+    GroupedOption(
         "--transpose",
         group=STUDY,
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
     ),
-)
+]
 
 HELP = """{what}
 
@@ -189,7 +191,7 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
+def output_options(default: Output, edges: Edges) -> list[GroupedOption]:
     """Return the options that say what filtered values become, with their defaults."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
     what = result_option(
@@ -207,7 +209,7 @@ def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
         help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border "
         "from showing on the opposite one.",
     )
-    return combined(what, edges_option, channels_option, scale_option)
+    return [what, edges_option, channels_option, scale_option]
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -217,20 +219,21 @@ def filter_command(kind: Kind) -> click.Command:
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         return dispatch(options_of(kind.name, sources, given), sources, target)
 
-    decorated = combined(
-        click.argument("sources", metavar="IN...", nargs=-1),
-        click.argument("target", metavar="OUT"),
-        kind.options,
-        *([automatic.auto_options] if kind.method == "plain" else []),
+    params = [
+        click.Argument(["sources"], metavar="IN...", nargs=-1),
+        click.Argument(["target"], metavar="OUT"),
+        *kind.options,
+        *(automatic.auto_options if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
         *factors,
-        kind.outputs or output_options(kind.output, kind.edges),
-        other_options,
+        *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
+        *other_options,
         verify_option,
-    )(command)
+    ]
     examples = "\n         ".join(f"fftfilter {kind.name} {each}" for each in kind.examples)
-    return click.command(kind.name, cls=FilterCommand, help=HELP.format(what=kind.what, examples=examples))(decorated)
+    text = HELP.format(what=kind.what, examples=examples)
+    return FilterCommand(kind.name, params=params, callback=command, help=text)
 
 
 COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}

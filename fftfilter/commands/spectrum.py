@@ -14,10 +14,11 @@ from ..files.atomic import remove_leftovers_beside
 from ..files.messages import shown
 from .shared.options import (
     GroupedCommand,
+    GroupedOption,
     device_option,
     engine_option,
     file_options,
-    option,
+    input_option,
     pages_of,
     precision_option,
     reading_options,
@@ -26,30 +27,30 @@ from .shared.options import (
 if TYPE_CHECKING:
     from ..device.launcher import Precision
 
+OPTIONS = [
+    engine_option,
+    GroupedOption(
+        "--with",
+        "filter_",
+        group="Filter",
+        metavar='"FILTER OPTIONS"',
+        short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
+        help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
+        "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
+    ),
+    input_option(
+        "--pages", metavar="N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."
+    ),
+    *reading_options,
+    device_option,
+    precision_option,
+    *file_options,
+]
 
-@click.command(cls=GroupedCommand)
+
+@click.command(cls=GroupedCommand, params=OPTIONS)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@engine_option
-@option(
-    "--with",
-    "filter_",
-    group="Filter",
-    metavar='"FILTER OPTIONS"',
-    short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
-    help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and curves of "
-    "gain and power by frequency. OUT is a .png, .jpg or .webp.",
-)
-@option(
-    "--pages",
-    group="Input",
-    metavar="N",
-    help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1.",
-)
-@reading_options
-@device_option
-@precision_option
-@file_options
 @click.pass_context
 def spectrum(
     context: click.Context,
