@@ -47,16 +47,8 @@ class GroupedCommand(click.Command):
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         if any(getattr(parameter, "short", "") for parameter in self.params):
-            self.params.append(
-                click.Option(
-                    ["-h"],
-                    is_flag=True,
-                    is_eager=True,
-                    expose_value=False,
-                    callback=self._show_everyday,
-                    help="Show the everyday options and exit.",
-                )
-            )
+            show = partial(click.Option, is_flag=True, is_eager=True, expose_value=False, callback=self._show_everyday)
+            self.params.append(show(["-h"], help="Show the everyday options and exit."))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raises NoSuchOption for a long option with one dash, which click would take apart."""
