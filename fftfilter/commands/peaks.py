@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..text import INCH, Angle, length_text, text_table
-from .shared.options import (
-    GroupedCommand,
-    GroupedOption,
-    folder_option,
-    input_limit_option,
-    pages_option,
-    reading_options,
-    verbose_option,
-)
+from .shared import options as shared
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -25,7 +17,7 @@ if TYPE_CHECKING:
 # Meters; smaller pixels are those of microscopes.
 PIXEL_OF_PRINTS = 5e-6
 
-search_option = partial(GroupedOption, group="Search")
+search_option = partial(shared.GroupedOption, group="Search")
 OPTIONS = [
     search_option(
         "--strength",
@@ -40,18 +32,18 @@ OPTIONS = [
         short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
-    folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too."),
-    folder_option("--pattern", multiple=True, metavar="GLOB", help="Only files whose name matches."),
-    GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors."),
-    GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON."),
-    pages_option,
-    *reading_options,
-    input_limit_option,
-    verbose_option,
+    shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too."),
+    shared.folder_option("--pattern", multiple=True, metavar="GLOB", help="Only files whose name matches."),
+    shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors."),
+    shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON."),
+    shared.pages_option,
+    *shared.reading_options,
+    shared.input_limit_option,
+    shared.verbose_option,
 ]
 
 
-@click.command(cls=GroupedCommand, params=OPTIONS)
+@click.command(cls=shared.GroupedCommand, params=OPTIONS)
 @click.argument("sources", metavar="IN...", nargs=-1, required=True)
 def peaks(
     *, sources: tuple[str, ...], strength: float | None, pixel_size: str | None, as_json: bool, **given: Any
