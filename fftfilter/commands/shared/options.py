@@ -149,15 +149,6 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
-def _number(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
-    try:
-        return None if given is None else float(given)
-    except ValueError:
-        raise click.BadParameter(
-            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
-        ) from None
-
-
 input_limit_option = input_option(
     "--input-limit",
     callback=_bytes,
@@ -240,7 +231,7 @@ missing_options = [
     ),
     input_option(
         "--nodata",
-        callback=_number,
+        type=float,
         metavar="VALUE",
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
     ),
