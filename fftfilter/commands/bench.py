@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .. import startup
+from ..system import lacking
 from .shared.options import GroupedOption, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
     from ..bench.measure import Setting
 
 F = TypeVar("F", bound="Callable[..., Any]")
+
+# Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
+BYTES_PER_NUMBER = 64
 
 
 @click.group()
@@ -110,6 +114,13 @@ def _show_progress(text: str) -> None:
 # Options of several benchmarks: sizes and lengths
 
 
+def refuse_oversize(given: object, numbers: int) -> None:
+    """Raise BadParameter if a benchmark of that many numbers takes more memory than is free."""
+    taken = BYTES_PER_NUMBER * numbers
+    if (free := lacking(taken)) is not None:
+        raise click.BadParameter(f"{given} takes {taken:,} bytes, more than the {free:,} of free memory")
+
+
 def pairs(given: tuple[str, ...], advice: str) -> tuple[tuple[int, int], ...]:
     """Return pairs of numbers given as 500x512; raises BadParameter with ``advice``."""
     found = []
@@ -135,15 +146,24 @@ def size_option(shown_default: str, *default: str) -> Callable[[F], F]:
 
 
 def _shapes(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    return tuple((height, width) for width, height in pairs(given, "give width x height, such as 640x480"))
+    found = pairs(given, "give width x height, such as 640x480")
+    for width, height in found:
+        refuse_oversize(f"{width}x{height}", width * height)
+    return tuple((height, width) for width, height in found)
 
 
-def _power_of_two(_: click.Context, __: click.Parameter, given: str) -> int:
+def _side(_: click.Context, __: click.Parameter, given: int) -> int:
+    refuse_oversize(given, given * given)
+    return given
+
+
+def _power_of_two(_: click.Context, parameter: click.Parameter, given: str) -> int:
     """Return a length that is given as a number or as 2^24."""
     match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", given)
     n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
     if n < 2 or n & (n - 1) or n > 1 << 30:
         raise click.BadParameter(f"{given!r} is invalid: give a power of two from 2 to 2^30, such as 2^20")
+    refuse_oversize(given, n * n if parameter.name == "largest" else n)
     return n
 
 
@@ -160,7 +180,15 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
 
 @benchmark_command
 @engine_option
-@click.option("--side", type=click.IntRange(1), metavar="N", default=512, show_default=True, help="Side of the image.")
+@click.option(
+    "--side",
+    type=click.IntRange(min=1),
+    callback=_side,
+    metavar="N",
+    default=512,
+    show_default=True,
+    help="Side of the square image.",
+)
 @click.option(
     "--transpose",
     type=click.Choice(["tiled", "plain", "float4"]),
