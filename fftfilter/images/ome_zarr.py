@@ -13,7 +13,9 @@ import math
 import os
 import shutil
 import stat
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
 from operator import add
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _VERSIONS = ("0.4", "0.5")
 # The journal's name, and the length of its lines.
 _JOURNAL, _LINE = ".fftfilter-done", 19
+_THREADS = 4  # that write
 
 
 class ZarrPages(Pages):
@@ -194,9 +197,11 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
         # A killed run may have written half a line.
         done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
         pages.chosen = [number for number in pages.chosen if number not in done]  # type: ignore[assignment]
+        sink = ZarrSink(folder, pages, journal)
         try:
-            yield ZarrSink(folder, pages, journal)
+            yield sink
         finally:
+            sink.close()
             if journal.tell() == len(key):
                 shutil.rmtree(folder)  # no plane is done
     folder.rename(target)
@@ -212,6 +217,8 @@ class ZarrSink(Sink):
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
         self._levels: list[Any] = []
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="zarr")
+        self._writing: deque[tuple[int, Future[None]]] = deque()
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
         """Return the array of a level, coded like the one that was read, with chunks of one plane."""
@@ -253,13 +260,28 @@ class ZarrSink(Sink):
             with quiet():
                 self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
         number = next(self._left)
-        for level, plane in zip(self._levels, encoded, strict=True):
-            level[self._pages.place(number) or ...] = plane
-        self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+        self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
+        self._note(_THREADS)
+
+    def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
+        for level, plane in zip(self._levels, planes, strict=True):
+            level[place or ...] = plane
+
+    def _note(self, most: int = 0) -> None:
+        """Enter planes into the journal when they are written, until ``most`` are left."""
+        while len(self._writing) > most:
+            number, writing = self._writing.popleft()
+            writing.result()
+            self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+
+    def close(self) -> None:
+        """Wait for the threads."""
+        self._threads.shutdown(cancel_futures=True)
 
     def finish(self) -> None:
         import zarr
 
+        self._note()
         pages, attributes = self._pages, self._pages.attributes
         ome = attributes.get("ome", attributes)
         image = {**pages.image, "type": "mean", "datasets": [*map(self._dataset, range(len(self._shapes)))]}
