@@ -34,7 +34,7 @@ LOWEST = 0.2
 # Dots are left where the mean power of SPOT x SPOT frequencies, within the width of a notch, is so many times that in
 # all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
 # brightness, for waves whose period is that of the screen up to a factor.
-SPOT, TIMES, PART, MOST, OWN = 5, 5.0, 0.5, 4, 1.25
+SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
 
 
 def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer | None, str]:
