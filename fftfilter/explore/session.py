@@ -46,6 +46,8 @@ UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "c
 UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
+# Most characters of a name in a message.
+_SHOWN = 60
 _STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
@@ -299,7 +301,7 @@ class Folder:
         try:
             path.write_bytes(data)
         except OSError as error:
-            raise WriteError(f"{quoted_if_odd(free[:SHOWN])}: cannot be kept: {reason(error)}") from error
+            raise WriteError(f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept: {reason(error)}") from error
         self._dropped[free] = str(path)
         try:
             self.session(free)

@@ -248,14 +248,15 @@ def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
     hard.hardlink_to(file)
     soft.symlink_to(file)
     roundabout = tmp_path / ".." / tmp_path.name / "file"
-    assert {identity(name) for name in (file, hard, soft, roundabout, f"local://{file}")} == {identity(file)}
+    both = [f"{scheme}://{file}" for scheme in ("local", "file")]
+    assert {identity(name) for name in (file, hard, soft, roundabout, *both)} == {identity(file)}
     assert identity(file) is not None
     (tmp_path / "other").touch()
     assert identity(tmp_path / "other") not in (None, identity(file))
     for nothing in tmp_path, tmp_path / "missing", tmp_path / "nul\0", "/dev/null", "s3://bucket/file":
         assert identity(nothing) is None, nothing
     refuse_inputs(tmp_path / "missing", [None])
-    for name in file, hard, soft, roundabout:
+    for name in file, hard, soft, roundabout, *both:
         with pytest.raises(ParameterError, match="is the input itself"):
             refuse_inputs(name, [None, identity(file)])
 

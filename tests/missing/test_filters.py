@@ -187,3 +187,19 @@ def test_a_result_that_the_offset_nearly_cancels_is_made_in_double_precision():
         with Filter(H.lowpass(3), output="signed", precision=precision) as filter_:
             made.append(filter_(board, missing=holes, dtype=np.float32, white=65535)[~holes])
     assert np.abs(made[0] - made[1]).max() < 1e-5  # of white
+
+
+def test_floats_of_16_bits_and_bytes_come_back_in_more_levels(image, holes):
+    given = (image / 255).astype(np.float16)
+    with Filter(H.lowpass(3), output="keep") as filter_, np.errstate(all="raise"):
+        wanted = filter_(given.astype(np.float32), missing=holes, dtype=np.uint16)
+        assert np.array_equal(filter_(given, missing=holes, dtype=np.uint16), wanted)
+        made = filter_(image, missing=holes, dtype=np.uint16, levels=255)
+    assert np.array_equal(made[holes], image[holes])
+
+
+def test_floats_of_16_bits_stay_outside_of_a_region_in_more_levels(image):
+    given = (image / 255).astype(np.float16)
+    with Filter(H.lowpass(3), output="keep", region=(2, 2, 5, 5), feather=0) as filter_:
+        made = filter_(given, dtype=np.uint16)
+    assert np.array_equal(made[:2], np.floor(given[:2] * np.float32(65535) + 0.5))
