@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.files.atomic import growing, is_special, refuse_inputs, store
+from fftfilter.files.atomic import growing, is_special, refuse_inputs, refuse_unwritable, store
 from fftfilter.files.sources import identity
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
@@ -313,3 +314,14 @@ def test_an_open_stream_that_is_the_input_is_not_written_into(tmp_path, name):
     with (tmp_path / "in").open("r+b") as out:
         assert python(code, stdout=out, stderr=subprocess.PIPE, cwd=tmp_path).returncode == 7
     assert (tmp_path / "in").read_bytes() == b"precious"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="root is another one")
+def test_space_that_is_kept_for_root_counts_for_root_alone(tmp_path, monkeypatch):
+    disk = SimpleNamespace(f_flag=0, f_bavail=0, f_bfree=5, f_files=9, f_ffree=9)
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    refuse_unwritable(str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        refuse_unwritable(str(tmp_path))
