@@ -142,3 +142,10 @@ def test_pictures_of_different_transfer_functions_are_no_stack():
 
     stacks, first, second = Stacks(), loaded(H.lowpass(3)), loaded(H.lowpass(3))
     assert [stacks.add(each, 240) for each in (first, loaded(H.lowpass(4)), second)] == [[], [], [first, second]]
+
+
+def test_a_stack_that_looks_like_a_picture_with_channels_is_none():
+    for shape in ((1, 12, 4), (3, 12, 10)):
+        picture = SimpleNamespace(planes=np.zeros(shape, np.uint8), maxval=255)
+        loaded = SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=H.lowpass(3)))
+        assert Stacks().add(loaded, 1000) == [loaded]

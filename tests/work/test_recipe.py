@@ -13,7 +13,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
-from fftfilter.images import Asked, Coding, Size
+from fftfilter.images import Asked, Coding, Picture, Size
 from fftfilter.output.modes import Auto, Range
 from fftfilter.region import region_of
 from fftfilter.transfer.edges import EDGES
@@ -110,3 +110,12 @@ def test_the_staged_pipeline_takes_memory_for_mirror_images():
     assert wrapped
     assert mirrored
     assert mirrored(Size(10, 12, 1, 1)) == wrapped(Size(20, 24, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "is_said"), [((1, 2, 3), "u1", True), ((3, 2, 3), "u1", False), ((1, 2, 3), "f4", False)]
+)
+def test_pages_that_imagej_autoscales_are_said(shape, dtype, is_said):
+    recipe = Recipe(H.imagej(), "imagej", {"autoscale": True}, output="keep")
+    first = Picture(np.zeros(shape, dtype), None, 255, "TIFF")
+    assert bool(recipe.how.caution_of_pages(recipe, first)) == is_said
