@@ -170,3 +170,9 @@ def test_the_wave_of_some_channels_is_taken_out_of_a_gray_picture():
     wave = np.tile(50 * np.cos(np.pi / 2 * np.arange(40)), (1, 48, 1))
     notch = H.notch((0.25, 0), channels=(1, 2), is_wave=True)
     assert np.abs(without_waves(notch, wave)).max() < 1
+
+
+def test_what_has_no_power_on_the_ridge_stays():
+    lines = np.tile(np.uint8([[0], [200]]), (1, 20, 32))
+    with np.errstate(over="raise"):
+        assert fitted(H.stripes(90), lines, 255).gain(40, 32).min() > 0.99
