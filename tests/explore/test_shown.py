@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import tifffile
 
 from fftfilter import transfer as H
+from fftfilter.explore.answers import Answer
 from fftfilter.explore.session import Session
 from fftfilter.explore.shown import FilePage, halved, levels
 from fftfilter.images import Picture
@@ -63,3 +66,10 @@ def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
     pages = [session.page(number) for number in range(4)]
     assert session.page(2) is pages[2]
     assert session.page(1) is not pages[1]
+
+
+def test_a_part_that_ends_within_a_reduced_pixel_has_it():
+    page = SimpleNamespace(checkered=lambda planes, *_: planes)
+    view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
+    answer = Answer(view, None, page, None, np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
+    assert answer.pixels().shape == (2, 2)
