@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, typed, verbose_option
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -30,32 +30,30 @@ NOWHERE = "OUT"
 # Most parts of a recipe for a page.
 MOST_PARTS = 500
 
-
-@click.command(cls=GroupedCommand)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="[OUT]", required=False)
-@combined(
-    option(
+page_option = partial(GroupedOption, group="Page")
+OPTIONS = [
+    page_option(
         "--with",
         "filter_",
-        group="Page",
         metavar='"FILTER OPTIONS"',
         short="The filter to start with.",
         help="The filter to start with, as on a command line.  [default: none]",
     ),
-    option(
-        "--no-browser", group="Page", is_flag=True, short=True, help="Print the address instead of opening a browser."
-    ),
-    option(
+    page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser."),
+    page_option(
         "--port",
-        group="Page",
         type=click.IntRange(0, 65535),
         metavar="N",
         help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,
     verbose_option,
-)
+]
+
+
+@click.command(cls=GroupedCommand, params=OPTIONS)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="[OUT]", required=False)
 @click.pass_context
 def explore(
     context: click.Context,
@@ -173,11 +171,10 @@ class Commands:
 
     def describe(self, words: Sequence[str]) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
-        name, *options = words
+        from .filters import context_of
+
         with _own_errors():
-            command, others = _for_page(self.context, name)
-            made = command.make_context(name, [*options, "--", self.source, NOWHERE], parent=self.context.find_root())
-            return self._described(name, {**others, **made.params})
+            return self._described(words[0], context_of(self.context, words, self.source, NOWHERE).params)
 
     def of(self, source: str) -> Commands:
         """Return the commands for another file."""
@@ -284,21 +281,6 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
             if name in defaults and name != kind.name
         }
     return options
-
-
-@cache
-def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping[str, Any]]:
-    """Return a filter's command with only the options that a page may set, and the values of its others.
-
-    click needs as much time for an option that is missing as for a given one: for all of them a third of a request's.
-    """
-    from .filters import COMMANDS, FilterCommand
-
-    params = COMMANDS[name].params
-    asked = [each for each in params if each.name in (*_options()[name], "device", "sources", "target")]
-    others = click.Command(name, params=[each for each in params if each not in asked])
-    values = others.make_context(name, [], parent=context.find_root()).params
-    return FilterCommand(name, params=asked, add_help_option=False), values
 
 
 @contextmanager

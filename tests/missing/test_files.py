@@ -124,7 +124,7 @@ def test_a_stack_in_python_has_holes_too(tmp_path, levels, holes):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--nodata", "x"], "Invalid value for '--nodata': 'x' is not a number"),
+        (["--nodata", "x"], "Invalid value for '--nodata': 'x' is not a valid float"),
         (["--missing", "gone.png"], "gone.png: cannot be read: no such file or directory"),
     ],
 )

@@ -21,7 +21,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import combined, device_that_is_done_first, folder_option, refuse
+from .options import device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -33,13 +33,9 @@ if TYPE_CHECKING:
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
-folder_options = combined(
+folder_options = [
     folder_option(
-        "-r",
-        "--recursive",
-        is_flag=True,
-        short=True,
-        help="Enter the folders in IN; OUT gets the same tree.",
+        "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
         "--pattern",
@@ -79,7 +75,7 @@ folder_options = combined(
         "files]",
     ),
     folder_option("-q", "--quiet", is_flag=True, help="Print only errors: no progress, summary or cautions."),
-)
+]
 
 
 def is_folder(name: str) -> bool:
