@@ -34,7 +34,7 @@ from .filters import (
 )
 from .kinds import KINDS
 from .shared.automatic import take_options
-from .shared.options import GroupedOption, combined, option, typed
+from .shared.options import GroupedOption, combined, file_argument, option, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -50,8 +50,8 @@ FOR_FILES = ("missing", "nodata")
 
 
 @click.command(cls=FilterCommand)
-@click.argument("file", metavar="RECIPE")
-@click.argument("names", metavar="IN... OUT", nargs=-1)
+@file_argument("file", metavar="RECIPE")
+@file_argument("names", metavar="IN... OUT", nargs=-1)
 @combined(
     option(
         "--show",

@@ -31,6 +31,7 @@ from .shared.options import (
     choice_of_device,
     combined,
     engine_option,
+    file_argument,
     file_options,
     filter_option,
     missing_options,
@@ -68,7 +69,8 @@ VERIFIED = 10
 pixel_size_option = filter_option(
     "--pixel-size",
     metavar="LENGTH",
-    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
+    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file "
+    "says]",
 )
 
 
@@ -123,8 +125,8 @@ region_options = combined(
     region_option(
         "--region",
         metavar="MASK|X,Y,W,H",
-        help="Filter only there, for --output keep and real: a rectangle in pixels, or a picture of the size of IN "
-        "that is not 0 there.",
+        help="Filter only there, where OUT has the gray levels of IN (keep, real): a rectangle in pixels, or a picture "
+        "of the size of IN that is not 0 there.",
     ),
     region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
     region_option(
@@ -218,8 +220,8 @@ def filter_command(kind: Kind) -> click.Command:
         return dispatch(options_of(kind.name, sources, given), sources, target)
 
     decorated = combined(
-        click.argument("sources", metavar="IN...", nargs=-1),
-        click.argument("target", metavar="OUT"),
+        file_argument("sources", metavar="IN...", nargs=-1),
+        file_argument("target", metavar="OUT"),
         kind.options,
         *([automatic.auto_options] if kind.method == "plain" else []),
         pixel_size_option,

@@ -11,6 +11,7 @@ from ..text import INCH, Angle, length_text, text_table
 from .shared.options import (
     GroupedCommand,
     combined,
+    file_argument,
     input_limit_option,
     option,
     pages_option,
@@ -26,7 +27,7 @@ PIXEL_OF_PRINTS = 5e-6
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("sources", metavar="IN...", nargs=-1, required=True)
+@file_argument("sources", metavar="IN...", nargs=-1, required=True)
 @combined(
     option(
         "--strength",

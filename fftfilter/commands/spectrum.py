@@ -16,6 +16,7 @@ from .shared.options import (
     GroupedCommand,
     device_option,
     engine_option,
+    file_argument,
     file_options,
     option,
     pages_of,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@file_argument("source", metavar="IN")
+@file_argument("target", metavar="OUT")
 @engine_option
 @option(
     "--with",

@@ -15,6 +15,8 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -40,10 +42,22 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return what the Tab key offers for the name of a file: the shell knows the files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+file_argument = partial(click.argument, shell_complete=file_names)
+
+
 class GroupedOption(click.Option):
     """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
 
     def __init__(self, *names: Any, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
+        if re.search("FILE|MASK", attributes.get("metavar") or ""):
+            attributes.setdefault("shell_complete", file_names)
         super().__init__(*names, **attributes)
         self.group, self.short = group, str(self.help) if short is True else short
 
@@ -245,8 +259,8 @@ pages_option = option(
     "--pages",
     group="Input",
     metavar="A-B",
-    help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
-    "[default: all]",
+    help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
+    "and -B.  [default: all]",
 )
 reading_options = combined(
     option(
@@ -277,7 +291,7 @@ missing_options = combined(
     option(
         "--missing",
         group="Input",
-        metavar="WHERE",
+        metavar="alpha|none|MASK",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
@@ -286,7 +300,7 @@ missing_options = combined(
         group="Input",
         callback=_number,
         metavar="VALUE",
-        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
+        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
 )
 
