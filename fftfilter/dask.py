@@ -8,7 +8,7 @@ Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit
 chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
 and a process a device are best. `fftfilter.highpass`, the other calls and `Filter` do the same with a Dask array.
-Dask is `pip install 'dask[array]' distributed`.
+Dask is `pip install 'fftfilter[cluster]'`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .errors import ParameterError
 try:
     from dask.array import Array
 except ImportError as error:
-    raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
+    raise ParameterError("fftfilter.dask needs Dask: pip install 'fftfilter[cluster]'") from error
 
 P = ParamSpec("P")
 

@@ -80,7 +80,7 @@ def explore(
     try:
         import aiohttp  # noqa: F401
     except ModuleNotFoundError:
-        raise ParameterError("explore needs the package aiohttp: pip install 'aiohttp>=3.9'") from None
+        raise ParameterError("explore needs aiohttp: pip install 'fftfilter[explore]'") from None
     import asyncio
 
     from ..device.embedded_pocl import load_ahead
