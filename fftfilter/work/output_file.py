@@ -139,7 +139,7 @@ def make_output(
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
-    done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
+    done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
     done.cautions += _cautions_of_pages(pages, first, suffix, recipe)
     with _threads(submit) as to_threads:
         reading = partial(read_ahead, opened, to_threads, advance)
@@ -215,7 +215,7 @@ def _picture_output(
     frame = opened.frame(target, keep=compare or show is not None)
     picture = frame.picture
     done = Done(1, picture.planes.shape, str(picture.planes.dtype))
-    done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
+    done.cautions = opened.cautions(frame)
     say(done.cautions)
     (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
