@@ -74,19 +74,29 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     Example: fftfilter apply soft.json photos/ soft/
              fftfilter apply --show soft.json
     """
-    from ..work.saved import described
-
     recipe = load(file, typed(context))
     if show:
         if names:
             raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
         words = words_of(context, recipe)
         click.echo(f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same")
-        click.echo(repr(described(recipe)))
+        click.echo(_python(recipe))
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
     return dispatch(of_recipe(recipe, given, file), names[:-1], names[-1])
+
+
+def _python(recipe: Recipe) -> str:
+    """Return what makes the filter of a recipe in Python; a pixel size that is each picture's own is left open."""
+    from ..text import RADIANS
+    from ..work.saved import described
+
+    lacking = recipe.transfer.lacks_pixel_size
+    if not lacking:
+        return repr(described(recipe))
+    sized = recipe.transfer.with_pixel_size("1arcsec" if lacking.unit in RADIANS else "1m")
+    return re.sub(r"(?<=\.with_pixel_size)\(.*?\)", "(...)", repr(described(replace(recipe, transfer=sized))))
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:

@@ -171,6 +171,19 @@ def _check_tiles(table: Any, available: int, name: str) -> None:
         raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
 
 
+def _clear_times(content: io.BytesIO) -> None:
+    """Set the time to 0 that each tile compressed by gzip begins with, or equal pictures would be other bytes."""
+    content.seek(0)
+    table = fits.open(content, disable_image_compression=True)[1]  # closing it would close the content
+    header, begin = table.header, table.fileinfo()["datLoc"]
+    # A row begins with the length of its tile, and where that is behind the rows.
+    content_bytes, rows = np.frombuffer(content.getbuffer(), np.uint8), header["NAXIS1"] * header["NAXIS2"]
+    word = np.dtype(">i8" if "Q" in header["TFORM1"] else ">i4")
+    each = content_bytes[begin : begin + rows].reshape(header["NAXIS2"], -1)
+    tiles = each[:, word.itemsize : 2 * word.itemsize].copy().view(word).astype(np.int64)
+    content_bytes[begin + header.get("THEAP", rows) + tiles + np.arange(4, 8)] = 0
+
+
 def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:
     """Return the type of the integers that are meant, None for floats and for scaled ones."""
     if stored.kind not in "iu" or scale != 1:
@@ -261,6 +274,7 @@ class FitsSink(Sink):
             hdu = fits.CompImageHDU(pixels, self._header, compression_type="GZIP_2", quantize_level=0)
             content = io.BytesIO()
             fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(content)
+            _clear_times(content)
         self._file.write(content.getbuffer())
 
     def _begun(self, picture: Picture) -> Any:
