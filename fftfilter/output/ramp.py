@@ -217,7 +217,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     is_white = level >= on["white"]
     level *= on["stretch"]
     level += on["shift"]
-    clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0
+    beyond = (level < on["below"]) | (level >= on["above"]) if on["counts"] else np.False_
+    clipped = np.count_nonzero(beyond) / level.size  # a mean of bools takes as long as a filter
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
@@ -249,7 +250,8 @@ def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: G
         made, clipped, undecided, largest = pixels(values, ramps[0], deviation, dtype)
         if clipped:
             is_one = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype).clipped
-            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
+            part = np.count_nonzero(holes) / holes.size
+            clipped = max(0.0, clipped - is_one * part) / (1 - part)
     with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
         np.copyto(made, as_given, where=holes, casting="unsafe")
     return Quantized(made, clipped, undecided, largest)
