@@ -34,7 +34,7 @@ from .filters import (
 )
 from .kinds import KINDS
 from .shared.automatic import take_options
-from .shared.options import GroupedOption, combined, file_argument, option, typed
+from .shared.options import GroupedOption, combined, file_names, option, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -50,8 +50,8 @@ FOR_FILES = ("missing", "nodata")
 
 
 @click.command(cls=FilterCommand)
-@file_argument("file", metavar="RECIPE")
-@file_argument("names", metavar="IN... OUT", nargs=-1)
+@click.argument("file", metavar="RECIPE", shell_complete=file_names)
+@click.argument("names", metavar="IN... OUT", nargs=-1, shell_complete=file_names)
 @combined(
     option(
         "--show",
@@ -92,11 +92,10 @@ def _python(recipe: Recipe) -> str:
     from ..text import RADIANS
     from ..work.saved import described
 
-    lacking = recipe.transfer.lacks_pixel_size
-    if not lacking:
-        return repr(described(recipe))
-    sized = recipe.transfer.with_pixel_size("1arcsec" if lacking.unit in RADIANS else "1m")
-    return re.sub(r"(?<=\.with_pixel_size)\(.*?\)", "(...)", repr(described(replace(recipe, transfer=sized))))
+    if lacking := recipe.transfer.lacks_pixel_size:
+        size = "1arcsec" if lacking.unit in RADIANS else "1m"
+        recipe = replace(recipe, transfer=recipe.transfer.with_pixel_size(size))
+    return re.sub(r"(?<=with_pixel_size)\(.*?\)", "(...)" if lacking else r"\g<0>", repr(described(recipe)))
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:

@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, combined, device_option, file_argument, option, typed, verbose_option
+from .shared.options import GroupedCommand, combined, device_option, file_names, option, typed, verbose_option
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -32,8 +32,8 @@ MOST_PARTS = 500
 
 
 @click.command(cls=GroupedCommand)
-@file_argument("source", metavar="IN")
-@file_argument("target", metavar="[OUT]", required=False)
+@click.argument("source", metavar="IN", shell_complete=file_names)
+@click.argument("target", metavar="[OUT]", required=False, shell_complete=file_names)
 @combined(
     option(
         "--with",

@@ -31,7 +31,7 @@ from .shared.options import (
     choice_of_device,
     combined,
     engine_option,
-    file_argument,
+    file_names,
     file_options,
     filter_option,
     missing_options,
@@ -69,8 +69,7 @@ VERIFIED = 10
 pixel_size_option = filter_option(
     "--pixel-size",
     metavar="LENGTH",
-    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file "
-    "says]",
+    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
 )
 
 
@@ -220,8 +219,8 @@ def filter_command(kind: Kind) -> click.Command:
         return dispatch(options_of(kind.name, sources, given), sources, target)
 
     decorated = combined(
-        file_argument("sources", metavar="IN...", nargs=-1),
-        file_argument("target", metavar="OUT"),
+        click.argument("sources", metavar="IN...", nargs=-1, shell_complete=file_names),
+        click.argument("target", metavar="OUT", shell_complete=file_names),
         kind.options,
         *([automatic.auto_options] if kind.method == "plain" else []),
         pixel_size_option,

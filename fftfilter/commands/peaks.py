@@ -11,7 +11,7 @@ from ..text import INCH, Angle, length_text, text_table
 from .shared.options import (
     GroupedCommand,
     combined,
-    file_argument,
+    file_names,
     input_limit_option,
     option,
     pages_option,
@@ -27,7 +27,7 @@ PIXEL_OF_PRINTS = 5e-6
 
 
 @click.command(cls=GroupedCommand)
-@file_argument("sources", metavar="IN...", nargs=-1, required=True)
+@click.argument("sources", metavar="IN...", nargs=-1, required=True, shell_complete=file_names)
 @combined(
     option(
         "--strength",

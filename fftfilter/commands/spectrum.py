@@ -16,7 +16,7 @@ from .shared.options import (
     GroupedCommand,
     device_option,
     engine_option,
-    file_argument,
+    file_names,
     file_options,
     option,
     pages_of,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@file_argument("source", metavar="IN")
-@file_argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=file_names)
+@click.argument("target", metavar="OUT", shell_complete=file_names)
 @engine_option
 @option(
     "--with",

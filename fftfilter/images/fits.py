@@ -175,13 +175,10 @@ def _clear_times(content: io.BytesIO) -> None:
     """Set the time to 0 that each tile compressed by gzip begins with, or equal pictures would be other bytes."""
     content.seek(0)
     table = fits.open(content, disable_image_compression=True)[1]  # closing it would close the content
-    header, begin = table.header, table.fileinfo()["datLoc"]
-    # A row begins with the length of its tile, and where that is behind the rows.
-    content_bytes, rows = np.frombuffer(content.getbuffer(), np.uint8), header["NAXIS1"] * header["NAXIS2"]
-    word = np.dtype(">i8" if "Q" in header["TFORM1"] else ">i4")
-    each = content_bytes[begin : begin + rows].reshape(header["NAXIS2"], -1)
-    tiles = each[:, word.itemsize : 2 * word.itemsize].copy().view(word).astype(np.int64)
-    content_bytes[begin + header.get("THEAP", rows) + tiles + np.arange(4, 8)] = 0
+    behind = table.fileinfo()["datLoc"] + table.header.get("THEAP", table.header["NAXIS1"] * table.header["NAXIS2"])
+    # A row has the length of its tile, and where that is behind the rows.
+    tiles = table.data.view(table.data.dtype, np.ndarray)["COMPRESSED_DATA"][:, 1:].astype(np.int64)
+    np.frombuffer(content.getbuffer(), np.uint8)[behind + tiles + np.arange(4, 8)] = 0
 
 
 def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:

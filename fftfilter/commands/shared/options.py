@@ -15,8 +15,6 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -42,14 +40,11 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
     """Return what the Tab key offers for the name of a file: the shell knows the files."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
-
-
-file_argument = partial(click.argument, shell_complete=file_names)
 
 
 class GroupedOption(click.Option):
