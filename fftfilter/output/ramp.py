@@ -263,8 +263,7 @@ def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: G
         made, clipped, undecided, largest = pixels(values, ramps[0], deviation, dtype)
         if clipped:
             is_one = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype).clipped
-            part = np.count_nonzero(holes) / holes.size
-            clipped = max(0.0, clipped - is_one * part) / (1 - part)
+            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
     with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
         np.copyto(made, as_given, where=holes, casting="unsafe")
     return Quantized(made, clipped, undecided, largest)

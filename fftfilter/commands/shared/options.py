@@ -51,9 +51,8 @@ class GroupedOption(click.Option):
     """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
 
     def __init__(self, *names: Any, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
-        if re.search("FILE|MASK", attributes.get("metavar") or ""):
-            attributes.setdefault("shell_complete", file_names)
-        super().__init__(*names, **attributes)
+        completes = file_names if re.search("FILE|MASK", attributes.get("metavar") or "") else None
+        super().__init__(*names, **{"shell_complete": completes, **attributes})
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
