@@ -92,10 +92,9 @@ def _python(recipe: Recipe) -> str:
     from ..text import RADIANS
     from ..work.saved import described
 
-    if lacking := recipe.transfer.lacks_pixel_size:
-        recipe = replace(
-            recipe, transfer=recipe.transfer.with_pixel_size("1arcsec" if lacking.unit in RADIANS else "1m")
-        )
+    transfer, lacking = recipe.transfer, recipe.transfer.lacks_pixel_size
+    if lacking:
+        recipe = replace(recipe, transfer=transfer.with_pixel_size("1arcsec" if lacking.unit in RADIANS else "1m"))
     return re.sub(r"(?<=with_pixel_size)\(.*?\)", "(...)" if lacking else r"\g<0>", repr(described(recipe)))
 
 
