@@ -172,11 +172,10 @@ def _check_tiles(table: Any, available: int, name: str) -> None:
 
 
 def _clear_times(content: io.BytesIO) -> None:
-    """Set the time to 0 that each tile compressed by gzip begins with, or equal pictures would be other bytes."""
+    """Set the time of gzip in each tile to 0, or equal pictures would be other bytes; a row says where its tile is."""
     content.seek(0)
     table = fits.open(content, disable_image_compression=True)[1]  # closing it would close the content
     behind = table.fileinfo()["datLoc"] + table.header.get("THEAP", table.header["NAXIS1"] * table.header["NAXIS2"])
-    # A row has the length of its tile, and where that is behind the rows.
     tiles = table.data.view(table.data.dtype, np.ndarray)["COMPRESSED_DATA"][:, 1:].astype(np.int64)
     np.frombuffer(content.getbuffer(), np.uint8)[behind + tiles + np.arange(4, 8)] = 0
 
