@@ -33,7 +33,7 @@ def slug(heading: str, separator: str) -> str:
 
 def home(target: Path) -> str:
     """Return where a file or folder of the repository is on the site."""
-    if target.is_relative_to(DOCS) and not target.is_dir():
+    if target.is_relative_to(DOCS) and target.suffix not in {"", ".py"}:
         return target.relative_to(DOCS).as_posix()
     name = target.relative_to(ROOT).as_posix()
     return PAGES.get(name, f"source/{name}.md")

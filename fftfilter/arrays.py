@@ -146,10 +146,10 @@ def check_finite(array: Array, what: str = "values") -> None:
     finite = np.isfinite(array)
     if not finite.all():
         error = ParameterError if np.isinf(array).any() else MissingError
-        first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
+        row, column = np.unravel_index(np.argmin(finite), finite.shape)[-2:]
         raise error(
-            f"{int((~finite).sum())} {what} are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
-            "replace them, for example with numpy.nan_to_num"
+            f"{finite.size - np.count_nonzero(finite)} {what} are NaN or infinite, the first at row {row}, column "
+            f"{column}: replace them, for example with numpy.nan_to_num"
         )
 
 

@@ -8,7 +8,7 @@ Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit
 chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
 and a process a device are best. These are the calls of `fftfilter`, which take Dask arrays, too, as
-`Filter` does. Dask is `pip install 'dask[array]' distributed`.
+`Filter` does. Dask is `pip install 'fftfilter[cluster]'`.
 """
 
 from __future__ import annotations
@@ -21,4 +21,4 @@ __all__ = ["apply_mask", "bandpass", "bandstop", "highpass", "lowpass"]
 try:
     import dask.array  # noqa: F401
 except ImportError as error:
-    raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
+    raise ParameterError("fftfilter.dask needs Dask: pip install 'fftfilter[cluster]'") from error

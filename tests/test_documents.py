@@ -96,12 +96,14 @@ def test_the_citation_and_the_recipe_have_the_version():
 def test_the_recipe_asks_for_what_the_package_asks_for():
     """By conda-forge's names; its PyOpenCL comes without PoCL, which stands beside it."""
     names = {"isal": "python-isal", "xxhash": "python-xxhash"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = set()
-    for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+    for line in project["dependencies"]:
         name, bounds = re.fullmatch(r"(\w+)(?:\[\w+\])?([^;]*)(?:;.*)?", line).groups()
         wanted.add(f"{names.get(name, name)} {bounds.strip()}")
-    recipe = (ROOT / "recipe" / "recipe.yaml").read_text().partition("  run:\n")[2]
-    assert wanted <= {line.strip(" -") for line in recipe.splitlines()}
+    head, _, run = (ROOT / "recipe" / "recipe.yaml").read_text().partition("  run:\n")
+    assert wanted <= {line.strip(" -") for line in run.splitlines()}
+    assert f'\n  python_min: "{project["requires-python"].removeprefix(">=")}"\n' in head
 
 
 def test_the_table_of_the_algorithms_is_what_their_docstrings_say():

@@ -195,7 +195,7 @@ def check_plot(path: Path) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError as error:
-        raise ParameterError("--plot needs matplotlib: pip install matplotlib") from error
+        raise ParameterError("--plot needs matplotlib: pip install 'fftfilter[plot]'") from error
     known = FigureCanvasAgg.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in known:
         raise ParameterError(f"cannot draw {str(path)!r}: choose one of the extensions {', '.join(sorted(known))}")

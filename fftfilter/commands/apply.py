@@ -23,7 +23,7 @@ from ..output.modes import FOLDER, STACK
 from . import filters
 from .kinds import KINDS
 from .shared.automatic import take_options
-from .shared.options import GroupedOption, typed
+from .shared.options import GroupedOption, file_names, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -51,8 +51,8 @@ OPTIONS = [
 
 
 @click.command(cls=filters.FilterCommand, params=OPTIONS)
-@click.argument("file", metavar="RECIPE")
-@click.argument("names", metavar="IN... OUT", nargs=-1)
+@click.argument("file", metavar="RECIPE", shell_complete=file_names)
+@click.argument("names", metavar="IN... OUT", nargs=-1, shell_complete=file_names)
 @click.pass_context
 def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, **given: Any) -> int:
     """Filter as a recipe says, a file that --save-recipe wrote.
@@ -64,19 +64,28 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     Example: fftfilter apply soft.json photos/ soft/
              fftfilter apply --show soft.json
     """
-    from ..work.saved import described
-
     recipe = load(file, typed(context))
     if show:
         if names:
             raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
         words = words_of(context, recipe)
         click.echo(f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same")
-        click.echo(repr(described(recipe)))
+        click.echo(_python(recipe))
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
     return filters.dispatch(filters.of_recipe(recipe, given, file), names[:-1], names[-1])
+
+
+def _python(recipe: Recipe) -> str:
+    """Return what makes the filter of a recipe in Python; a pixel size that is each picture's own is left open."""
+    from ..text import RADIANS
+    from ..work.saved import described
+
+    transfer, lacking = recipe.transfer, recipe.transfer.lacks_pixel_size
+    if lacking:
+        recipe = replace(recipe, transfer=transfer.with_pixel_size("1arcsec" if lacking.unit in RADIANS else "1m"))
+    return re.sub(r"(?<=with_pixel_size)\(.*?\)", "(...)" if lacking else r"\g<0>", repr(described(recipe)))
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:

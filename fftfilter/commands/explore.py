@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, GroupedOption, device_option, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, typed, verbose_option
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -52,8 +52,8 @@ OPTIONS = [
 
 
 @click.command(cls=GroupedCommand, params=OPTIONS)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="[OUT]", required=False)
+@click.argument("source", metavar="IN", shell_complete=file_names)
+@click.argument("target", metavar="[OUT]", required=False, shell_complete=file_names)
 @click.pass_context
 def explore(
     context: click.Context,
@@ -78,7 +78,7 @@ def explore(
     try:
         import aiohttp  # noqa: F401
     except ModuleNotFoundError:
-        raise ParameterError("explore needs the package aiohttp: pip install 'aiohttp>=3.9'") from None
+        raise ParameterError("explore needs aiohttp: pip install 'fftfilter[explore]'") from None
     import asyncio
 
     from ..device.embedded_pocl import load_ahead

@@ -50,7 +50,7 @@ VERIFIED = 10
 pixel_size_option = shared.filter_option(
     "--pixel-size",
     metavar="LENGTH",
-    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
+    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
 )
 
 
@@ -105,8 +105,8 @@ region_options = [
     region_option(
         "--region",
         metavar="MASK|X,Y,W,H",
-        help="Filter only there, for --output keep and real: a rectangle in pixels, or a picture of the size of IN "
-        "that is not 0 there.",
+        help="Filter only there, where OUT has the gray levels of IN (keep, real): a rectangle in pixels, or a picture "
+        "of the size of IN that is not 0 there.",
     ),
     region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
     region_option(
@@ -202,8 +202,8 @@ def filter_command(kind: Kind) -> click.Command:
         return dispatch(options_of(kind.name, sources, given), sources, target)
 
     params = [
-        click.Argument(["sources"], metavar="IN...", nargs=-1),
-        click.Argument(["target"], metavar="OUT"),
+        click.Argument(["sources"], metavar="IN...", nargs=-1, shell_complete=shared.file_names),
+        click.Argument(["target"], metavar="OUT", shell_complete=shared.file_names),
         *kind.options,
         *(automatic.auto_options if kind.method == "plain" else []),
         pixel_size_option,

@@ -80,7 +80,7 @@ def factor(name: str, metavar: str, text: str, **attributes: Any) -> click.Optio
 
 RADIUS = (
     "Cutoff: 40 (cycles across the shorter side), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist); with the size of a pixel also 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
+    "25% (of Nyquist); with the size of a pixel also 2.6um (period; nm to m, in), 5arcsec, 150lpi, 12lp/mm."
 )
 one_cutoff = filter_option(
     "--radius",

@@ -44,7 +44,7 @@ OPTIONS = [
 
 
 @click.command(cls=shared.GroupedCommand, params=OPTIONS)
-@click.argument("sources", metavar="IN...", nargs=-1, required=True)
+@click.argument("sources", metavar="IN...", nargs=-1, required=True, shell_complete=shared.file_names)
 def peaks(
     *, sources: tuple[str, ...], strength: float | None, pixel_size: str | None, as_json: bool, **given: Any
 ) -> int:

@@ -39,8 +39,8 @@ OPTIONS = [
 
 
 @click.command(cls=shared.GroupedCommand, params=OPTIONS)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=shared.file_names)
+@click.argument("target", metavar="OUT", shell_complete=shared.file_names)
 @click.pass_context
 def spectrum(
     context: click.Context,

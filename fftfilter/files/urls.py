@@ -200,7 +200,7 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise ParameterError(f"{url}: URLs need fsspec: pip install fsspec aiohttp") from error
+        raise ParameterError(f"{url}: URLs need fsspec: pip install 'fftfilter[cluster]'") from error
     try:
         system, path = url_to_fs(url, use_listings_cache=False)
     except ImportError as error:

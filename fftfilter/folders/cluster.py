@@ -126,7 +126,7 @@ def check_address(cluster: str) -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise ParameterError("--cluster needs Dask: pip install 'dask[array]' distributed") from error
+        raise ParameterError("--cluster needs Dask: pip install 'fftfilter[cluster]'") from error
     parts = urlsplit(cluster)
     if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
         raise ParameterError(

@@ -121,6 +121,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "scale": "each" if recipe.scale is None else recipe.scale._asdict(),
         "extremes": outcome.extremes,
         "clipped": outcome.clipped,
+        "missing": outcome.missing,
         "difference": far and {"largest": far.largest, "white": far.white, "samples": far.samples, "of": far.size},
         "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
         "device": outcome.device,

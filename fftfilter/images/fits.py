@@ -171,6 +171,15 @@ def _check_tiles(table: Any, available: int, name: str) -> None:
         raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
 
 
+def _clear_times(content: io.BytesIO) -> None:
+    """Set the time of gzip in each tile to 0, or equal pictures would be other bytes; a row says where its tile is."""
+    content.seek(0)
+    table = fits.open(content, disable_image_compression=True)[1]  # closing it would close the content
+    behind = table.fileinfo()["datLoc"] + table.header.get("THEAP", table.header["NAXIS1"] * table.header["NAXIS2"])
+    tiles = table.data.view(table.data.dtype, np.ndarray)["COMPRESSED_DATA"][:, 1:].astype(np.int64)
+    np.frombuffer(content.getbuffer(), np.uint8)[behind + tiles + np.arange(4, 8)] = 0
+
+
 def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:
     """Return the type of the integers that are meant, None for floats and for scaled ones."""
     if stored.kind not in "iu" or scale != 1:
@@ -261,6 +270,7 @@ class FitsSink(Sink):
             hdu = fits.CompImageHDU(pixels, self._header, compression_type="GZIP_2", quantize_level=0)
             content = io.BytesIO()
             fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(content)
+            _clear_times(content)
         self._file.write(content.getbuffer())
 
     def _begun(self, picture: Picture) -> Any:

@@ -52,8 +52,8 @@ def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
     found = picture.metadata.pixel_size if picture.metadata else None
     if found is None:
         raise ParameterError(
-            f"{name}: says no pixel size, which {needed_by} needs: give --pixel-size (65nm, 300dpi), or a number with "
-            "px, cyc or %"
+            f"{name}: says no pixel size, which {needed_by} needs: give --pixel-size (65nm, 300dpi, 0.2arcsec), or a "
+            "number with px, cyc or %"
         )
     if abs(found.across - found.down) > _UNEQUAL * max(found.across, found.down):
         raise ParameterError(

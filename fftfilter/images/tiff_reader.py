@@ -336,7 +336,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     """Return the samples, (channels, height, width), of a page that neither zlib nor libtiff decompresses."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)

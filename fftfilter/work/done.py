@@ -39,6 +39,7 @@ class Done:
 
     def note(self, frame: Frame, made: Made) -> None:
         """Add one more page."""
+        self.has_table |= frame.picture.table is not None
         before, size = self.samples, made.planes.size
         self.samples += size
         if made.extremes:

@@ -33,7 +33,7 @@ class Missing:
             return cls(nodata, by)
         from ..region import Area
 
-        return cls(nodata, mask=Area.of_file(by, "missing"))
+        return cls(nodata, mask=Area.of_file(by, "missing mask"))
 
     def holes(self, picture: Picture, name: str = "a picture") -> Array | None:
         """Return which samples of a picture's planes are missing, None if all are valid.

@@ -21,6 +21,7 @@ from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES
 from ..output.modes import EACH, STACK, scale_of
 from .done import Done
+from .missing import Missing
 from .opened import filter_frames, largest, open_input
 from .recipe import Recipe
 
@@ -55,6 +56,8 @@ def filter_stack(
     hdu: int | None = None,
     level: int | None = None,
     palette: PaletteRule = "auto",
+    missing: str | None = None,
+    nodata: float | None = None,
     png_level: int = 1,
     quality: int | None = None,
     compression: str | None = None,
@@ -67,7 +70,7 @@ def filter_stack(
     Files are TIFF, FITS, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
     1; ``hdu`` is that of a FITS and ``level`` that of an OME-Zarr, counted from 0; ``palette`` says whether one is a
-    "table" of intensities or "colors".
+    "table" of intensities or "colors". ``missing`` is "alpha", "none" or a mask's file, and ``nodata`` a value.
     ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the command
     line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are filtered
     twice for it.
@@ -78,6 +81,7 @@ def filter_stack(
         from fftfilter import transfer as H
         fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
     """
+    from ..analysis.search import AutoNotches
     from ..filters import check_transfer
     from ..region import region_of
 
@@ -103,6 +107,8 @@ def filter_stack(
         pages=asked._replace(hdu=hdu, palette=palette, level=level),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
+        auto=AutoNotches.of(options.pop("auto", None), output, options.get("channels")),
+        missing=Missing.of(nodata, missing),
         region=region_of(options.pop("region", None), options.pop("protect", None), options.pop("feather", None)),
     )
     images.check_output(source, target, in_place=in_place)
@@ -139,7 +145,7 @@ def make_output(
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
-    done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
+    done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
     done.cautions += _cautions_of_pages(pages, first, suffix, recipe)
     with _threads(submit) as to_threads:
         reading = partial(read_ahead, opened, to_threads, advance)
@@ -215,7 +221,7 @@ def _picture_output(
     frame = opened.frame(target, keep=compare or show is not None)
     picture = frame.picture
     done = Done(1, picture.planes.shape, str(picture.planes.dtype))
-    done.has_table, done.cautions = picture.table is not None, opened.cautions(frame)
+    done.cautions = opened.cautions(frame)
     say(done.cautions)
     (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)

@@ -102,6 +102,17 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     ]
 
 
+@pytest.mark.parametrize("radius", ["5arcsec", "2.6um", "150lpi"])
+def test_a_pixel_size_that_is_each_pictures_own_is_left_open_in_python(run, tmp_path, radius):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": radius}]}))
+    code, out, _ = run("apply", "--show", recipe)
+    assert (code, out.decode().splitlines()) == (
+        0,
+        [f"fftfilter lowpass --radius={radius} IN OUT", f"Filter((H.lowpass('{radius}')).with_pixel_size(...))"],
+    )
+
+
 def of_history(path):
     cards = pytest.importorskip("astropy.io.fits").getheader(path, ext=1 if path.suffix == ".fz" else 0)["HISTORY"]
     mark = "fftfilter_recipe "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import tifffile
@@ -102,6 +104,20 @@ def test_a_palette_is_what_it_is_said_to_be(run, tmp_path, options, mode):
     assert (code, b"off by at most 0 of 255" in out) == (0, True)
     assert ("look-up table: its indices are filtered" in said) == (mode == "P")
     assert Image.open(tmp_path / "out.png").mode == mode
+
+
+def test_a_folder_says_of_each_file_what_is_missing_and_has_a_table(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    a_palette(tmp_path / "in/a.png", RAMP)
+    tifffile.imwrite(tmp_path / "in/b.tif", np.where(RAMP < 30, np.nan, RAMP).astype(np.float32))
+    code, _, said = run("lowpass", "-v", "--report", tmp_path / "r.jsonl", tmp_path / "in", tmp_path / "out")
+    assert code == 0
+    assert [line.partition(": ")[2] for line in said.splitlines() if "-> " in line] == [
+        "done, indices of a look-up table",
+        "done, 25.00% missing",
+    ]
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert {line["input"][-5:]: line["missing"] for line in lines} == {"a.png": 0, "b.tif": 0.25}
 
 
 def test_the_palette_of_a_mask_has_colors(run, tmp_path):

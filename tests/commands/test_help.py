@@ -8,6 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import ShellComplete
+
+from fftfilter.cli import cli
 
 FILTERS = ("bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes")
 
@@ -62,3 +65,20 @@ def test_a_shell_completes_commands_and_options():
 
     assert completed("fftfilter", "hi") == ["plain,highpass"]
     assert completed("fftfilter", "highpass", "--edg") == ["plain,--edges"]
+
+
+FILES = (
+    ["highpass", "highpass in.png", "apply", "apply soft.json", "explore", "peaks", "spectrum", "mask --mask"]
+    + [
+        f"highpass --{name}"
+        for name in ("missing", "region", "protect", "preview", "save-recipe", "report", "save-stages")
+    ]
+    + ["bench radix --plot"]
+)
+
+
+@pytest.mark.parametrize("words", FILES)
+def test_a_shell_completes_the_names_of_files(words):
+    shell = ShellComplete(cli, {}, "fftfilter", "_FFTFILTER_COMPLETE")
+    ((kind, start),) = [(each.type, each.value) for each in shell.get_completions(words.split(), "sa")]
+    assert (kind, start) == ("dir" if "stages" in words else "file", "sa")

@@ -68,8 +68,8 @@ def test_without_a_pixel_size_both_ways_out_are_named(run, tmp_path, image):
     code, out, said = run("lowpass", "--radius", "1mm", tmp_path / "plain.png", tmp_path / "out.png")
     assert (code, out) == (2, b"")
     assert said == (
-        f"fftfilter: {tmp_path / 'plain.png'}: says no pixel size, which 1mm needs: give --pixel-size (65nm, 300dpi), "
-        "or a number with px, cyc or %\n"
+        f"fftfilter: {tmp_path / 'plain.png'}: says no pixel size, which 1mm needs: give --pixel-size "
+        "(65nm, 300dpi, 0.2arcsec), or a number with px, cyc or %\n"
     )
     code, _, said = run("lowpass", "--pixel-size", "0.1", tmp_path / "plain.png", tmp_path / "out.png")
     assert (code, said.count("\n")) == (2, 1)

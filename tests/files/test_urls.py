@@ -292,7 +292,7 @@ def test_a_missing_driver_is_named():
 
 def test_without_fsspec_the_way_to_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(ParameterError, match="URLs need fsspec: pip install fsspec aiohttp"):
+    with pytest.raises(ParameterError, match=r"URLs need fsspec: pip install 'fftfilter\[cluster\]'"):
         urls.content("memory://a.png")
 
 

@@ -109,6 +109,16 @@ def test_the_header_goes_along_but_for_what_no_longer_holds(tmp_path):
     }
 
 
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+def test_equal_pictures_are_equal_files_at_another_time(tmp_path, monkeypatch, dtype):
+    given = decode(fits_of(RAMP.astype(dtype)), "x")
+    write(given, tmp_path / "a.fz")
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    write(given, tmp_path / "b.fz")
+    assert (tmp_path / "a.fz").read_bytes() == (tmp_path / "b.fz").read_bytes()
+    np.testing.assert_array_equal(fits.getdata(tmp_path / "b.fz"), RAMP)
+
+
 def test_other_formats_drop_the_header(tmp_path):
     assert write(decode(fits_of(GRAY, OBJECT="M 31"), "x"), tmp_path / "x.png") == ["FITS header"]
 

@@ -357,3 +357,22 @@ def test_durations_are_lost_where_there_are_no_frames_alone(tmp_path):
         with opened.recipe.open_filter(opened.transfer) as filter_:
             left_out = make_output(opened, tmp_path / name, filter_).left_out
         assert ("durations" in left_out) == is_lost
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"auto": fftfilter.AutoNotches(strength=12)}, ["--auto", "--strength", "12"]),
+        ({"missing": "mask.png"}, ["--missing", "mask.png"]),
+        ({"nodata": 100}, ["--nodata", "100"]),
+    ],
+)
+def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options, words):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    y, x = np.mgrid[:48, :64]
+    waves = [100 + 20 * np.sin(2 * np.pi * (fx * x + 0.13 * y)) for fx in (0.2, 0.2, 0.31)]
+    tifffile.imwrite("in.tif", np.round(waves).astype(np.uint8), photometric="minisblack")
+    Image.fromarray(np.uint8(255 * (x < 9))).save("mask.png")
+    fftfilter.filter_stack("in.tif", "a.tif", H.lowpass("8px"), output="keep", **options)
+    assert run("lowpass", "--radius", "8px", "--output", "keep", *words, "in.tif", "b.tif")[0] == 0
+    assert (tmp_path / "a.tif").read_bytes() == (tmp_path / "b.tif").read_bytes()

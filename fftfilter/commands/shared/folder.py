@@ -282,8 +282,10 @@ def _outcome_line(outcome: Outcome) -> str:
         removed = f", without {peaks_text(outcome.peaks)}"
     removed += f" ({outcome.notes[0]})" if outcome.notes else ""
     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
+    pages += ", indices of a look-up table" if outcome.has_table else ""
     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
+    clipped += f", {outcome.missing:.2%} missing" if outcome.missing else ""
     pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
     return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 

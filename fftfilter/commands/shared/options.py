@@ -27,11 +27,19 @@ def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
     return value
 
 
+def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
+    """Return what the Tab key offers for the name of a file: the shell knows the files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
 class GroupedOption(click.Option):
     """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
 
     def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
-        super().__init__(names, **attributes)
+        completes = file_names if re.search("FILE|MASK", attributes.get("metavar") or "") else None
+        super().__init__(names, **{"shell_complete": completes, **attributes})
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
@@ -197,8 +205,8 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
 pages_option = input_option(
     "--pages",
     metavar="A-B",
-    help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
-    "[default: all]",
+    help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
+    "and -B.  [default: all]",
 )
 reading_options = [
     input_option(
@@ -225,7 +233,7 @@ reading_options = [
 missing_options = [
     input_option(
         "--missing",
-        metavar="WHERE",
+        metavar="alpha|none|MASK",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
@@ -233,7 +241,7 @@ missing_options = [
         "--nodata",
         type=float,
         metavar="VALUE",
-        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
+        help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
 ]
 
