@@ -154,8 +154,6 @@ def test_nothing_is_opened_before_something_is_computed():
 
 
 def test_what_is_no_stack_or_no_option_is_refused_at_once(stack):
-    with pytest.raises(ParameterError, match="not a Dask array"):
-        fd.highpass(stack)
     for given in (da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
         with pytest.raises(ParameterError, match="is not an image"):
             fd.highpass(given)

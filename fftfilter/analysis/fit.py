@@ -55,6 +55,7 @@ def fitted(
     looks like stripes, but is a part of the picture, are added to ``content``. Raises ParameterError for values that
     are not finite.
     """
+    planes = np.ascontiguousarray(planes)  # sums in another order round differently
     if planes.dtype.kind == "f":
         check_finite(planes)
         unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type

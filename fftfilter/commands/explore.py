@@ -173,11 +173,10 @@ class Commands:
 
     def describe(self, words: Sequence[str]) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
-        name, *options = words
+        from .filters import context_of
+
         with _own_errors():
-            command, others = _for_page(self.context, name)
-            made = command.make_context(name, [*options, "--", self.source, NOWHERE], parent=self.context.find_root())
-            return self._described(name, {**others, **made.params})
+            return self._described(words[0], context_of(self.context, words, self.source, NOWHERE).params)
 
     def of(self, source: str) -> Commands:
         """Return the commands for another file."""
@@ -284,21 +283,6 @@ def _options() -> Mapping[str, Mapping[str, Any]]:
             if name in defaults and name != kind.name
         }
     return options
-
-
-@cache
-def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping[str, Any]]:
-    """Return a filter's command with only the options that a page may set, and the values of its others.
-
-    click needs as much time for an option that is missing as for a given one: for all of them a third of a request's.
-    """
-    from .filters import COMMANDS, FilterCommand
-
-    params = COMMANDS[name].params
-    asked = [each for each in params if each.name in (*_options()[name], "device", "sources", "target")]
-    others = click.Command(name, params=[each for each in params if each not in asked])
-    values = others.make_context(name, [], parent=context.find_root()).params
-    return FilterCommand(name, params=asked, add_help_option=False), values
 
 
 @contextmanager

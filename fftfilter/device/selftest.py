@@ -1,7 +1,7 @@
 """Checks a device before it is trusted: on first use, once with each driver.
 
 A small filter is compared with the float64 reference. If the device passes, a file in the user's cache folder says so,
-whose name depends on all that could change the result: device, driver, platform, fftfilter and its kernels. A device
+whose name depends on what could change the result: device, driver, platform, and the version of fftfilter. A device
 that computes wrongly is refused, with its name and the error.
 """
 
@@ -22,7 +22,6 @@ from ..output.ramp import Stack
 from ..transfer import highpass, reference
 from . import embedded_pocl
 from .launcher import Launcher, MakePipeline
-from .programs import folder as kernels
 
 if TYPE_CHECKING:
     from .choice import Device
@@ -83,8 +82,4 @@ def _cache_file(device: Device) -> Path | None:
     described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
     described += [cl_device.platform.name, cl_device.platform.version, str(device.repaired)]
     key = zlib.crc32("\n".join(described).encode())  # hashlib takes 3 ms to load
-    for root, _, names in sorted(os.walk(kernels())):
-        for name in sorted(names):
-            with open(f"{root}/{name}", "rb", buffering=0) as kernel:  # noqa: PTH123  50 files: Path takes its time
-                key = zlib.crc32(kernel.read(), key)
     return folder / f"trusted-{key:08x}.json"

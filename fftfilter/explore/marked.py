@@ -48,7 +48,7 @@ class Marked:
         if sum(len(each) for each in shapes if isinstance(each, list)) > MOST_NUMBERS:
             raise ParameterError(f"the region has more than {MOST_NUMBERS} numbers: clear it, and draw less")
         if not all(_is_shape(each, height, width) for each in shapes):
-            raise ParameterError(f"the region has a shape that is not in the picture of {width} x {height} pixels")
+            raise ParameterError(f"the region goes beyond the picture of {width} x {height} pixels")
         option = "protect" if given.get("outside") is True else "region"
         return cls(tuple(map(tuple, shapes)), (height, width), option, float(feather)) if shapes else None
 

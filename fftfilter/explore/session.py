@@ -24,6 +24,7 @@ from ..analysis.screens import screens_of
 from ..analysis.search import AutoNotches, notches
 from ..descreen_filter import opponent
 from ..errors import FftfilterError, ParameterError, TooLargeError
+from ..files.sources import is_drawn_mask
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
 from ..transfer import Transfer
@@ -281,7 +282,7 @@ class Folder:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
         found = (each for each in self._source.parent.iterdir() if each.suffix.lower() in suffixes and each.is_file())
-        return [*self._dropped, *sorted(each.name for each in found)[:MOST]]
+        return [*self._dropped, *sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]]
 
     def add(self, name: str, data: bytes) -> str:
         """Take a file that was dropped on the page, and return its name; raises ParameterError, ReadError.

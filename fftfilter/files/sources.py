@@ -155,6 +155,11 @@ def _refuse_beyond(most: int, length: int, name: str) -> None:
         raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
 
 
+def is_drawn_mask(name: str) -> bool:
+    """Whether a name is one that explore gives to a mask: NAME-region-DIGEST.png."""
+    return name.endswith(".png") and name[-20:-12] == "-region-" and not name[-12:-4].strip("0123456789abcdef")
+
+
 def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
     """Return a value that is the same for all names of a file; "-" is standard input, or output.
 

@@ -49,11 +49,6 @@ class Url(NamedTuple):
         return _scheme(self.text) in _WEB
 
     @property
-    def is_of_this_process(self) -> bool:
-        """Whether only this process can see it."""
-        return _scheme(self.text) == "memory"
-
-    @property
     def name(self) -> str:
         """The last part, as a file system would call it."""
         from urllib.parse import unquote

@@ -22,6 +22,7 @@ from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
 from ..output.rounding import NOISE, mean_deviation, spread
+from .pipelines import Mirrored
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -140,11 +141,11 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     stack = Stack(count, height, width, number, out, top, channel_axis is not None)
     pipeline = prepared.pipeline_for(stack)
     pixels, exponents = pixels_of(planes, stack)
-    own = _ramps(prepared, exponents, gray)
+    own = _ramps(prepared, exponents, gray, stack.samples)
     return Call(prepared, stack, pipeline, pixels, exponents, planes, of_pixels, own, channel_axis, shape)
 
 
-def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramps:
+def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples: int) -> Ramps:
     """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
     None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
@@ -154,11 +155,11 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray) -> Ramp
         return None
     if isinstance(scale, Auto):
         return ByHistogram(output, scale, gray.dtype, gray.levels)
-    key = exponents.tobytes(), gray
+    key = exponents.tobytes(), gray, samples
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, gray=gray)
+        prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
     return prepared.ramps[1]
 
 
@@ -229,7 +230,7 @@ def _by_part(
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
-    rounding = ramps(own.output, None, units, gray=gray)
+    rounding = ramps(own.output, None, units, gray=gray, samples=stack.samples)
     result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
     if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
@@ -261,16 +262,17 @@ def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tupl
         is_above_noise[:] = True  # or not: only what was given can tell
     for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
         own = slice(None) if ready.stack.one_scale else slice(i, i + 1)
+        whole = ready.pipeline.whole(images[own]) if isinstance(ready.pipeline, Mirrored) else images[own]
         to_pixels = exponents[i] - ready.exponents[i]
         # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of a
         # wave is 1/sqrt 2.
-        mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), to_pixels)
+        mean = np.ldexp(np.sqrt(2) * spread(whole).max(), to_pixels)
         if mean == 0:
             continue
         mean_gain, gain_of_constants = prepared.gains(*images.shape[1:])
         # What goes through the transforms at the frequency 0 may cancel what went around them.
         with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
-            at_dc = np.abs(mean_deviation(images[own])).max() * gain_of_constants
+            at_dc = np.abs(mean_deviation(whole)).max() * gain_of_constants
         at_dc = abs(np.ldexp(at_dc, to_pixels)) / prepared.description.transfer.largest
         if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
             continue

@@ -408,7 +408,7 @@ class Filter:
     def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""
         from ..analysis.fit import fitted, has_waves, without_waves
-        from ..missing.fill import fill, filled
+        from ..missing.fill import fill_floats, filled
         from ..transfer.ridges import no_stripes
 
         own, asked, notes = self._description, self.transfer, list[str]()
@@ -425,7 +425,7 @@ class Filter:
         if not asked.is_fitted:
             self._notes.append("; ".join(notes))
             return asked, planes
-        whole = fill(self.launcher, np.array(planes, self.launcher.real), holes) if holes.any() else planes
+        whole = fill_floats(self.launcher, planes, holes) if holes.any() else planes
         stays: list[float] = []
         by_channel = not (own.mode.is_scaled or own.channels)
         transfer = fitted(asked, whole, white, by_channel=by_channel, content=stays)

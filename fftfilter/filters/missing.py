@@ -47,7 +47,7 @@ def filtered(
     if isinstance(scale, Auto):
         own = ByHistogram(output, scale, gray.dtype, gray.levels)
     elif not is_values:
-        own = ramps(output, scale, [unit], gray=gray)
+        own = ramps(output, scale, [unit], gray=gray, samples=whole.size)
     far = float(deviation(whole).max()) * described.transfer.largest
 
     of_values = prepared.of_values()

@@ -211,8 +211,7 @@ class Mirrored:
     def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels; ``options`` are the pipeline's own."""
         stack = self._stack
-        whole = np.pad(images, ((0, 0), (0, stack.height), (0, stack.width)), "symmetric")
-        values = self._pipeline.run(whole, **options)[:, : stack.height, : stack.width]
+        values = self._pipeline.run(self.whole(images), **options)[:, : stack.height, : stack.width]
         far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
@@ -225,6 +224,12 @@ class Mirrored:
             result, clipped, undecided = on_ramps(values, stack, ramps, far)
         self._facts = Facts(extremes, clipped, undecided, lambda: far)
         return np.ascontiguousarray(result)
+
+    @staticmethod
+    def whole(images: Array) -> Array:
+        """Return images with their mirror images beside them: what is filtered."""
+        _, height, width = images.shape
+        return np.pad(images, ((0, 0), (0, height), (0, width)), "symmetric")
 
     def facts(self) -> Facts:
         """Return facts about the pictures of the last run."""

@@ -11,14 +11,13 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import signals
 from ..errors import DeviceError, ParameterError
-from ..files.atomic import remove_leftovers
 from .jobs import DeviceLostError
 from .pool import Death, Worker
 from .processes import share_of_cores
@@ -45,8 +44,8 @@ def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int
     """
     # A worker that was started here has its device from its environment.
     device = None if cluster == LOCAL else devices[0]
-    with connect(cluster, devices) as client, closing(ClusterWorkers(client, device, threads)) as workers:
-        yield workers
+    with connect(cluster, devices) as client:
+        yield ClusterWorkers(client, device, threads)
 
 
 class ClusterWorkers:
@@ -60,8 +59,6 @@ class ClusterWorkers:
         self._client, self._device, self._threads = client, device, threads
         self._workers: dict[str, Worker] = {}
         self._useless: set[str] = set()
-        self._folders: set[str] = set()
-        """Where workers that went may have left temporary files."""
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
@@ -89,8 +86,7 @@ class ClusterWorkers:
         for address in set(self._workers) - set(addresses):
             worker = self._workers.pop(address)
             # The scheduler would wait for it to return.
-            for future, chunk in worker.in_hand.items():
-                self._folders |= chunk.folders
+            for future in worker.in_hand:
                 future.cancel()
             if not addresses:
                 self._why = f"{self._client.scheduler.address}: no worker is left; what they logged says why"
@@ -120,20 +116,6 @@ class ClusterWorkers:
                 raise _gone(self._client) from error
             return Death(f"{worker.name} died")
         raise explain(error, self._client)
-
-    def close(self) -> None:
-        """Remove the unfinished files of workers that died, once on each remaining machine."""
-        # The scheduler may be gone; the next run cleans, too.
-        if self._folders:
-            one_a_host = {urlsplit(address).hostname: address for address in self._workers}
-            with suppress(Exception):
-                self._client.run(remove_from, list(self._folders), workers=list(one_a_host.values()))
-
-
-def remove_from(folders: list[str]) -> None:
-    """Remove the unfinished files of killed workers of this machine."""
-    for folder in folders:
-        remove_leftovers(folder)
 
 
 # The scheduler

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import DeviceError, ParameterError
 from ..files import urls
 from ..files.messages import quoted_if_odd
+from ..files.sources import is_drawn_mask
 from ..files.urls import Url
 from ..work.done import Done
 
@@ -125,8 +126,10 @@ class Tree:
     pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
     report: Identity | None = None
+    masks: Collection[Identity | None] = ()
+    """Files that the recipe names: they are no pictures to filter, nor are masks that explore has written."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """The number of files that the last walk left out, by extension, and of pipes and devices."""
+    """The number of files that the last walk left out, by extension, and of masks, pipes and devices."""
     not_entered: int = 0
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
@@ -176,9 +179,12 @@ class Tree:
                 if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
-                    if self._is_report(entry):
+                    if self._is_one_of(entry, (self.report,)):
                         raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
-                    names.append(entry.name)
+                    if is_drawn_mask(entry.name) or (self.masks and self._is_one_of(entry, self.masks)):
+                        self.left_out["mask"] += 1
+                    else:
+                        names.append(entry.name)
         return names, inner
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
@@ -193,11 +199,13 @@ class Tree:
         self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1
         return False
 
-    def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:
-        if not isinstance(self.report, tuple) or not isinstance(entry, os.DirEntry):
+    @staticmethod
+    def _is_one_of(entry: os.DirEntry[str] | urls.Entry, files: Collection[Identity | None]) -> bool:
+        numbers = [each[1] for each in files if isinstance(each, tuple)]
+        if not numbers or not isinstance(entry, os.DirEntry):
             return False
         # The listing has the number of a file, and whether it is a link: only a few need another look.
-        return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
+        return (entry.is_symlink() or entry.inode() in numbers) and identity(entry.path) in files
 
 
 @dataclass(eq=False, repr=False)

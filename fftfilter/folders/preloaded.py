@@ -23,6 +23,10 @@ startup.pause_collector()
 startup.limit_openblas()
 startup.postpone_unused_imports()
 
+# First, near the bottom of the stack: Python 3.11 takes and frees memory for each call across a limit of it, which
+# NumPy's import otherwise crosses 3,500 times.
+import_module("numpy")
+
 from ..device import embedded_pocl  # noqa: E402  it imports pyopencl, and so comes before the others
 
 for name in MODULES:

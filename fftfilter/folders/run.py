@@ -91,7 +91,7 @@ class FolderRun:
     verify: int = 0
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
-    """Files of gains, which no output replaces."""
+    """Files that the recipe names, of gains and regions: none is filtered, and no output replaces one."""
     stopped_by: int | None = None
     """The signal that asks for a stop: files under way are finished, no other is begun."""
     counts: Counter[str] = field(default_factory=Counter)
@@ -126,7 +126,7 @@ class FolderRun:
         self._mask_files = [*map(sources.identity, self.masks)]
         if isinstance(source, Tree):
             source.extensions = images.extensions(read_only=self.format is not None)
-            source.report = self._report.identity
+            source.report, source.masks = self._report.identity, self._mask_files
             if not in_place:
                 source.avoid = self.target
                 self.settings = replace(self.settings, keep_out=real(source.root))
@@ -153,12 +153,6 @@ class FolderRun:
         """Sources and target, as far as they are URLs."""
         sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source.root]
         return [url for url in (*sources, self.target) if isinstance(url, Url)]
-
-    def refuse_memory(self) -> None:
-        """Raise ParameterError for a URL that only this process sees: for runs by other processes."""
-        for url in self.urls:
-            if url.is_of_this_process:
-                raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
 
     @property
     def all_is_well(self) -> bool:

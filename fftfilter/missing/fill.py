@@ -61,10 +61,18 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     return filled
 
 
+def fill_floats(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
+    """Return what :func:`fill` does of planes of any type and size; floats stay of their type."""
+    if planes.dtype.kind != "f":
+        return fill(launcher, np.array(planes, launcher.real), holes)
+    exponent = np.frexp(np.abs(planes).max(where=~holes, initial=0))[1]
+    made = fill(launcher, np.ldexp(planes, -exponent), holes).astype(planes.dtype)
+    return np.asarray(np.ldexp(made, exponent))
+
+
 def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
     """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
-    launcher = Launcher(open_device(device, fused))
-    made = fill(launcher, np.array(planes, launcher.real), holes)
+    made = fill_floats(Launcher(open_device(device, fused)), planes, holes)
     return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
 
 

@@ -41,7 +41,8 @@ class ByHistogram(NamedTuple):
         ``largest`` is the largest magnitude of each picture, and ``counts``, (pictures, BINS), are those of its bins.
         """
         pairs = zip(largest.tolist(), counts, strict=True)
-        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale)) for each in pairs])
+        samples = int(counts[0].sum())
+        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale), samples) for each in pairs])
 
     def of_pictures(self, values: Array) -> Array:
         """Return the ramp of each picture, by its filtered values."""
@@ -54,16 +55,16 @@ class ByHistogram(NamedTuple):
         ``samples`` of a picture are counted, and values are ``scale`` times what they should be.
         """
         made = np.zeros(1, WANTED)
-        of_range = self._ramp(Range(0, 1))
+        of_range = self._ramp(Range(0, 1), samples)
         of_range["of_largest"] = True  # until the range is known
-        made["of_range"], made["of_largest"] = of_values(of_range, scale), of_values(self._ramp(None), scale)
+        made["of_range"], made["of_largest"] = of_values(of_range, scale), of_values(self._ramp(None, samples), scale)
         made["of_range"]["of_largest"] = False
         smaller = _shares(self.output, self.scale) * samples
         made["smaller"], made["part"], made["is_symmetric"] = smaller, smaller % 1, MODES[self.output].is_symmetric
         return made
 
-    def _ramp(self, scale: Range | None) -> Array:
-        return ramps(self.output, scale, gray=Gray(1, self.dtype, self.maxval))
+    def _ramp(self, scale: Range | None, samples: int) -> Array:
+        return ramps(self.output, scale, gray=Gray(1, self.dtype, self.maxval), samples=samples)
 
 
 Ramps: TypeAlias = "Array | ByHistogram | None"

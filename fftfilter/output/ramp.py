@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .modes import MODES, Output, Range
-from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
+from .rounding import NOISE, NUDGE, SMALL, UNDECIDED, UNDECIDED_IF_SMALL, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -83,16 +83,28 @@ class Stack:
         """How many pictures there are, each with a scale of its own."""
         return 1 if self.one_scale else self.count
 
+    @property
+    def samples(self) -> int:
+        """Samples of a picture."""
+        return self.size // self.pictures
+
     def __str__(self) -> str:
         size = f"{self.width} x {self.height}"
         return f"an image of {size}" if self.count == 1 else f"a stack of {self.count} images of {size}"
 
 
-def ramps(output: Output, scale: Range | None = None, units: Sequence[float] | Array = (1.0,), *, gray: Gray) -> Array:
+def ramps(
+    output: Output,
+    scale: Range | None = None,
+    units: Sequence[float] | Array = (1.0,),
+    *,
+    gray: Gray,
+    samples: float = np.inf,
+) -> Array:
     """Return the ramp of each picture, an array of :data:`RAMP`.
 
     ``units`` are, for each picture, what a value of 1 is in gray levels of the input. A ``scale`` of None is every
-    picture's own.
+    picture's own. ``samples`` is how many a picture has.
     """
     unit = np.asarray(units, np.float64)
     made = np.zeros(len(unit), RAMP)
@@ -104,7 +116,8 @@ def ramps(output: Output, scale: Range | None = None, units: Sequence[float] | A
     is_float = gray.dtype.kind == "f"
     top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(gray.levels), NUDGE, 0.5 + NUDGE, WHITE)
     # Above 255 levels any sample may be off by one, so none counts as undecided.
-    made["undecided"] = 0.0 if is_float or gray.levels > 255 else UNDECIDED
+    of_size = UNDECIDED_IF_SMALL if samples <= SMALL else UNDECIDED
+    made["undecided"] = 0.0 if is_float or gray.levels > 255 else of_size
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
             made["stretch"], made["shift"] = unit * (top / gray.white), half
@@ -133,7 +146,8 @@ def ramps(output: Output, scale: Range | None = None, units: Sequence[float] | A
 def own_ramps(stack: Stack) -> Array:
     """Return the ramps of a stack whose pictures are magnitudes of their own range, or values as they are."""
     output: Output = "real" if stack.white is None else "magnitude"
-    return ramps(output, None, np.ones(stack.pictures), gray=Gray(1, stack.out, stack.white or 1))
+    gray = Gray(1, stack.out, stack.white or 1)
+    return ramps(output, None, np.ones(stack.pictures), gray=gray, samples=stack.samples)
 
 
 def of_values(ramps: Array, scale: float = 1.0) -> Array:
@@ -194,7 +208,7 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
     for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
         own = slice(None) if stack.one_scale else slice(i, i + 1)
         result[own], clipped[i], part, _ = pixels(values[own], ramp, float(far), stack.out)
-        undecided[i] = part * stack.size / stack.pictures / most_undecided(stack)
+        undecided[i] = part * stack.samples / most_undecided(stack)
     return result, clipped, undecided
 
 

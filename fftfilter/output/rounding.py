@@ -51,6 +51,9 @@ NUDGE = 1 / 2048
 # side, as it is off by 2e-5 to 1e-4 of 255 levels. Chance puts one sample of 8192 there. Levels that are whole numbers
 # stay outside. Twice as much would make photographs undecided of which nearly everything passes.
 UNDECIDED = NUDGE / 8
+# Of small pictures, of up to SMALL samples, a column of equal ones is more than may be wrong: for them it is all that
+# single precision is off by. Four times as much would make one thumbnail of fifty undecided.
+SMALL, UNDECIDED_IF_SMALL = 1 << 14, NUDGE / 4
 # Values from this part of the largest on are white. Where many are equally large (a plain surface, a checkerboard),
 # rounding makes one of them the largest, by more than the nudge, and the others would miss white.
 WHITE = 1 - 2**-16
@@ -68,7 +71,7 @@ def decided_row(height: int, width: int) -> int:
 
 def most_undecided(stack: Stack) -> float:
     """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
-    return max(1.5, stack.size / stack.pictures / 750)
+    return max(1.5, stack.samples / 750)
 
 
 def offset(planes: Array) -> NDArray[np.float64]:

@@ -157,3 +157,10 @@ def test_automatic_notches_subtract_waves_at_mirrored_edges(tmp_path, camera):
         assert f"{given}: removed 7.59 px at " in result.stderr
         off.append(float(np.std(np.asarray(Image.open(out)) - picture)))
     assert off[0] < off[1]
+
+
+def test_the_same_numbers_give_the_same_gains_however_they_lie_in_memory():
+    y, x = np.mgrid[:47, :114].astype(np.float32)
+    ramp = ((y + x) / 161 - 0.5)[None]
+    gains = [fitted(H.stripes(-120.34), each, 1.0).gain(47, 114) for each in (ramp, np.asfortranarray(ramp))]
+    np.testing.assert_array_equal(*gains)

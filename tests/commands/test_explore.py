@@ -15,14 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import click
 import numpy as np
 import pytest
 from PIL import Image
 
-from fftfilter.cli import cli
-from fftfilter.commands.explore import Commands, explore, forwarding
-from fftfilter.commands.filters import parsed
+from fftfilter.commands.explore import forwarding
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
@@ -199,22 +196,6 @@ def test_the_browser_gets_the_address_by_a_file_that_nobody_else_can_read(tmp_pa
             assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
         assert ended(program, signal.SIGHUP)[0] == 143  # its terminal is closed
         assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "highpass",
-        "bandpass --inner 40 --outer 9px --shape butterworth --order 3 --notch 0.1,0.2 --stripes 5 --edges mirror",
-        "notch --at 0.1,0.2 --at 0.2,0.1,8px --harmonics 2",
-        "stripes --angle 30 --output signed --scale 0:40 --device pthread",
-    ],
-)
-def test_what_a_page_asks_for_is_what_the_whole_command_describes(text):
-    context = click.Context(explore, parent=click.Context(cli, info_name="fftfilter"))
-    commands, words = Commands(context, str(SAMPLES / "camera.pgm"), ()), text.split()
-    whole = parsed(context, text, commands.source, "OUT").params
-    assert commands.describe(words) == commands._described(words[0], whole)
 
 
 def test_over_ssh_the_line_that_forwards_the_port_is_printed(monkeypatch):

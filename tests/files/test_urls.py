@@ -105,11 +105,6 @@ def test_a_file_url_is_a_path():
         assert urls.without_file_scheme(other) == other
 
 
-def test_only_memory_is_of_one_process():
-    assert Url("memory://in/").is_of_this_process
-    assert not Url("s3://memory/in/").is_of_this_process
-
-
 def test_only_the_web_is_read_only():
     urls.refuse_reading_only("s3://b/out/")
     for url in "http://host/out.png", "HTTPS://host/out/":

@@ -127,3 +127,10 @@ def test_a_folder_is_verified_reported_and_done_again_for_other_edges(tmp_path, 
     code, _, error = run(*common, "--edges", "mirror", "--verify", "--report", report)
     assert (code, "2 of 2 files" in error, "skipped" in error) == (0, True, False)
     assert {json.loads(line)["filter"]["edges"] for line in report.read_text().splitlines()} == {"mirror"}
+
+
+def test_with_mirror_images_a_result_that_the_offset_nearly_cancels_is_exact():
+    """The offset of the image is 0, and that of what is filtered, with its mirror images beside it, is not."""
+    image = np.random.default_rng(5).choice([-0.3, 0, 0.3], (16, 16)).astype(np.float32)
+    with Filter(H.lowpass(0.1), engine="stockham", edges="mirror", output="real") as mean:
+        np.testing.assert_allclose(mean(image), image.mean(dtype=np.float64), rtol=1e-6)

@@ -198,6 +198,17 @@ def test_a_pipe_is_left_out_by_what_it_is(run, tmp_path):
     assert "3 of other types left out (2 pipe or device, 1 .txt)" in said
 
 
+def test_masks_that_the_recipe_names_are_no_pictures_of_the_folder(run, tmp_path):
+    pgm(tmp_path / "in" / "a.pgm")
+    mask = Image.new("L", (12, 8), 255)
+    for name in ("mine.png", "a-filtered-region-0a1b2c3d.png", "a-region.png"):  # the second one by explore
+        mask.save(tmp_path / "in" / name)
+    source, target = tmp_path / "in", tmp_path / "out"
+    code, _, said = run("lowpass", "--output", "keep", "--region", source / "mine.png", source, target)
+    assert (code, names(target)) == (0, ["a-region.png", "a.pgm"])
+    assert "2 of other types left out (2 mask)" in said
+
+
 def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
     given = tmp_path / "in"
     for name in ("a_raw.pgm", "a.pgm", "x/b_raw.pgm", "y/b_raw.pgm"):

@@ -202,7 +202,6 @@ def test_what_cannot_be_done_is_one_line(run, tmp_path, given, memory, web, monk
         (("--preserve-times", "memory://in/", tmp_path / "out"), "--preserve-times"),
         (("--preserve-times", f"{web}a%202.pgm", tmp_path / "out.pgm"), "--preserve-times"),
         (("memory://in/", "memory://in/"), "is the input itself"),
-        (("--cluster", "local", "memory://in/", tmp_path / "out"), "memory of one process"),
         (("memory://in/", "memory://out.png"), "has the name of an image"),
     ):
         code, _, said = run(*arguments)

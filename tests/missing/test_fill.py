@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.missing import reference
-from fftfilter.missing.fill import fill
+from fftfilter.missing.fill import fill, filled
 
 SHAPES = [(1, 1, 1), (1, 1, 9), (1, 9, 1), (2, 7, 5), (3, 12, 10), (1, 33, 64), (1, 67, 61)]
 
@@ -96,3 +96,10 @@ def test_a_notch_takes_its_wave_out_beside_holes_as_of_a_whole_picture(camera):
 
     plain = error(reference.fill(wave[None], holes))
     assert error(reference.complete(wave[None], holes, transfer, "wrap")) < 0.15 * plain
+
+
+def test_floats_of_any_size_are_filled(rng):
+    planes, holes = with_holes(rng, (2, 7, 5))
+    wanted = filled(planes, holes)
+    for exponent in (-900, 900):
+        np.testing.assert_array_equal(filled(np.ldexp(planes, exponent), holes), np.ldexp(wanted, exponent))

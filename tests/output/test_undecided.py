@@ -21,7 +21,7 @@ from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
-from fftfilter.output.rounding import UNDECIDED, most_undecided
+from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, most_undecided
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
@@ -178,7 +178,8 @@ def test_a_stream_counts_likewise(launcher):
 
 def test_nothing_is_undecided_of_more_levels_than_255_and_of_floats():
     for dtype, maxval, wanted in ((np.uint8, 255, UNDECIDED), (np.uint16, 100, UNDECIDED), (np.uint16, 256, 0)):
-        assert own_ramps(Stack(1, 2, 2, np.dtype(dtype), np.dtype(dtype), maxval))["undecided"] == wanted
+        assert own_ramps(Stack(1, 200, 200, np.dtype(dtype), np.dtype(dtype), maxval))["undecided"] == wanted
+    assert own_ramps(Stack(1, 128, 128, np.dtype("u1"), np.dtype("u1"), 255))["undecided"] == UNDECIDED_IF_SMALL
     assert own_ramps(Stack(1, 2, 2, np.dtype("f4"), np.dtype("f4"), 1))["undecided"] == 0
     assert own_ramps(Stack(1, 2, 2, np.dtype("f4"), np.dtype("f4"), None))["undecided"] == 0
 

@@ -39,6 +39,8 @@ CONTENTS = (
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
 # Larger floats have no scale in their gray levels here.
 FAR = 1e25
+# Channels of one picture have one scale: squares of what is smaller by this leave double precision in its steps.
+APART = 1e-100
 FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
 # What is done beside a second call, and how often.
 FURTHER = {"": 5, "stream": 2, "threads": 1, "used again": 2}
@@ -155,6 +157,8 @@ def make(seed: int) -> Case:
     count = 1 if arrangement == "image" else r.randint(2, 3)
     planes = np.stack([pixels(r, rng, chosen, content) for _ in range(count)])
     axis = r.choice((0, 1, -1)) if arrangement == "channels" else None
+    if axis is not None:
+        planes[np.abs(planes) < APART * np.abs(planes).max()] = 0
     image = planes[0] if arrangement == "image" else planes if axis is None else np.moveaxis(planes, 0, axis)
     levels = r.choice((None, None, 255, 1000, 4095)) if (chosen.out or chosen.dtype) == "uint16" else None
     made = transfer(r, rng, chosen)

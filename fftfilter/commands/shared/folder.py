@@ -202,7 +202,6 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
         from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
 
-        run.refuse_memory()
         run.source, run.target = run.source.absolute(), run.target.absolute()  # for others' folders
         workers = devices * (options.processes or 1)
         share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
@@ -213,9 +212,7 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
     from ...folders.processes import LocalWorkers, choose_workers
 
     wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
-    if wanted.processes:
-        run.refuse_memory()
-    else:
+    if not wanted.processes:
         from ...device.embedded_pocl import load_ahead
         from ...folders.progress import tell_of_compiling
 

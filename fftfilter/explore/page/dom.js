@@ -113,25 +113,29 @@ const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove
 
 /**
  * Let something be dragged, and keep what is below from being moved by it.
- * @param {import("./state.js").Store} store @param {Element} handle
+ * @param {import("./state.js").Store} store @param {HTMLElement} handle
  * @param {(event: PointerEvent) => ((event: PointerEvent) => void)} start  returns what is called with each move
  * @param {() => void} [end]
  */
 export function draggable(store, handle, start, end = () => store.commit()) {
   let move = null;
-  handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+  let finger = 0;
+  handle.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     event.stopPropagation();
     event.preventDefault();
-    handle.setPointerCapture(event.pointerId);
-    /** @type {HTMLElement} */ (handle).focus();
+    if (move) return; // another finger drags it
+    finger = event.pointerId;
+    handle.setPointerCapture(finger);
+    handle.focus();
     move = start(event);
   });
-  handle.addEventListener(MOVES, (/** @type {PointerEvent} */ event) => move?.(event));
+  handle.addEventListener(MOVES, (/** @type {PointerEvent} */ event) => event.pointerId === finger && move?.(event));
   handle.addEventListener("pointermove", (event) => move && event.stopPropagation());
-  const release = () => {
-    if (move) end();
+  const release = ({ pointerId }) => {
+    if (!move || pointerId !== finger) return;
     move = null;
+    end();
   };
   handle.addEventListener("pointerup", release);
   handle.addEventListener("pointercancel", release);

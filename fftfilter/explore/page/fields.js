@@ -75,7 +75,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   };
   unit.onchange = () => {
     const frequency = frequencyOf(now(), units());
-    if (frequency) store.set({ [name]: cutoffAt(frequency, unit.value, units(), 4) });
+    store.set({ [name]: frequency ? cutoffAt(frequency, unit.value, units(), 4) : { ...now(), unit: unit.value } });
   };
   const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
   slider.oninput = () =>
@@ -87,17 +87,13 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     const cutoff = state.asked.settings?.[name];
     put(root, { hidden: !cutoff });
     if (!cutoff) return;
-    const choices = Object.keys(units()).join();
-    if (unit.dataset.choices !== choices) {
-      unit.dataset.choices = choices;
-      unit.replaceChildren(...Object.entries(units()).map(([value, each]) => h("option", { value }, each.label)));
-    }
+    list(unit, [...new Set([...Object.keys(units()), cutoff.unit])], (value) => h("option", { value }, units()[value]?.label ?? value));
     const isWrong = state.asked.wrong?.field === name;
     if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
-    const others = ["px", "bins"].filter((each) => each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency ?? 1, each, units()), units()));
-    hint.draw(state, got, `= ${others.join(", ")}`);
+    const others = ["px", "bins"].filter((each) => frequency && each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency, each, units()), units()));
+    hint.draw(state, got, frequency ? `= ${others.join(", ")}` : "");
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
   };
   return { root, draw };

@@ -42,7 +42,7 @@ export function listen(stage, { view, placement, size, hover, tap }) {
 
   const pinch = () => {
     const [a, b] = [...pointers.values()];
-    return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, spread: Math.hypot(a.x - b.x, a.y - b.y) };
+    return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, spread: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
   };
 
   stage.onwheel = (event) => {

@@ -60,19 +60,25 @@ async function begin() {
 
 async function start() {
   const { facts: first, asked, view } = await begin();
-  const store = new Store({ ...asked, page: Math.min(Math.max(0, asked.page), first.pages - 1) }, view);
-  store.got = { facts: first };
+  const store = new Store({ ...asked, page: Math.min(Math.max(0, asked.page), first.pages - 1) }, view, first);
   const facts = () => store.got.facts;
   const units = () => store.got.units?.value ?? facts().units;
   const { commands } = first;
 
+  let opening = 0;
   const openFile = async (file) => {
+    const mine = ++opening;
     if (file === store.state.asked.file && !store.got.changed) return;
     try {
       const found = await factsOf(file);
-      store.got = { ...store.got, facts: found, changed: null, said: null };
-      store.ask({ file: found.name, page: 0 });
-      store.look({ levels: null, profile: null, wave: null });
+      if (mine !== opening) return;
+      const { settings } = store.state.asked;
+      const isOther = settings?.shapes && (found.width !== facts().width || found.height !== facts().height);
+      store.got = { ...store.got, facts: found, changed: null };
+      const chosen = isOther ? { settings: { ...settings, shapes: undefined, outside: undefined } } : {};
+      store.ask({ file: found.name, page: 0, ...chosen }, { look: { levels: null, profile: null, wave: null } });
+      store.take("said", null);
+      if (isOther) store.say("The part was drawn on a picture of another size: all of this one is filtered");
       again();
     } catch (error) {
       store.say(`${file} cannot be opened: ${error.message}`, true);
@@ -110,7 +116,7 @@ async function start() {
   const under = div("under", legend, gain.root, spectrum.choices, wave.root);
   tray.row.append(saving.whole);
   picture.root.append(tray.root, learn.tray);
-  const swap = button("inset", [], null, { "aria-label": "Swap picture and spectrum" });
+  const swap = button("inset", [], () => document.body.toggleAttribute("data-swapped"), { "aria-label": "Swap picture and spectrum" });
   const desk = h(
     "main",
     { class: "desk" },
@@ -119,7 +125,6 @@ async function start() {
     h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root),
     swap,
   );
-  swap.onclick = () => document.body.toggleAttribute("data-swapped");
   document.body.replaceChildren(top.root, desk);
 
   let keeping = 0;
@@ -131,7 +136,7 @@ async function start() {
     const { asked: now, view: looks } = state;
     document.body.dataset.way = looks.way;
     put(legend, { hidden: Boolean(now.settings) || Boolean(looks.wave) });
-    put(gain.root, { hidden: !now.settings || (looks.way === "learn" && Boolean(looks.wave)) });
+    put(gain.root, { hidden: !now.settings || Boolean(looks.wave) });
     put(spectrum.choices, { hidden: !now.settings || looks.way === "learn" || Boolean(looks.wave) });
     put(choices.root, { hidden: looks.way === "learn" });
     for (const part of [top, picture, spectrum, gain, wave, tray, choices, learn, saving]) part.draw(state, got);
@@ -150,7 +155,7 @@ async function start() {
     store.say(`Opening ${file.name}`);
     try {
       const { name } = await get(address("drop", { name: file.name }), { method: "POST", body: file });
-      store.take("dropped", name);
+      store.take("folder", Date.now());
       openFile(name);
     } catch (error) {
       store.say(`${file.name}: ${error.message}`, true);
@@ -158,7 +163,8 @@ async function start() {
   });
   window.addEventListener("hashchange", () => {
     const given = stateOf(location.hash);
-    if (given && given.asked.file === store.state.asked.file) store.ask(given.asked);
+    if (given?.asked.file === store.state.asked.file) store.ask(given.asked, { look: given.view });
+    else if (given) location.reload();
   });
   store.draw();
 }
@@ -193,7 +199,7 @@ function addressesOf(facts, commands, look) {
     },
     faint: ({ asked: { file, settings } }, got) =>
       settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null,
-    files: (_, { dropped }) => address("files", { dropped }),
+    files: (_, { folder }) => address("files", { folder }), // when something came into it
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
     wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),

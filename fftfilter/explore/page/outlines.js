@@ -192,7 +192,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
 
 /**
  * Let a handle set a cutoff, by dragging and by keys. `begin(event, frequency)` returns the frequency of each move.
- * @param {Element} handle @param {import("./state.js").Store} store @param {() => import("./units.js").Units} units
+ * @param {HTMLElement} handle @param {import("./state.js").Store} store @param {() => import("./units.js").Units} units
  * @param {{name: () => string, begin: Function, lowest: () => number, home: () => number}} how
  */
 export function cutoffHandle(handle, store, units, { name, begin, lowest, home }) {

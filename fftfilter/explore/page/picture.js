@@ -38,7 +38,7 @@ export function pictureOf(store, facts, ask) {
   const view = viewOf(store, "picture");
   const readout = span("");
   const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
-  const zoom = button("num", "", null, { title: "One to one (Z)" });
+  const zoom = button("num", "", () => oneToOne(), { title: "One to one (Z)" });
   const buttons = [
     button("ic wide", "−", () => zooms.by(-1), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     zoom,
@@ -61,7 +61,6 @@ export function pictureOf(store, facts, ask) {
     return [(point.x - x) / size, (point.y - y) / size].map(Math.floor);
   };
   const oneToOne = () => zooms.to(1 / (placement().fitted * devicePixelRatio));
-  zoom.onclick = oneToOne;
 
   const hover = (point) => {
     pointer = point && pixelAt(point);
@@ -179,7 +178,7 @@ export function pictureOf(store, facts, ask) {
     bar.style.left = `${border}px`;
     let words = ["", ""];
     if (isHeld) words = ["Before", ""];
-    else if (isFiltered && way === "learn" && two) words = ["Ideal: rings", "Gaussian: none"];
+    else if (isFiltered && way === "learn" && two) words = ["Ideal: rings", "Gaussian: no rings"];
     else if (isFiltered && way !== "learn") words = two || isWipe ? ["Before", "After"] : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
     tags.forEach((tag, i) => put(tag, { text: words[i], hidden: !words[i], "data-old": old && (i === 1 || words[1] === "") }));
     tags[1].style.left = two ? `${paneSize().width + 12}px` : "";

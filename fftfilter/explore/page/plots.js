@@ -94,7 +94,7 @@ export function gainPlot(store, { units, facts }) {
     const lines = [0, 0.5, 1].map((part) => box.top + part * (box.bottom - box.top));
     put(grid, { d: lines.map((at) => `M${box.left} ${at}H${box.right}`).join("") });
     const ticks = lines.map((at, i) => [box.left - 5, at + 4, i ? `−${(depth * i) / 2}` : "0 dB", "end"]);
-    const unit = Object.values(asked.settings ?? {}).find((each) => each?.unit)?.unit ?? facts().unit;
+    const unit = Object.values(asked.settings ?? {}).find((each) => units()[each?.unit])?.unit ?? facts().unit;
     let edge = Infinity;
     for (let f = 0.5; f > lowest(); f /= 2) {
       if (edge - x(f) < APART) continue;

@@ -98,7 +98,9 @@ export function presetsOf(store) {
     if (kept().some((each) => each.name === title && title !== renamed?.name)) store.say(`There is a preset ${title}`, true, ["Replace it", add]);
     else add();
   };
-  name.onkeydown = (event) => event.key === "Escape" && rename(null);
+  name.onkeydown = ({ key }) => {
+    if (key === "Escape") rename(null);
+  };
   const rename = (preset) => {
     renamed = preset;
     name.value = preset?.name ?? "";

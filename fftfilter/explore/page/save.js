@@ -114,6 +114,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     } finally {
       clearInterval(timer);
       store.take("saving", null);
+      store.take("folder", Date.now());
     }
   }
 
@@ -158,7 +159,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const { ms, note } = got.words;
     const [level] = facts().levels;
     const how = level > 1 ? `at 1/${level} of its size, as it does not fit into memory; saved in full` : "full quality";
-    return ["ok", `Shown: your choice, ${how} · ${brief(ms, 2)} ms${note ? `. Note: ${note}` : ""}`, null];
+    return ["ok", `Shown: your choice, ${how} · ${brief(ms, 2)}\u00a0ms${note ? `. Note: ${note}` : ""}`, null];
   };
 
   /** @param {import("./state.js").State} state */

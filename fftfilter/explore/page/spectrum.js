@@ -20,7 +20,8 @@ const NEAR = 12;
 export function spectrumOf(store, { units, facts }) {
   const painted = new Surface();
   const tint = new Surface();
-  let last = null;
+  /** What the canvas was drawn from: it takes as long as a result, and while something is dragged it stays. @type {any[]} */
+  let drawn = [];
   const at = (event) => {
     const box = stage.root.getBoundingClientRect();
     return map().frequency(event.clientX - box.left, event.clientY - box.top);
@@ -41,7 +42,7 @@ export function spectrumOf(store, { units, facts }) {
   };
   const outlines = outlinesOf(store, { units, facts, map, at });
   const wait = para("wait");
-  const stage = stageOf("Spectrum", () => draw(store.state, store.got), outlines.root, outlines.caption, wait);
+  const stage = stageOf("Spectrum", () => ((drawn = drawn.slice(0, 3)), draw(store.state, store.got)), outlines.root, outlines.caption, wait);
   stage.root.classList.add("sq");
   const zooms = listen(stage.root, {
     view,
@@ -79,24 +80,32 @@ export function spectrumOf(store, { units, facts }) {
     } else store.look({ wave: near ? { fx: near.fx, fy: near.fy } : rounded({ fx, fy }) });
   };
 
-  /** Paint the spectrum, if what it is painted from has changed. */
-  const paint = ({ view: { after, colors: name } }, got) => {
-    const spectrum = got.spectrum?.value;
-    const gain = after ? got.gain?.surface.frame : null;
-    const key = [spectrum, gain, name];
-    if (!spectrum || (last && key.every((each, i) => each === last[i]))) return;
-    last = key;
-    spectrum.range ??= rangeOf(spectrum.pixels);
-    const pixels = gain ? filtered(spectrum, gain) : spectrum.pixels;
-    painted.put({ ...spectrum, pixels }, colorsOf(name, spectrum.range));
-  };
-
   const place = (context, surface) => {
     const shown = map();
     const size = surface.frame.width;
     const first = -(Math.floor(size / 2) + 0.5) / size;
     const { x, y } = shown.screen(first, first);
     surface.draw(context, x, y, shown.scale, shown.scale);
+  };
+
+  /** Paint the spectrum, and what covers it, if what it is painted from has changed. */
+  const paint = ({ asked, view: { after, colors: name, removedAs, spectrum: zoom } }, got) => {
+    const { value: spectrum, isOld } = got.spectrum ?? {};
+    const gain = after ? got.gain?.surface.frame : null;
+    const area = removedAs === "area" && asked.settings && !after ? got.gain?.surface.frame : null;
+    const key = [spectrum, gain, name, area, zoom, isOld];
+    if (key.every((each, i) => each === drawn[i])) return;
+    if (spectrum && key.some((each, i) => i < 3 && each !== drawn[i])) {
+      spectrum.range ??= rangeOf(spectrum.pixels);
+      painted.put({ ...spectrum, pixels: gain ? filtered(spectrum, gain) : spectrum.pixels }, colorsOf(name, spectrum.range));
+    }
+    drawn = key;
+    stage.clear();
+    if (!painted.frame) return;
+    place(stage.context, painted);
+    if (area) place(stage.context, tint.frame === area ? tint : tint.put(area, REMOVED));
+    stage.context.fillStyle = "rgba(12, 14, 16, 0.6)";
+    if (isOld) stage.context.fillRect(0, 0, stage.size.width, stage.size.height);
   };
 
   const drawReadout = (state, got) => {
@@ -122,18 +131,6 @@ export function spectrumOf(store, { units, facts }) {
   function draw(state, got) {
     const { asked, view: looks } = state;
     paint(state, got);
-    stage.clear();
-    if (painted.frame) {
-      place(stage.context, painted);
-      if (looks.removedAs === "area" && asked.settings && got.gain && !looks.after) {
-        if (tint.frame !== got.gain.surface.frame) tint.put(got.gain.surface.frame, REMOVED);
-        place(stage.context, tint);
-      }
-      if (got.spectrum?.isOld) {
-        stage.context.fillStyle = "rgba(12, 14, 16, 0.6)";
-        stage.context.fillRect(0, 0, stage.size.width, stage.size.height);
-      }
-    }
     put(wait, { text: got.spectrum?.error ?? "Computing the spectrum", hidden: Boolean(painted.frame) && !got.spectrum?.error });
     outlines.draw(state, got);
     put(outlines.root, { "data-old": isStale(state, got) });

@@ -3,7 +3,7 @@
  *
  * `asked` is what a result belongs to: file, page and settings. Each change of it raises `number`, and all that comes
  * back carries the number that it was asked for with, so that what is older is known as such. `view` is how it is looked
- * at. Undo goes back over what was asked, the levels and the view of the picture.
+ * at. Undo goes back over what was asked, with its file, and over the levels and the profile.
  * @typedef {import("./units.js").Cutoff} Cutoff
  * @typedef {Record<string, any> & {command: string}} Settings
  * @typedef {{field: string, text: string, reason: string}} Wrong
@@ -35,7 +35,7 @@ const FIRST_VIEW = {
   removedAs: "outline",
   wave: null,
   profile: null,
-  tray: "files",
+  tray: innerWidth > 900 ? "files" : "none",
   hold: false,
   tool: null,
   lit: null,
@@ -52,12 +52,12 @@ export class Store {
   #timer = 0;
   #drawing = 0;
 
-  /** @param {Asked} asked @param {Partial<View>} [view] */
-  constructor(asked, view = {}) {
+  /** @param {Asked} asked @param {Partial<View>} view @param {any} facts  on the file */
+  constructor(asked, view, facts) {
     /** @type {State} */
     this.state = { number: 1, asked, view: { ...FIRST_VIEW, ...view } };
     /** What has come back, by what it is: see questions.js and live.js. @type {Record<string, any>} */
-    this.got = {};
+    this.got = { facts };
     this.isDragged = false;
     this.#committed = this.#undoable();
   }
@@ -70,13 +70,12 @@ export class Store {
   /**
    * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
    * @param {Partial<Asked>} changes
-   * @param {{drag?: boolean, nudge?: boolean}} [how]
+   * @param {{drag?: boolean, nudge?: boolean, look?: Partial<View>}} [how]  `look`: with another view
    */
-  ask(changes, { drag = false, nudge = false } = {}) {
+  ask(changes, { drag = false, nudge = false, look = {} } = {}) {
     const asked = { ...this.state.asked, wrong: null, ...changes };
-    if (JSON.stringify(asked) !== JSON.stringify(this.state.asked)) {
-      this.state = { ...this.state, number: this.state.number + 1, asked };
-    }
+    const isOther = JSON.stringify(asked) !== JSON.stringify(this.state.asked);
+    this.state = { number: this.state.number + Number(isOther), asked, view: { ...this.state.view, ...look } };
     this.isDragged = drag;
     clearTimeout(this.#timer);
     if (nudge) this.#timer = window.setTimeout(() => this.commit(), PAUSE);
@@ -159,14 +158,16 @@ export class Store {
 
   #undoable() {
     const { asked, view } = this.state;
-    return { asked: { ...asked, wrong: null }, view: Object.fromEntries(UNDONE.map((name) => [name, view[name]])) };
+    const looks = Object.fromEntries(UNDONE.map((name) => [name, view[name]]));
+    return { asked: { ...asked, wrong: null }, view: looks, facts: this.got.facts };
   }
 
   #go(from, to) {
     if (!from.length) return;
     to.push(this.#committed);
     this.#committed = from.pop();
-    const { asked, view } = this.#committed;
+    const { asked, view, facts } = this.#committed;
+    this.got = { ...this.got, facts };
     this.state = { number: this.state.number + 1, asked, view: { ...this.state.view, ...view } };
     this.changed();
   }

@@ -8,8 +8,8 @@
 export const NYQUIST = 0.5;
 /** The farthest frequency there is, in a corner of the spectrum. */
 export const FARTHEST = Math.SQRT1_2;
-/** The sizes of pixels, in meters, from which on lengths are in millimeters. */
-const COARSE = 5e-6;
+/** The sizes of pixels, in meters, from which on lengths are in millimeters, and sizes of pixels in dpi. */
+export const COARSE = 5e-6;
 
 /** Return a cutoff in cycles per pixel, null if its unit is not known here. @param {Cutoff} cutoff @param {Units} units */
 export function frequencyOf({ value, unit }, units) {

@@ -392,4 +392,3 @@ def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
     workers._update(time.monotonic())
     with pytest.raises(CancelledError):
         future.result(0)
-    assert workers._folders == {str(tmp_path)}
