@@ -14,7 +14,7 @@ from fftfilter.errors import FftfilterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fftfilter.commands.shared.options import F
+    from fftfilter.commands.bench import F
 
 __all__ = ["benchmark_command", "format_option", "main", "pairs", "size_option"]
 

@@ -167,8 +167,7 @@ def bounds() -> list[tuple[str, ...]]:
     return rows
 
 
-@click.command()
-@device_option
+@click.command(params=[device_option])
 def command(device: str | None) -> None:
     """Print the errors of filters over pictures with holes, and the time of filling beside that of a filter."""
     rows = [

@@ -47,16 +47,16 @@ __version__ = "0.2.0"
 def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package that imports each name on first use, as they load OpenCL or NumPy.
 
-    The imports for type checkers in the package's file, ``from .module import name as name``, say which names there are
-    and where they come from, so that each stands once; ``__all__`` has them, too.
+    The imports for type checkers in the package's file, ``from .module import name as name`` or ``import name, other``
+    on a line, say which names there are and where they come from, so that each stands once; ``__all__`` has them, too.
     """
     homes: dict[str, str] = {}
 
     def of_package(name: str) -> Any:
         if not homes:
             with open(file, encoding="utf-8") as lines:  # noqa: PTH123  pathlib is not imported yet
-                found = [line.split() for line in lines if line.startswith("    from .")]
-            homes.update((words[-1], words[1]) for words in found)
+                found = [line.split(" import ") for line in lines if line.startswith("    from .")]
+            homes.update((name.split()[-1], home.split()[-1]) for home, names in found for name in names.split(","))
         if name == "__all__":
             return list(homes)
         if name not in homes:

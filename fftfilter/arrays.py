@@ -26,10 +26,13 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    True becomes 255, and False 0. Raises ParameterError for an array that is not an image, or looks like a color
-    picture without its ``channel_axis``, and for an axis that does not exist.
+    True becomes 255, and False 0; float16, whose gray levels would overflow, becomes float32. Raises ParameterError for
+    an array that is not an image, or looks like a color picture without its ``channel_axis``, and for an axis that does
+    not exist.
     """
     array = as_numpy(image)
+    if array.dtype.kind == "f" and array.dtype.itemsize == 2:
+        array = array.astype(np.float32)
     check_image(array.shape, array.dtype, channel_axis)
     planes = _stacked(array, channel_axis)
     return planes * np.uint8(255) if array.dtype.kind == "b" else planes, array.shape

@@ -391,3 +391,9 @@ def test_python_refuses_what_is_no_region(tmp_path, noise, given):
         fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", FILTER, output="keep", **given)
     assert issubclass(ParameterError, FftfilterError)
     assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize("box", [(0, 20, 5, 5), (30, 0, 3, 5)], ids=["below", "right"])
+def test_a_rectangle_that_reaches_beyond_the_picture_is_refused(noise, box):
+    with pytest.raises(ParameterError, match="reaches beyond the picture of 32 x 24 pixels"):
+        fftfilter.lowpass(noise, 4, output="keep", region=box)

@@ -160,6 +160,7 @@ def _low_rows(plane: Array) -> Floats:
     return np.asarray(cosines(rows))
 
 
+@np.errstate(over="ignore")  # beside a ridge without any power
 def _taken(power: Floats) -> Floats:
     """Return which part of the ridge is stripes, at each frequency across them."""
     ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)

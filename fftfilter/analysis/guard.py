@@ -92,7 +92,7 @@ def _amplitude(peak: Peak, phi: Place, mean: Spectrum) -> float:
 FINEST, COARSEST = 2.2, 16.0
 # The two waves of a screen differ by less than ALIKE in period, and by less than TURNED degrees from a right angle:
 # bent paper draws their peaks apart. The periods of the inks' screens differ by less than INKS.
-ALIKE, TURNED, INKS = 0.06, 3.0, 0.2
+ALIKE, TURNED, INKS = 0.1, 3.0, 0.2
 # The strongest waves, which are tried in pairs; the least amplitude of the first screen's, as a part of the largest.
 TRIED, STRONGEST = 40, 0.95
 # Multiples of the two waves whose power, as a part of the first one's, tells drawn patterns from dots: these have at

@@ -1,9 +1,13 @@
 """Finds a printer's screens, and the gains that take them out and leave the picture.
 
-    planes -> peaks -> screens: two waves of one period at a right angle -> notches -> Wiener's gains for what is left
+    planes -> peaks -> screens: two waves of one period at a right angle -> notches -> more where dots are left
+    -> Wiener's gains for the rest
 
 A print shows gray levels by dots on a lattice, one lattice for each ink. Its waves, their multiples and the differences
 between the inks' lattices (moire, rosettes) are peaks of the spectrum. Between these, the dots leave noise.
+
+Paper that is bent spreads a wave over several frequencies, each of which is that of a part of the picture. One notch is
+deep in its middle only, so that dots would be left in the other parts.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array
 from ..transfer import Transfer
@@ -20,12 +25,16 @@ from .found import Peak
 from .guard import STRONGEST, is_print, right_angles
 from .power import Spectrum, spectrum
 from .search import peaks_of, too_few
-from .wiener import Rings, curve_of_screen, powers_behind
+from .wiener import Power, Rings, curve_of_screen, powers_behind
 
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
 LOWEST = 0.2
+# Dots are left where the mean power of SPOT x SPOT frequencies, within the width of a notch, is so many times that in
+# all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
+# brightness, for waves whose period is that of the screen up to a factor.
+SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
 
 
 def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer | None, str]:
@@ -43,9 +52,13 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer 
     found = [one for one, _ in right_angles(peaks, STRONGEST)]
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
-    notches = prod((peak.own_notch(mirrored=True) for peak in _once(removed, mean)), start=Transfer(()))
+    once = _once(removed, mean)
+    notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))
     rings, transfer, kept = Rings.of(height, width), notches, wanted.keep_detail / 100
     for i, power in enumerate(powers_behind(notches, planes)):
+        if i == 0:
+            for peak in _left([each for each in once if _is_own(each, found[0])], power, rings):
+                transfer *= peak.own_notch(mirrored=True)
         curve = curve_of_screen(rings, power, 1 / found[0].period_px, is_color=i > 0)
         gains = tuple(kept + (1 - kept) * gain for gain in curve.gains)
         transfer *= Transfer((replace(curve, gains=gains, channels=(i,) if len(planes) > 1 else None),))
@@ -67,4 +80,33 @@ def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
         if i == same[0]:
             width = max(peaks[j].width for j in same)
             left.append(replace(peak, width=width if len(same) == 1 else WIDER * width))
+    return left
+
+
+def _is_own(peak: Peak, screen: Peak) -> bool:
+    return 0 in peak.channels and 1 / OWN <= peak.period_px / screen.period_px <= OWN
+
+
+def _left(waves: list[Peak], power: Power, rings: Rings) -> list[Peak]:
+    """Return what is left of waves behind their notches, as more peaks, and take it out of the power.
+
+    The power is that of the mirrored brightness, ``(height, width)``.
+    """
+    height, width = power.shape
+    expected = np.append(np.inf, np.maximum(rings.mean(power), np.finfo(np.float32).tiny))  # not at DC
+    left: list[Peak] = []
+    for wave in waves:
+        fx, fy, reach = abs(wave.fx), abs(wave.fy), 2 * wave.width
+        rows = np.arange(max(0, int((fy - reach) * 2 * height)), min(height, int((fy + reach) * 2 * height) + 1))
+        columns = np.arange(max(0, int((fx - reach) * 2 * width)), min(width, int((fx + reach) * 2 * width) + 1))
+        near, y, x = np.ix_(rows, columns), rows[:, None] / (2 * height), columns / (2 * width)
+        usual = np.where(np.hypot(y - fy, x - fx) <= wave.width, expected[rings.of_bins[near]], np.inf)
+        for _ in range(MOST):
+            spots = sliding_window_view(np.pad(power[near], SPOT // 2, "edge"), (SPOT, SPOT)).mean(axis=(2, 3))
+            row, column = np.unravel_index(np.argmax(spots / usual), spots.shape)
+            if spots[row, column] < TIMES * usual[row, column]:
+                break
+            at, part = (float(x[column]), float(y[row, 0])), PART * wave.width
+            left.append(replace(wave, fx=at[0], fy=at[1], width=part, channels=(0,)))
+            power[near] *= (1 - np.exp2(-((x - at[0]) ** 2 + (y - at[1]) ** 2) / part**2)) ** 2
     return left

@@ -84,9 +84,12 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     for channel, power in enumerate(mean.power):
         sharp = _of_channel(power, mean.width, strength, channel)
         broad = broad_peaks(power, mean.width, strength, channel)
-        found += sharp + [each for each in broad if not any(_surrounds(each, one, mean) for one in sharp)]
+        found += sharp + [each for each in broad if not _surrounds(each, sharp, mean)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
-    return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
+    places = _places(alone)
+    return grouped(
+        [replace(each, channels=_with(each, alone, places, mean), searched=len(mean.power)) for each in alone], mean
+    )
 
 
 def nothing_of(strength: float) -> str:
@@ -127,19 +130,24 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
     return found
 
 
-def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
+def _places(peaks: list[Peak]) -> Array:
+    return np.array([(peak.fx, peak.fy) for peak in peaks]).reshape(-1, 2)
+
+
+def _with(peak: Peak, others: list[Peak], places: Array, mean: Spectrum) -> tuple[int, ...]:
     """Return the channels that have a peak, also those in which it is too weak to be found alone."""
     if len(peak.channels) == len(mean.power):
         return peak.channels
     # In these channels, another peak's spot may cover the place.
-    beside = {i for other in others if bins_apart(peak.place, other, mean) < APART for i in other.channels}
+    beside = {i for j in np.flatnonzero(bins_apart(places, peak, mean) < APART) for i in others[j].channels}
     elsewhere = {*range(len(mean.power))} - beside
     weak = {i for i in elsewhere if mean.near(peak.place, i)[1] >= 10 ** (WEAKEST / 10)}
     return tuple(sorted(weak.union(peak.channels)))
 
 
-def _surrounds(broad: Peak, sharp: Peak, mean: Spectrum) -> bool:
-    return bool(bins_apart(sharp.place, broad, mean) < min(mean.height, mean.width) * (sharp.width + broad.width))
+def _surrounds(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
+    reach = np.array([peak.width + broad.width for peak in sharp])
+    return bool((bins_apart(_places(sharp), broad, mean) < min(mean.height, mean.width) * reach).any())
 
 
 def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:

@@ -97,8 +97,8 @@ def curve(rings: Rings, power: Array, noise: float | None, white: float) -> Curv
         counts = rings.counts[1:]
         level = float(mean[counts >= min(FEWEST, counts.max(initial=1))].min(initial=np.inf)) if mean.size else 0.0
     else:
-        level = noise**2 / unit
-    return replace(_curve(rings, mean - level, mean), noise=float(np.sqrt(level * unit)))
+        level = noise**2 / unit if unit else np.inf  # of a picture whose square is none of a float
+    return replace(_curve(rings, mean - level, mean), noise=float(np.sqrt(level * unit)) if noise is None else noise)
 
 
 def curve_of_screen(rings: Rings, power: Array, screen: float, *, is_color: bool) -> Curve:

@@ -20,21 +20,10 @@ from ..errors import FftfilterError, ParameterError, check_option
 from ..files.messages import shown
 from ..files.sources import checked_digest
 from ..output.modes import FOLDER, STACK
-from .filters import (
-    CommandOptions,
-    FilterCommand,
-    context_of,
-    dispatch,
-    filter_command,
-    of_recipe,
-    options_of,
-    other_options,
-    recipe_of,
-    verify_option,
-)
+from . import filters
 from .kinds import KINDS
 from .shared.automatic import take_options
-from .shared.options import GroupedOption, combined, option, typed
+from .shared.options import GroupedOption, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -48,21 +37,22 @@ MASKS, NO_MASK = ("missing", "region", "protect"), r"alpha|none|[-+.,\d\s]*"
 # Options that a filter of arrays cannot follow.
 FOR_FILES = ("missing", "nodata")
 
-
-@click.command(cls=FilterCommand)
-@click.argument("file", metavar="RECIPE")
-@click.argument("names", metavar="IN... OUT", nargs=-1)
-@combined(
-    option(
+OPTIONS = [
+    GroupedOption(
         "--show",
         group="Filter",
         is_flag=True,
         short="Print the recipe as a command line and in Python; filter nothing.",
         help="Print the recipe as a command line and in Python; filter nothing. IN and OUT are left out.",
     ),
-    other_options,
-    verify_option,
-)
+    *filters.other_options,
+    filters.verify_option,
+]
+
+
+@click.command(cls=filters.FilterCommand, params=OPTIONS)
+@click.argument("file", metavar="RECIPE")
+@click.argument("names", metavar="IN... OUT", nargs=-1)
 @click.pass_context
 def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, **given: Any) -> int:
     """Filter as a recipe says, a file that --save-recipe wrote.
@@ -86,7 +76,7 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
-    return dispatch(of_recipe(recipe, given, file), names[:-1], names[-1])
+    return filters.dispatch(filters.of_recipe(recipe, given, file), names[:-1], names[-1])
 
 
 def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:
@@ -146,7 +136,7 @@ def _made(transfer: Transfer, method: MethodName, values: Mapping[str, Any]) -> 
         raise ParameterError("auto folder is for command lines: a recipe has the notches that were found")
     if method == "descreen" and [part.kind for part in transfer.parts] != ["descreen"]:
         raise ParameterError("a recipe of the method descreen has one part, which is of that kind")
-    return recipe_of(transfer, method, auto, given)
+    return filters.recipe_of(transfer, method, auto, given)
 
 
 def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[str, Any]:
@@ -154,8 +144,8 @@ def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[s
     from ..transfer import saved
 
     kind = replace(KINDS["notch"], output="magnitude") if method == "plain" else KINDS[method]  # which has --auto
-    others = {*CommandOptions.__dataclass_fields__, *KINDS, *kind.parameters, "pixel_size"} - {"shape"}
-    params = [each for each in filter_command(kind).params if isinstance(each, GroupedOption)]
+    others = {*filters.CommandOptions.__dataclass_fields__, *KINDS, *kind.parameters, "pixel_size"} - {"shape"}
+    params = [each for each in filters.filter_command(kind).params if isinstance(each, GroupedOption)]
     known = {each.opts[-1].removeprefix("--"): each for each in params if each.name not in others}
     saved.refuse_unknown(given, sorted([*known, "engine-options"]), "a recipe")
     said = dict(given)
@@ -195,8 +185,8 @@ def words_of(context: click.Context, recipe: Recipe) -> list[str] | None:
     for kind in KINDS.values():
         with suppress(click.ClickException, FftfilterError):  # a mask in no file, an option that does not fit
             if words := _command(kind, recipe):
-                given = context_of(context, words, "IN", "OUT").params
-                if options_of(kind.name, ["IN"], given).recipe == recipe:
+                given = filters.context_of(context, words, "IN", "OUT").params
+                if filters.options_of(kind.name, ["IN"], given).recipe == recipe:
                     return words
     return None
 

@@ -8,17 +8,18 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from .. import startup
 from ..system import lacking
-from .shared.options import combined, device_option, precision_option, verbose_option
+from .shared.options import GroupedOption, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
     from ..bench.measure import Setting
-    from .shared.options import F
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
 BYTES_PER_NUMBER = 64
@@ -41,10 +42,10 @@ def bench() -> None:
 
 # The options of all benchmarks, and how they are run
 
-_options = combined(
+_options = [
     device_option,
     precision_option,
-    click.option(
+    GroupedOption(
         "--runs",
         type=click.IntRange(1, 10_000),
         default=9,
@@ -52,17 +53,17 @@ _options = combined(
         metavar="N",
         help="Number of measurements of each thing, after one run to warm up.",
     ),
-    click.option("--json", "form", flag_value="json", help="Print the table as JSON."),
-    click.option("--csv", "form", flag_value="csv", help="Print the table as CSV."),
-    click.option("--markdown", "form", flag_value="markdown", help="Print the table as Markdown."),
-    click.option(
+    GroupedOption("--json", "form", flag_value="json", help="Print the table as JSON."),
+    GroupedOption("--csv", "form", flag_value="csv", help="Print the table as CSV."),
+    GroupedOption("--markdown", "form", flag_value="markdown", help="Print the table as Markdown."),
+    GroupedOption(
         "--plot",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="Also draw the table to a picture (needs matplotlib).",
     ),
     verbose_option,
-)
+]
 
 
 def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
@@ -101,7 +102,7 @@ def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
                 if plot is not None:
                     tables.draw(table, plot)
 
-    return click.command(context_settings={"help_option_names": ["-h", "--help"]})(_options(measured))
+    return click.command(params=[*_options], context_settings={"help_option_names": ["-h", "--help"]})(measured)
 
 
 def _show_progress(text: str) -> None:

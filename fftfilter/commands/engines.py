@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import check_option
-from .shared.options import verbose_option
+from .shared.options import GroupedOption, verbose_option
 
 if TYPE_CHECKING:
     from ..staged.algorithms import Entry
@@ -27,10 +27,10 @@ FUSED: dict[str, Any] = {
 }
 
 
-@click.command()
+@click.command(
+    params=[GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON."), verbose_option]
+)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
-@verbose_option
 def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
     """List the FFT algorithms: idea, radix, trips, limits and source.
 

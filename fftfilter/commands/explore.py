@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, combined, device_option, option, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, typed, verbose_option
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -30,32 +30,30 @@ NOWHERE = "OUT"
 # Most parts of a recipe for a page.
 MOST_PARTS = 500
 
-
-@click.command(cls=GroupedCommand)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="[OUT]", required=False)
-@combined(
-    option(
+page_option = partial(GroupedOption, group="Page")
+OPTIONS = [
+    page_option(
         "--with",
         "filter_",
-        group="Page",
         metavar='"FILTER OPTIONS"',
         short="The filter to start with.",
         help="The filter to start with, as on a command line.  [default: none]",
     ),
-    option(
-        "--no-browser", group="Page", is_flag=True, short=True, help="Print the address instead of opening a browser."
-    ),
-    option(
+    page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser."),
+    page_option(
         "--port",
-        group="Page",
         type=click.IntRange(0, 65535),
         metavar="N",
         help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,
     verbose_option,
-)
+]
+
+
+@click.command(cls=GroupedCommand, params=OPTIONS)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="[OUT]", required=False)
 @click.pass_context
 def explore(
     context: click.Context,

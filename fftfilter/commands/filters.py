@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,27 +22,9 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from .kinds import KINDS
 from .shared import automatic
+from .shared import options as shared
 from .shared.folder import folder_options, handle_folder, inputs_of, is_folder
 from .shared.one_file import handle_file
-from .shared.options import (
-    STUDY,
-    GroupedCommand,
-    check_option,
-    choice_of_device,
-    combined,
-    engine_option,
-    file_options,
-    filter_option,
-    missing_options,
-    option,
-    output_option,
-    pages_of,
-    pages_option,
-    precision_option,
-    reading_options,
-    refuse,
-    result_option,
-)
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
@@ -65,14 +47,14 @@ VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-pixel_size_option = filter_option(
+pixel_size_option = shared.filter_option(
     "--pixel-size",
     metavar="LENGTH",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
 
 
-depth_option = filter_option(
+depth_option = shared.filter_option(
     "--depth",
     group="Further filters",
     type=float,
@@ -80,14 +62,14 @@ depth_option = filter_option(
     help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
     "filter with its notches, stripes and masks.  [default: remove]",
 )
-channels_option = filter_option(
+channels_option = shared.filter_option(
     "--channels",
     group=PART,
     type=click.Choice(CHANNELS),
     help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
     "for --output keep and real.  [default: all]",
 )
-scale_option = result_option(
+scale_option = shared.result_option(
     "--scale",
     default="each",
     metavar="RANGE",
@@ -96,30 +78,30 @@ scale_option = result_option(
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two gray "
     "levels of IN, such as 0:40.",
 )
-verify_option = check_option(
+verify_option = shared.check_option(
     VERIFY,
     type=click.IntRange(min=1),
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
-preview_option = check_option(
+preview_option = shared.check_option(
     "--preview",
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
     ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
-recipe_options = combined(
-    output_option(
+recipe_options = [
+    shared.output_option(
         "--save-recipe",
         metavar="FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
-    output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
-)
-region_option = partial(option, group=PART)
-region_options = combined(
+    shared.output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
+]
+region_option = partial(shared.GroupedOption, group=PART)
+region_options = [
     region_option(
         "--region",
         metavar="MASK|X,Y,W,H",
@@ -133,36 +115,38 @@ region_options = combined(
         metavar="PX",
         help="How wide the soft border is, inside of what is filtered.  [default: 8]",
     ),
-)
-other_options = combined(
-    region_options,
-    engine_option,
-    choice_of_device("; for a folder also all, or several, such as 0,2"),
-    precision_option,
-    option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
-    check_option(
+]
+other_options = [
+    *region_options,
+    shared.engine_option,
+    shared.choice_of_device("; for a folder also all, or several, such as 0,2"),
+    shared.precision_option,
+    shared.of_device("--profile", is_flag=True, help="Print the time of every step on the device."),
+    shared.check_option(
         "--save-stages",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
-    pages_option,
-    reading_options,
-    missing_options,
+    shared.pages_option,
+    *shared.reading_options,
+    *shared.missing_options,
     preview_option,
-    file_options,
-    output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
-    output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
-    recipe_options,
-    folder_options,
-    option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
-    option(
+    *shared.file_options,
+    shared.output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    shared.output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
+    *recipe_options,
+    *folder_options,
+    shared.GroupedOption(
+        "--work-group-size", group=shared.STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"
+    ),
+    shared.GroupedOption(
         "--transpose",
-        group=STUDY,
+        group=shared.STUDY,
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
     ),
-)
+]
 
 HELP = """{what}
 
@@ -174,7 +158,7 @@ Example: {examples}
 """
 
 
-class FilterCommand(GroupedCommand):
+class FilterCommand(shared.GroupedCommand):
     """A command whose --verify needs no number and whose --auto needs no word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -189,17 +173,17 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
+def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     """Return the options that say what filtered values become, with their defaults."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    what = result_option(
+    what = shared.result_option(
         "--output",
         type=click.Choice(list(MODES)),
         default=default,
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
-    edges_option = result_option(
+    edges_option = shared.result_option(
         "--edges",
         type=click.Choice(EDGES),
         default=edges,
@@ -207,7 +191,7 @@ def output_options(default: Output, edges: Edges) -> Callable[[Any], Any]:
         help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border "
         "from showing on the opposite one.",
     )
-    return combined(what, edges_option, channels_option, scale_option)
+    return [what, edges_option, channels_option, scale_option]
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -217,20 +201,21 @@ def filter_command(kind: Kind) -> click.Command:
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         return dispatch(options_of(kind.name, sources, given), sources, target)
 
-    decorated = combined(
-        click.argument("sources", metavar="IN...", nargs=-1),
-        click.argument("target", metavar="OUT"),
-        kind.options,
-        *([automatic.auto_options] if kind.method == "plain" else []),
+    params = [
+        click.Argument(["sources"], metavar="IN...", nargs=-1),
+        click.Argument(["target"], metavar="OUT"),
+        *kind.options,
+        *(automatic.auto_options if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
         *factors,
-        kind.outputs or output_options(kind.output, kind.edges),
-        other_options,
+        *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
+        *other_options,
         verify_option,
-    )(command)
+    ]
     examples = "\n         ".join(f"fftfilter {kind.name} {each}" for each in kind.examples)
-    return click.command(kind.name, cls=FilterCommand, help=HELP.format(what=kind.what, examples=examples))(decorated)
+    text = HELP.format(what=kind.what, examples=examples)
+    return FilterCommand(kind.name, params=params, callback=command, help=text)
 
 
 COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
@@ -264,7 +249,7 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
+        shared.refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:
@@ -276,7 +261,7 @@ class CommandOptions:
 
     def check_for_folder(self, target: str) -> None:
         """Refuse what means nothing for a folder; raises UsageError."""
-        refuse(vars(self), OF_ONE_PICTURE, "is for one picture, and this is a folder.")
+        shared.refuse(vars(self), OF_ONE_PICTURE, "is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -324,7 +309,7 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
         given.get("output", "keep"),
         parse_scale(scale),
         scale if scale in (FOLDER, STACK) else EACH,
-        pages_of(given),
+        shared.pages_of(given),
         auto,
         Coding(given["png_level"], given["quality"], given["compression"]),
         given["format_"],

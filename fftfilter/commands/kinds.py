@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.options import combined, filter_option
+from .shared.options import filter_option
 
 if TYPE_CHECKING:
     from ..output.modes import Output
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..transfer.shapes import ShapeName
     from ..work.recipe import MethodName
 
-    Decorator = Callable[[Any], Any]
+    Options = Sequence[click.Parameter]
 
 
 @dataclass(eq=False, repr=False)  # to generate more methods takes time
@@ -31,11 +31,11 @@ class Kind:
     what: str
     examples: tuple[str, ...]
     """Options, IN and OUT."""
-    options: Decorator
+    options: Options
     made_by: Callable[..., Transfer] | None = None
     """Makes the transfer function, by default the function of the kind's name in ``fftfilter.transfer``. Its parameters
     have the names of the command's own options."""
-    factor: Decorator | None = None
+    factor: click.Option | None = None
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
     value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
@@ -45,7 +45,7 @@ class Kind:
     edges: Edges = "wrap"
     """The default of --edges."""
     method: MethodName = "plain"
-    outputs: Decorator | None = None
+    outputs: Options | None = None
     """Options in place of --output, --edges and --scale."""
     takes_others: bool = True
     """Whether other kinds can be multiplied in."""
@@ -73,7 +73,7 @@ class Kind:
         return [self.of(value, **own) for value in own.pop(self.parameters[0])]
 
 
-def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
+def factor(name: str, metavar: str, text: str, **attributes: Any) -> click.Option:
     """Return the option of the other filters that multiplies a kind in."""
     return filter_option(name, group="Further filters", metavar=metavar, multiple=True, help=text, **attributes)
 
@@ -88,7 +88,7 @@ one_cutoff = filter_option(
     short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
-two_cutoffs = combined(
+two_cutoffs = [
     filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer. The order does not matter."),
     filter_option("--outer", metavar="R", help=RADIUS),
     filter_option(
@@ -103,8 +103,8 @@ two_cutoffs = combined(
         short="The smallest structures, such as 3px.",
         help="Instead of --outer: the size of the smallest structures.",
     ),
-)
-shape_options = combined(
+]
+shape_options = [
     filter_option(
         "--shape",
         group="Shape",
@@ -122,7 +122,7 @@ shape_options = combined(
         metavar="W",
         help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
     ),
-)
+]
 
 
 def band(name: str) -> Callable[..., Transfer]:
@@ -151,7 +151,7 @@ def band(name: str) -> Callable[..., Transfer]:
 
 
 PEAK = "FX,FY[,WIDTH]"
-peak_options = combined(
+peak_options = [
     filter_option(
         "--at",
         metavar=PEAK,
@@ -174,7 +174,7 @@ peak_options = combined(
         default="gaussian",
         help="How the gain rises with the distance from the wave's frequency.",
     ),
-)
+]
 
 
 def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> Transfer:
@@ -193,7 +193,7 @@ def at_of(given: dict[str, Any]) -> str:
     return f"{fx!r},{fy!r},{given.pop('width')}"
 
 
-stripe_options = combined(
+stripe_options = [
     filter_option(
         "--angle",
         metavar="DEG",
@@ -215,8 +215,8 @@ stripe_options = combined(
         help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with "
         "--width]",
     ),
-)
-wiener_options = filter_option(
+]
+wiener_option = filter_option(
     "--noise",
     metavar="NOISE",
     multiple=True,
@@ -225,7 +225,7 @@ wiener_options = filter_option(
     help="The standard deviation of the noise in gray levels, white being 255; auto measures it where the spectrum is "
     "lowest.",
 )
-descreen_options = combined(
+descreen_options = [
     filter_option(
         "--strength",
         type=float,
@@ -241,10 +241,10 @@ descreen_options = combined(
         help="The part that stays of the detail that is smoothed behind the screen: 0 gives the cleanest picture, 100 "
         "removes the screen's waves alone.",
     ),
-)
+]
 
 
-mask_options = filter_option(
+mask_option = filter_option(
     "--mask",
     "mask",
     metavar="FILE",
@@ -261,7 +261,7 @@ def mask_of(mask: str) -> Transfer:
     return transfer.mask_file(mask)
 
 
-imagej_options = combined(
+imagej_options = [
     filter_option(
         "--large",
         metavar="P",
@@ -284,8 +284,8 @@ imagej_options = combined(
         help="Suppress stripes in this direction.",
     ),
     filter_option("--tolerance", type=float, metavar="PERCENT", default=5, help="The tolerance of that direction."),
-)
-autoscale_options = combined(
+]
+autoscale_options = [
     filter_option(
         "--autoscale/--no-autoscale",
         default=True,
@@ -293,7 +293,7 @@ autoscale_options = combined(
         help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; others keep their levels.",
     ),
     filter_option("--saturate/--no-saturate", default=True, help="Clip 1 percent of the pixels when stretching."),
-)
+]
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -302,13 +302,13 @@ KINDS: dict[str, Kind] = {
             "lowpass",
             "Keep what is coarser than the cutoff: blur.",
             ("--radius 40 in.png out.png", "--shape gaussian --radius 10% in.png out.png"),
-            combined(one_cutoff, shape_options),
+            [one_cutoff, *shape_options],
         ),
         Kind(
             "highpass",
             "Keep what is finer than the cutoff: edges, texture.",
             ("in.pgm out.pgm", "--radius 8px photo.png edges.png", "--recursive photos/ edges/"),
-            combined(one_cutoff, shape_options),
+            [one_cutoff, *shape_options],
         ),
         Kind(
             "bandpass",
@@ -318,14 +318,14 @@ KINDS: dict[str, Kind] = {
                 "--large 40 --small 3 in.png out.png",
                 "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
             ),
-            combined(two_cutoffs, shape_options),
+            [*two_cutoffs, *shape_options],
             band("bandpass"),
         ),
         Kind(
             "bandstop",
             "Remove what lies between two cutoffs.",
             ("--inner 20 --outer 40 in.png out.png",),
-            combined(two_cutoffs, shape_options),
+            [*two_cutoffs, *shape_options],
             band("bandstop"),
         ),
         Kind(
@@ -358,7 +358,7 @@ KINDS: dict[str, Kind] = {
             "wiener",
             "Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays.",
             ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
-            wiener_options,
+            [wiener_option],
             factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
             value_of=lambda given: str(given.pop("noise") or "auto"),
             output="keep",
@@ -372,14 +372,14 @@ KINDS: dict[str, Kind] = {
             descreen_options,
             output="keep",
             method="descreen",
-            outputs=combined(),
+            outputs=[],
             takes_others=False,
         ),
         Kind(
             "mask",
             "Multiply the spectrum by gains from a file.",
             ("--mask gains.png in.png out.png",),
-            mask_options,
+            [mask_option],
             mask_of,
             factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
             output="keep",

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..text import INCH, Angle, length_text, text_table
-from .shared.options import (
-    GroupedCommand,
-    combined,
-    input_limit_option,
-    option,
-    pages_option,
-    reading_options,
-    verbose_option,
-)
+from .shared import options as shared
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -24,34 +17,34 @@ if TYPE_CHECKING:
 # Meters; smaller pixels are those of microscopes.
 PIXEL_OF_PRINTS = 5e-6
 
-
-@click.command(cls=GroupedCommand)
-@click.argument("sources", metavar="IN...", nargs=-1, required=True)
-@combined(
-    option(
+search_option = partial(shared.GroupedOption, group="Search")
+OPTIONS = [
+    search_option(
         "--strength",
-        group="Search",
         type=float,
         metavar="DB",
         short="The least strength of a wave; 18 if left out.",
         help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
-    option(
+    search_option(
         "--pixel-size",
-        group="Search",
         metavar="LENGTH",
         short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
-    option("-r", "--recursive", group="Folders", is_flag=True, short=True, help="Search folders in IN, too."),
-    option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name matches."),
-    option("-q", "--quiet", group="Options", is_flag=True, help="Print no progress and no notes, only errors."),
-    option("--json", "as_json", group="Options", is_flag=True, short=True, help="Print all properties as JSON."),
-    pages_option,
-    reading_options,
-    input_limit_option,
-    verbose_option,
-)
+    shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too."),
+    shared.folder_option("--pattern", multiple=True, metavar="GLOB", help="Only files whose name matches."),
+    shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors."),
+    shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON."),
+    shared.pages_option,
+    *shared.reading_options,
+    shared.input_limit_option,
+    shared.verbose_option,
+]
+
+
+@click.command(cls=shared.GroupedCommand, params=OPTIONS)
+@click.argument("sources", metavar="IN...", nargs=-1, required=True)
 def peaks(
     *, sources: tuple[str, ...], strength: float | None, pixel_size: str | None, as_json: bool, **given: Any
 ) -> int:

@@ -12,44 +12,35 @@ from .. import images
 from ..files import sources
 from ..files.atomic import remove_leftovers_beside
 from ..files.messages import shown
-from .shared.options import (
-    GroupedCommand,
-    device_option,
-    engine_option,
-    file_options,
-    option,
-    pages_of,
-    precision_option,
-    reading_options,
-)
+from .shared import options as shared
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
 
+OPTIONS = [
+    shared.engine_option,
+    shared.GroupedOption(
+        "--with",
+        "filter_",
+        group="Filter",
+        metavar='"FILTER OPTIONS"',
+        short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
+        help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
+        "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
+    ),
+    shared.input_option(
+        "--pages", metavar="N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."
+    ),
+    *shared.reading_options,
+    shared.device_option,
+    shared.precision_option,
+    *shared.file_options,
+]
 
-@click.command(cls=GroupedCommand)
+
+@click.command(cls=shared.GroupedCommand, params=OPTIONS)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@engine_option
-@option(
-    "--with",
-    "filter_",
-    group="Filter",
-    metavar='"FILTER OPTIONS"',
-    short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
-    help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and curves of "
-    "gain and power by frequency. OUT is a .png, .jpg or .webp.",
-)
-@option(
-    "--pages",
-    group="Input",
-    metavar="N",
-    help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1.",
-)
-@reading_options
-@device_option
-@precision_option
-@file_options
 @click.pass_context
 def spectrum(
     context: click.Context,
@@ -104,7 +95,7 @@ def spectrum(
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, pages_of(given), working=working)
+    found = images.opened(images.raw(source, input_limit), source, shared.pages_of(given), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     images.check_fits(picture, target)

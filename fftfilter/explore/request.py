@@ -115,10 +115,10 @@ def levels_of(given: object) -> tuple[float, float, float] | None:
     """Return black, white and gamma as a page gives them; raises ParameterError."""
     if given is None:
         return None
-    numbers = [float(each) for each in given if isinstance(each, int | float)] if isinstance(given, list) else []
+    numbers = [each for each in given if isinstance(each, int | float)] if isinstance(given, list) else []
     if len(numbers) != 3 or not (-1e30 < numbers[0] < numbers[1] < 1e30 and 0.01 <= numbers[2] <= 100):
         raise ParameterError("levels are black, white and gamma, such as [0, 255, 1]: give black below white")
-    return numbers[0], numbers[1], numbers[2]
+    return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
 
 def read(text: str | bytes) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from ..analysis.power import Spectrum
 from ..analysis.screens import screens_of
 from ..analysis.search import AutoNotches, notches
 from ..descreen_filter import opponent
-from ..errors import FftfilterError, ParameterError, TooLargeError
+from ..errors import FftfilterError, ParameterError, TooLargeError, WriteError
+from ..files.messages import quoted_if_odd, reason
 from ..files.sources import is_drawn_mask
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
@@ -46,6 +47,8 @@ UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "c
 UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
+# Most characters of a name in a message.
+_SHOWN = 60
 _STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
@@ -296,7 +299,10 @@ class Folder:
             raise ParameterError("this is not a picture by its name")
         free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
         path = Path(self._place.name, free)
-        path.write_bytes(data)
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise WriteError(f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept: {reason(error)}") from error
         self._dropped[free] = str(path)
         try:
             self.session(free)

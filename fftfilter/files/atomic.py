@@ -65,6 +65,7 @@ def store(
         stream.flush()
         return
     if urls.is_url(target):
+        refuse_inputs(target, spare)
         urls.store(os.fsdecode(target), parts)
         return
     path = os.fspath(target)

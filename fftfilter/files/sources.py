@@ -169,7 +169,7 @@ def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
         if (name := os.fsdecode(path)) == STANDARD_STREAM:
             status = os.fstat(open_stream(sys.stdout if is_output else sys.stdin).fileno())
         else:
-            status = os.stat(name.removeprefix("local://"))  # noqa: PTH116  pathlib costs as much as a small file
+            status = os.stat(urls.of_this_machine(name))  # noqa: PTH116  pathlib costs as much as a small file
     except (OSError, ValueError):
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -81,6 +81,12 @@ def without_file_scheme(text: str) -> str:
     return url2pathname(urlsplit(text).path)
 
 
+def of_this_machine(url: str) -> str:
+    """Return the path of a URL whose driver reads this machine's files, any other name as it is."""
+    scheme, _, path = url.partition("://")
+    return path if scheme in ("file", "local") else url
+
+
 def place(text: str) -> Path | Url:
     """Return a name as a path or a URL."""
     return Url(text) if is_url(text) else Path(text)

@@ -266,6 +266,7 @@ def _number_key(number: re.Match[str]) -> str:
 
 def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
     """Return a value that is the same for all names of a file or folder, None for a missing one."""
+    path = _on_disk(path)
     if isinstance(path, Url):
         return path.text.rstrip("/")
     try:
@@ -277,13 +278,20 @@ def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
 
 def real(path: Path | Url) -> str:
     """Return the path of a folder without links, a URL as it is."""
+    path = _on_disk(path)
     return path.text.rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
 def is_inside(path: Path | Url, folder: Path | Url) -> bool:
     """Whether a path is a folder or lies below it, whatever names they are given by."""
+    path, folder = _on_disk(path), _on_disk(folder)
     if isinstance(path, Url) or isinstance(folder, Url):
         return f"{path}/".startswith(real(folder) + "/") if type(path) is type(folder) else False
     found, own = Path(real(path)), identity(folder)
     above = (found, *found.parents)
     return Path(real(folder)) in above or (own is not None and own in map(identity, above))
+
+
+def _on_disk(path: str | os.PathLike[str] | Url) -> Path | Url:
+    """Return a path, also of a URL that leads to this machine's files."""
+    return urls.place(urls.of_this_machine(str(path)))

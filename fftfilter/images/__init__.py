@@ -22,35 +22,13 @@ from .. import imported_on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .animation import sink as sink
-    from .formats import COMPRESSIONS as COMPRESSIONS
-    from .formats import Coding as Coding
-    from .formats import check_fits as check_fits
-    from .formats import extensions as extensions
-    from .formats import is_lossy as is_lossy
-    from .formats import is_zarr as is_zarr
-    from .formats import refuse_coding as refuse_coding
-    from .formats import suffix_of as suffix_of
-    from .pages import Asked as Asked
-    from .pages import Pages as Pages
-    from .picture import Depth as Depth
-    from .picture import Picture as Picture
-    from .picture import Size as Size
-    from .pixel_size import PixelSize as PixelSize
-    from .pixel_size import pixel_size_of as pixel_size_of
-    from .reading import decode as decode
-    from .reading import measure as measure
-    from .reading import opened as opened
-    from .reading import pages_of as pages_of
-    from .reading import raw as raw
-    from .reading import read as read
-    from .reading import read_mask as read_mask
-    from .writing import check_output as check_output
-    from .writing import check_page as check_page
-    from .writing import depth_as as depth_as
-    from .writing import encoded as encoded
-    from .writing import suffix_of_pages as suffix_of_pages
-    from .writing import write as write
+    from .animation import sink
+    from .formats import COMPRESSIONS, Coding, check_fits, extensions, is_lossy, is_zarr, refuse_coding, suffix_of
+    from .pages import Asked, Pages
+    from .picture import Depth, Picture, Size
+    from .pixel_size import PixelSize, pixel_size_of
+    from .reading import decode, measure, opened, pages_of, raw, read, read_mask
+    from .writing import check_output, check_page, depth_as, encoded, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.
     __getattr__ = imported_on_first_use(__name__, __file__)

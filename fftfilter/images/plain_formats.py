@@ -48,7 +48,6 @@ _TOKEN = re.compile(rb"(?:\s|#[^\r\n]*+)*+([^\s#]*)")
 _END_OF_RAW_HEADER = re.compile(rb"(?:#[^\r\n]*+)?\s")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _NO_DIGIT = re.compile(rb"[^\s\d]\S{0,19}")
-_NEXT_IMAGE = re.compile(rb"\s*P[1-7]\s")
 _PFM_HEADER = re.compile(rb"P([Ff])\s+(\d{1,18})\s+(\d{1,18})\s+([-+.\deE]{1,40})\s")
 
 
@@ -149,12 +148,11 @@ def _raw_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | n
             f"{name}: {-extra} bytes are missing of the {header.nbytes} that its header promises "
             f"({header.size.width} x {header.size.height}, maxval {header.maxval}); get a whole copy of it"
         )
-    if extra:
-        end = header.start + header.nbytes
-        _refuse_second_image(data[end : end + 100], name)
-        # To ignore them would hide a wrong width, which shears the picture.
-        if data[end:].strip():
-            raise ReadError(f"{name}: {extra} bytes follow the last pixel; cut them or correct the size in its header")
+    # To ignore further bytes would hide a wrong width, which shears the picture.
+    if data[header.start + header.nbytes :].strip():
+        raise ReadError(
+            f"{name}: {extra} bytes follow the last pixel; give one image a file, or correct the size in its header"
+        )
     return np.frombuffer(data, f">u{header.size.bytes_per_sample}", header.size.samples, header.start)
 
 
@@ -164,8 +162,7 @@ def _decimal_samples(data: bytes, header: Header, name: str) -> NDArray[np.int64
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
     if text.translate(None, _DIGITS + _WHITESPACE) and (odd := _NO_DIGIT.search(text)):
-        _refuse_second_image(text[odd.start() :] + b"\n", name)
-        raise ReadError(f"{name}: {_quoted(odd[0])} among its samples; they must be whole numbers")
+        raise ReadError(f"{name}: {_quoted(odd[0])} among its samples; they must be whole numbers, of one image")
     samples = np.fromstring(text, np.int64, sep=" ") if text.strip() else np.zeros(0, np.int64)
     if samples.size != (wanted := header.size.samples):
         amount = f"{abs(wanted - samples.size)} samples too {'few' if samples.size < wanted else 'many'}"
@@ -174,11 +171,6 @@ def _decimal_samples(data: bytes, header: Header, name: str) -> NDArray[np.int64
             "correct it or get a whole copy of it"
         )
     return samples
-
-
-def _refuse_second_image(rest: bytes, name: str) -> None:
-    if _NEXT_IMAGE.match(rest):
-        raise ReadError(f"{name}: several images in one file; split it, for example with pamsplit")
 
 
 def _quoted(token: bytes) -> str:

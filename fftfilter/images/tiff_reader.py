@@ -150,7 +150,10 @@ class TiffPages(Pages):
                 f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real "
                 "and imaginary part apart"
             )
-        refuse_oversize(name, size_of(page), working)
+        size = size_of(page)
+        refuse_oversize(name, size, working)
+        if page.is_tiled:  # a tile may be larger than the picture
+            refuse_oversize(name, size._replace(width=page.tilewidth, height=page.tilelength))
         _check_segments(page, self.data, name)
         extra, table = _extra(page), None
         needs_imagecodecs = page.compression not in COMPRESSION_INFO

@@ -249,7 +249,8 @@ def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: G
     as_given = given if is_same else given * (levels / white)
     if dtype.kind == "u" and as_given.dtype != dtype:
         most = np.iinfo(dtype).max
-        as_given = np.nan_to_num(np.rint(as_given), nan=0, posinf=most, neginf=0).clip(0, most)
+        as_given = np.rint(as_given, dtype=np.result_type(as_given, np.float32))
+        as_given = np.nan_to_num(as_given, nan=0, posinf=most, neginf=0).clip(0, most)
     if holes.all():
         return Quantized(as_given.astype(dtype), 0.0, 0.0, 0.0)
     # In the holes a valid value stands for the others.

@@ -64,7 +64,7 @@ class Notch(Part):
         """Return the multiples up to the highest frequency, each before its conjugate if that is another peak."""
         fx, fy = self.at
         # The 49th multiple of 0.5/49 is 0.5 up to rounding.
-        count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy)) + ROUNDING))
+        count = math.floor(min(self.harmonics, 0.5 / max(abs(fx), abs(fy)) + ROUNDING))
         multiples = [(m * fx, m * fy) for m in range(1, count + 1)]
         if self.mirrored and not any(abs(each) in (0, 0.5) for each in self.at):
             multiples += [(x, -y) for x, y in multiples]

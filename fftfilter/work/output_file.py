@@ -239,7 +239,9 @@ def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, sp
 
 
 def _cautions_of_pages(pages: Pages, first: Picture, suffix: str, recipe: Recipe) -> list[str]:
-    said = []
+    said: list[str] = []
+    if len(pages) == 1:  # the one plane of an OME-Zarr
+        return said
     if FORMATS[suffix].is_shown and pages.milliseconds is None:
         said.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:

@@ -164,3 +164,16 @@ def test_the_same_numbers_give_the_same_gains_however_they_lie_in_memory():
     ramp = ((y + x) / 161 - 0.5)[None]
     gains = [fitted(H.stripes(-120.34), each, 1.0).gain(47, 114) for each in (ramp, np.asfortranarray(ramp))]
     np.testing.assert_array_equal(*gains)
+
+
+def test_the_wave_of_some_channels_is_taken_out_of_a_gray_picture():
+    wave = np.tile(50 * np.cos(np.pi / 2 * np.arange(40)), (1, 48, 1))
+    notch = H.notch((0.25, 0), channels=(1, 2), is_wave=True)
+    assert np.abs(without_waves(notch, wave)).max() < 1
+
+
+def test_a_ridge_without_power_divides_without_a_warning():
+    lines = np.tile(np.uint8([[0], [200]]), (1, 20, 32))
+    with np.errstate(over="raise"):
+        gain = fitted(H.stripes(90), lines, 255).gain(40, 32)
+    assert (gain.min() >= 0, gain.max()) == (True, 1)

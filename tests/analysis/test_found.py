@@ -43,3 +43,7 @@ def test_multiples_below_the_highest_frequency_may_be_a_bin_off():
 def test_a_period_is_measured_in_pixels_that_are_no_squares():
     assert replace(WAVE, fx=0.25, fy=0.0).length((2.0, 3.0)) == 8
     assert replace(WAVE, fx=0.0, fy=0.25).length((2.0, 3.0)) == 12
+
+
+def test_a_frequency_that_rounds_to_0_has_no_sign():
+    assert Peak(0.1, -1e-9, 20, 9, 0.01).at == "0.1,0,0.01cyc"

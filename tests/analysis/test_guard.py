@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from fftfilter.analysis.guard import without_content
+from fftfilter.analysis.found import Peak
+from fftfilter.analysis.guard import _fundamental, without_content
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import AutoNotches, peaks_of
 
@@ -80,3 +83,14 @@ def test_faults_are_none(name, camera):
 def test_the_message_counts_the_waves_that_stay():
     assert AutoNotches(18.0).left(1).startswith("1 wave looks like a part of the picture")
     assert AutoNotches(18.0).left(3).startswith("3 waves look like")
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_a_fundamental_has_a_part_of_the_power_of_its_multiple(share):
+    powers = {0.4: (100.0, 1e3), 0.2: (100 * share, 1e3)}
+
+    def near(place, channel):
+        return powers.get(round(float(place[0]), 6), (0.0, 0.0)) if channel == 0 else (0.0, 0.0)
+
+    found = _fundamental(Peak(0.4, 0, 40, 9, 0.01), SimpleNamespace(near=near, width=100, height=100))
+    assert found[0] == pytest.approx(0.2 if share > 0.1 else 0.4)

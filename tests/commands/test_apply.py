@@ -195,3 +195,14 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
     found, _, err = run(*arguments)
     assert (found, said in err, len(err.splitlines())) == (code, True, 1), err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.usefixtures("recipe")
+def test_a_region_that_has_changed_since_the_recipe_was_saved_is_refused(run, tmp_path):
+    mask = tmp_path / "mask.png"
+    Image.new("L", Image.open(tmp_path / "in.pgm").size, 255).save(mask)
+    options = ("--output", "keep", "--region", mask, "--save-recipe", "part.json")
+    assert run("lowpass", *options, "in.pgm", "out.png")[0] == 0
+    mask.write_bytes(mask.read_bytes() + b"x")
+    code, _, err = run("apply", "part.json", "in.pgm", "out.png")
+    assert (code, "has changed since the recipe was saved" in err) == (2, True), err

@@ -173,3 +173,8 @@ def test_imagejs_filter_refuses_what_is_neither_gray_nor_rgb(run, tmp_path, chan
     assert run("imagej", source / "cells.tif", tmp_path / "out.tif") == (2, b"", line)
     assert run("imagej", "-q", source, tmp_path / "out") == (1, b"", line)
     assert run("bandpass", "--large", 40, "--small", 3, "-q", source, tmp_path / "out") == (0, b"", "")
+
+
+def test_behind_two_dashes_all_are_names(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "fftfilter: --auto: cannot be read" in run("lowpass", "--", "--auto", "out.png")[2]

@@ -356,3 +356,9 @@ def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr.storage", None)
     with pytest.raises(ReadError, match=r"OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+
+
+def test_a_single_plane_has_nothing_to_be_compared_with(tmp_path, run):
+    made(tmp_path / "in.zarr", PLANES[0, :1])
+    for name in ("out.zarr", "out.png"):
+        assert run("highpass", tmp_path / "in.zarr", tmp_path / name)[::2] == (0, "")

@@ -230,3 +230,9 @@ def test_a_long_stroke_on_a_live_connection_is_refused_or_answered(visit, pictur
                 assert "error" not in words
 
     visit(ask, picture)
+
+
+def test_the_border_of_a_reduced_region_is_as_wide_in_the_picture():
+    marked = Marked.of({"shapes": [["rectangle", 4, 6, 20, 10]], "feather": 6}, 48, 44)
+    assert marked
+    assert marked.reduced(2, 24, 22).feather == 3

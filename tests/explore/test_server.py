@@ -359,6 +359,10 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
         ("input?level=3", "level 3 is not one of 1"),
         ("input?levels=[", "a request is not a JSON object"),
         ("input?levels=[9,1,1]", "levels are black, white and gamma, such as [0, 255, 1]: give black below white"),
+        (
+            f"input?levels=[0,1{400 * '0'},1]",
+            "levels are black, white and gamma, such as [0, 255, 1]: give black below white",
+        ),
         ("input?file=../camera.pgm", "this is not a picture of the folder"),
         ("input?file=README.md", "this is not a picture of the folder"),
         ("spectrum?channel=1", "channel 1 is not one of 1, counted from 0"),
@@ -489,19 +493,22 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
     data = (tmp_path / "other.png").read_bytes()
     (tmp_path / "other.png").unlink()
 
+    names = (("a.txt", data), ("a.png", b"none"), ("../x\n.png", data), (f"{300 * 'a'}.png", data))
+
     async def drop(page, name, body):
         async with page.session.post(page.url + "drop", params={"name": name}, data=body) as response:
             return response.status, await response.json()
 
     async def ask(page):
-        refused = [await drop(page, *each) for each in (("a.txt", data), ("a.png", b"none"), ("../x\n.png", data))]
+        refused = [await drop(page, *each) for each in names]
         name = (await drop(page, "../../in.png", data))[1]["name"]
         asked = request_for(radius="8px", output="keep") | {"file": name}
         saved = await page.save(asked, "out.png")
         return refused, name, (await page.get("files"))[1]["files"], saved[0], (await page.answer(asked))[1]
 
     refused, name, files, status, pixels = visit(ask, tmp_path / "in.png")
-    assert [each[0] for each in refused] == [400] * 3
+    assert [each[0] for each in refused] == [400] * 4
+    assert refused[3][1]["error"] == f"{60 * 'a'}: cannot be kept: file name too long; choose a shorter name"
     assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.png", "out.png"]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import tifffile
 
 from fftfilter import transfer as H
-from fftfilter.explore.shown import halved, levels
+from fftfilter.explore.answers import Answer
+from fftfilter.explore.session import Session
+from fftfilter.explore.shown import FilePage, halved, levels
+from fftfilter.images import Picture
 
 
 def test_levels_end_where_there_is_enough_to_see():
@@ -44,3 +50,26 @@ def test_a_reduced_filter_has_the_gains_of_the_same_frequencies(transfer):
     ky, kx = np.arange(-12, 13), np.arange(-18, 19)
     whole, reduced = transfer.gain(64, 96), transfer.in_cycles(64, 96, 2).gain(32, 48)
     np.testing.assert_allclose(reduced[np.ix_(ky, kx)], whole[np.ix_(ky, kx)], atol=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0, 90])
+def test_the_angle_of_stripes_is_that_along_them(angle):
+    lines = np.random.default_rng(1).integers(0, 256, 64, np.uint8)
+    planes = np.tile(lines if angle else lines[:, None], (64, 1) if angle else (1, 64))[None]
+    page = FilePage(Picture(planes, None, 255, "PNG"), None, None, 1)
+    assert page.about()["stripes"] == angle
+
+
+def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
+    tifffile.imwrite(tmp_path / "in.tif", np.zeros((4, 12, 10), np.uint8), photometric="minisblack")
+    session = Session(str(tmp_path / "in.tif"))
+    pages = [session.page(number) for number in range(4)]
+    assert session.page(2) is pages[2]
+    assert session.page(1) is not pages[1]
+
+
+def test_a_part_that_ends_within_a_reduced_pixel_has_it():
+    page = SimpleNamespace(checkered=lambda planes, *_: planes)
+    view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
+    answer = Answer(view, None, page, None, np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
+    assert answer.pixels().shape == (2, 2)

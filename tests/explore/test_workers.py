@@ -11,9 +11,13 @@ import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter import transfer as H
 from fftfilter.explore import session, shown
+from fftfilter.explore.answers import Answers
 from fftfilter.explore.saving import Progress
 from fftfilter.explore.session import StoppedError, Worker
+from fftfilter.filters import Filter
+from fftfilter.transfer.edges import EDGES
 from tests.explore.conftest import answer_on, request_for
 
 WAITED = 10
@@ -159,3 +163,15 @@ def test_what_is_shown_of_waves_that_are_found_is_what_the_command_writes(visit,
     assert (np.asarray(Image.open(tmp_path / "out.png")) == removed).all()
     assert (np.asarray(Image.open(tmp_path / "in.png")) == kept).all()
     assert np.abs(removed - kept.astype(int)).mean() > 10
+
+
+def test_the_filter_that_was_used_longest_ago_goes_first():
+    answers, options = (
+        Answers("filtering"),
+        [{"edges": edges, "output": each} for edges in EDGES for each in ("keep", "real")],
+    )
+    first, second, *_ = [answers._filter(Filter, (1, 12, 10), H.lowpass(3), each) for each in options]
+    assert answers._filter(Filter, (1, 12, 10), H.lowpass(4), options[0]) is first
+    answers._filter(Filter, (1, 12, 10), H.lowpass(3), {"output": "signed"})
+    assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[0]) is first
+    assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[1]) is not second

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.files.atomic import growing, is_special, refuse_inputs, store
+from fftfilter.files.atomic import growing, is_special, refuse_inputs, refuse_unwritable, store
 from fftfilter.files.sources import identity
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
@@ -248,14 +249,15 @@ def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
     hard.hardlink_to(file)
     soft.symlink_to(file)
     roundabout = tmp_path / ".." / tmp_path.name / "file"
-    assert {identity(name) for name in (file, hard, soft, roundabout, f"local://{file}")} == {identity(file)}
+    both = [f"{scheme}://{file}" for scheme in ("local", "file")]
+    assert {identity(name) for name in (file, hard, soft, roundabout, *both)} == {identity(file)}
     assert identity(file) is not None
     (tmp_path / "other").touch()
     assert identity(tmp_path / "other") not in (None, identity(file))
     for nothing in tmp_path, tmp_path / "missing", tmp_path / "nul\0", "/dev/null", "s3://bucket/file":
         assert identity(nothing) is None, nothing
     refuse_inputs(tmp_path / "missing", [None])
-    for name in file, hard, soft, roundabout:
+    for name in file, hard, soft, roundabout, *both:
         with pytest.raises(ParameterError, match="is the input itself"):
             refuse_inputs(name, [None, identity(file)])
 
@@ -312,3 +314,14 @@ def test_an_open_stream_that_is_the_input_is_not_written_into(tmp_path, name):
     with (tmp_path / "in").open("r+b") as out:
         assert python(code, stdout=out, stderr=subprocess.PIPE, cwd=tmp_path).returncode == 7
     assert (tmp_path / "in").read_bytes() == b"precious"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="root is another one")
+def test_space_that_is_kept_for_root_counts_for_root_alone(tmp_path, monkeypatch):
+    disk = SimpleNamespace(f_flag=0, f_bavail=0, f_bfree=5, f_files=9, f_ffree=9)
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    refuse_unwritable(str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        refuse_unwritable(str(tmp_path))

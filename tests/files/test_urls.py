@@ -294,3 +294,8 @@ def test_without_fsspec_the_way_to_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(ParameterError, match="URLs need fsspec: pip install fsspec aiohttp"):
         urls.content("memory://a.png")
+
+
+def test_of_a_file_that_is_too_long_only_a_part_is_read(tmp_path):
+    (tmp_path / "long").write_bytes(b"abcdef")
+    assert urls.content(f"local://{tmp_path}/long", 4) == b"abcd"

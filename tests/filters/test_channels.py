@@ -10,7 +10,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.filters import Filter
+from fftfilter.filters import Filter, call
 from fftfilter.images import Depth
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
@@ -177,3 +177,17 @@ def test_notches_of_some_channels_are_refused():
 def test_all_is_the_default(picture):
     with Filter(LOW, channels="all") as f, Filter(LOW) as plain:
         np.testing.assert_array_equal(f(picture, channel_axis=-1), plain(picture, channel_axis=-1))
+
+
+def test_colors_of_which_many_samples_are_undecided_are_made_in_double_precision(monkeypatch, rng):
+    """Twice as many as may be; of double precision none is."""
+    image, own = rng.integers(0, 256, (12, 10, 3), np.uint8), call.on_ramps
+
+    def on_ramps(values, *given):
+        result, clipped, _ = own(values, *given)
+        return result, clipped, [2.0 if values.dtype == np.float32 else 0.0]
+
+    monkeypatch.setattr(call, "on_ramps", on_ramps)
+    with Filter(H.lowpass(3), output="keep", channels="luminance") as filter_:
+        filter_(image, channel_axis=-1)
+        assert filter_.weak() == 1

@@ -593,3 +593,20 @@ def test_extremes_are_in_the_gray_levels_of_the_input(engine, edges, dtype, rng)
                 np.testing.assert_allclose([high for _, high in made.extremes()], right, rtol=1e-5)
                 made(image, white=300, channel_axis=0)
                 np.testing.assert_allclose([high for _, high in made.extremes()], right.max(), rtol=1e-5)
+
+
+def test_a_weak_picture_of_large_floats_is_done_again_as_large(rng):
+    wave = 1000 * np.cos(2 * np.pi * np.arange(48) / 48)
+    image = (np.tile(wave, (64, 1)) + rng.normal(0, 0.05, (64, 48))).astype(np.float32)
+    made = []
+    for precision in ("single", "double"):
+        with Filter(H.highpass("0.3cyc"), output="real", precision=precision) as filter_:
+            made.append(filter_(image))
+    assert np.abs(made[0] - made[1]).max() < 1e-5 * np.abs(made[1]).max()
+
+
+def test_filters_of_other_outputs_are_kept_apart():
+    with Filter(H.lowpass(3)) as filter_:
+        prepared = filter_._prepare()
+        assert prepared.alike().description.output == "magnitude"
+        assert prepared.alike(output="real").description.output == "real"

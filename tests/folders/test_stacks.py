@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter import transfer as H
 from fftfilter.files import sources
+from fftfilter.folders.batch import Stacks
 from fftfilter.folders.jobs import Settings
 from fftfilter.folders.pool import do_chunk, pack
 from fftfilter.images import Asked
@@ -130,3 +133,19 @@ def test_a_picture_beside_stacks_is_as_ever(run, tmp_path):  # noqa: F811
     assert run("lowpass", "-q", *OPTIONS, "--scale", "stack", tmp_path / "in", tmp_path / "out")[0] == 0
     assert run("lowpass", "-q", *OPTIONS, tmp_path / "in" / "a.pgm", tmp_path / "b.pgm")[0] == 0
     assert (tmp_path / "out" / "a.pgm").read_bytes() == (tmp_path / "b.pgm").read_bytes()
+
+
+def test_pictures_of_different_transfer_functions_are_no_stack():
+    def loaded(transfer):
+        picture = SimpleNamespace(planes=np.zeros((1, 12, 10), np.uint8), maxval=255)
+        return SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=transfer))
+
+    stacks, first, second = Stacks(), loaded(H.lowpass(3)), loaded(H.lowpass(3))
+    assert [stacks.add(each, 240) for each in (first, loaded(H.lowpass(4)), second)] == [[], [], [first, second]]
+
+
+def test_a_stack_that_looks_like_a_picture_with_channels_is_none():
+    for shape in ((1, 12, 4), (3, 12, 10)):
+        picture = SimpleNamespace(planes=np.zeros(shape, np.uint8), maxval=255)
+        loaded = SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=H.lowpass(3)))
+        assert Stacks().add(loaded, 1000) == [loaded]

@@ -216,3 +216,34 @@ def test_a_path_is_no_url(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pgm(tmp_path / "http:/a.pgm")
     assert run("./http://a.pgm", "out.pgm") == (0, "", "")
+
+
+def test_a_url_of_this_machine_s_files_is_the_input_itself_as_its_path_is(run, tmp_path):
+    inner, other = tmp_path / "in", tmp_path / "other"
+    for i, file in enumerate((inner / "a.pgm", inner / "b.pgm", other / "a.pgm")):
+        pgm(file, i)
+    before = [file.read_bytes() for file in sorted(tmp_path.rglob("*.pgm"))]
+    one = inner / "a.pgm"
+    for *options, source, target in (
+        (inner, f"local://{inner}"),
+        (f"local://{inner}", inner),
+        (f"local://{inner}", f"local://{tmp_path}//in/"),
+        (one, inner / "b.pgm", f"local://{inner}/"),
+        (inner / "b.pgm", other / "a.pgm", one, f"local://{other}/"),  # which would replace what is not read yet
+        (one, f"local://{one}"),
+        ("--preview", f"file://{one.with_suffix('.png')}", one, f"local://{one.with_suffix('.png')}"),
+        ("--report", f"local://{one}", inner, tmp_path / "out"),
+    ):
+        code, _, said = run(*options, source, target)
+        assert (code, said.count("\n")) == (2, 1), (source, target, said)
+    assert [file.read_bytes() for file in sorted(tmp_path.rglob("*.pgm"))] == before
+
+
+def test_an_output_behind_a_url_replaces_no_input_through_a_link(run, tmp_path):
+    pgm(tmp_path / "in/a.pgm")
+    before = (tmp_path / "in/a.pgm").read_bytes()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/a.pgm").hardlink_to(tmp_path / "in/a.pgm")
+    code, _, said = run(tmp_path / "in", f"local://{tmp_path}/out")
+    assert (code, "is the input itself" in said) == (1, True), said
+    assert (tmp_path / "in/a.pgm").read_bytes() == before

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
@@ -372,3 +373,12 @@ def test_stacks_are_mirrored_in_parts_that_fit_a_small_cache(cpu):
     for transfer in (HIGH, SLANTED):
         got = fused(cpu, images, transfer, real=True, edges="mirror", part_bytes=small, workers=3)
         assert_real(got, images, transfer, "mirror")
+
+
+@pytest.mark.parametrize(("lanes", "percent"), [(8, 66), (16, 34)])
+def test_columns_that_two_strips_have_are_counted_once(lanes, percent):
+    """The last of two strips has all but four columns of the first one, which are dark here."""
+    image = np.full((12, 2 * lanes + 4), 200, np.uint8)
+    image[:, 0], image[:, 4 : 2 * lanes] = 110, 20
+    with Filter(H.lowpass(1000), scale=("auto", percent), device="cpu") as filter_:
+        assert 120 < filter_(image)[0, 0] < 135  # between the two

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import sys
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import tifffile
 
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Asked, Picture, decode, opened, write
@@ -138,3 +140,16 @@ def test_pages_of_more_pixels_than_a_day_can_decode_are_refused(data):
     pages.close()
     with pytest.raises(TooLargeError) if data.startswith(b"GIF") else nullcontext():  # which decodes those before, too
         opened(data, "x", Asked(4999, 5000)).close()
+
+
+def test_a_tile_that_is_larger_than_its_picture_takes_memory_too():
+    file = io.BytesIO()
+    tifffile.imwrite(file, np.zeros((16, 16), np.uint8), tile=(16, 16), compression="zlib")
+    file.seek(0)
+    with tifffile.TiffFile(file) as tags:
+        sides = [tags.pages[0].tags[name] for name in ("TileWidth", "TileLength")]
+        data = bytearray(file.getvalue())
+    for side in sides:
+        data[side.offset + 2 : side.offset + 12] = struct.pack("<HII", 4, 1, 1 << 20)
+    with pytest.raises(TooLargeError, match="1048576 x 1048576 pixels"):
+        opened(bytes(data), "x.tif")

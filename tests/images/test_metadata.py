@@ -311,3 +311,7 @@ def test_more_than_a_jpeg_can_hold_stays_behind(tmp_path):
     assert (tmp_path / "out.jpg").stat().st_size < 70000
     write(picture, tmp_path / "out.png")
     assert (tmp_path / "out.png").stat().st_size > 140000
+
+
+def test_a_resolution_in_pixels_per_meter_is_rounded():
+    assert struct.pack(">IIB", 2835, 2835, 1) in b"".join(Metadata(dpi=(72.0, 72.0)).png_chunks())

@@ -124,7 +124,7 @@ def test_a_stack_in_python_has_holes_too(tmp_path, levels, holes):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--nodata", "x"], "Invalid value for '--nodata': 'x' is not a number"),
+        (["--nodata", "x"], "Invalid value for '--nodata': 'x' is not a valid float"),
         (["--missing", "gone.png"], "gone.png: cannot be read: no such file or directory"),
     ],
 )
@@ -158,3 +158,11 @@ def test_a_rule_is_equal_to_one_of_the_same_pixels(tmp_path, holes):
     )
     assert rule == copy
     assert len({rule, Missing(-9999), Missing(), other}) == 4
+
+
+@pytest.mark.parametrize("rows", [6, 7])
+def test_more_missing_pixels_than_valid_ones_are_said(tmp_path, levels, rows):
+    levels[:rows] = 0
+    file = save(tmp_path / "in.png", levels)
+    code, _, err = run("lowpass", "--radius", 3, "--nodata", 0, file, tmp_path / "out.png")
+    assert (code, "58% of the picture is missing" in err) == (0, rows == 7), err

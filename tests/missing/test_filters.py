@@ -9,7 +9,9 @@ import fftfilter
 from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from fftfilter.filters import missing
 from fftfilter.images.picture import Depth
+from fftfilter.missing.reference import waves_of
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
 from fftfilter.output.rounding import NUDGE
@@ -188,3 +190,35 @@ def test_a_result_that_the_offset_nearly_cancels_is_made_in_double_precision():
         with Filter(H.lowpass(3), output="signed", precision=precision) as filter_:
             made.append(filter_(board, missing=holes, dtype=np.float32, white=65535)[~holes])
     assert np.abs(made[0] - made[1]).max() < 1e-5  # of white
+
+
+def test_floats_of_16_bits_and_bytes_come_back_in_more_levels(image, holes):
+    given = (image / 255).astype(np.float16)
+    with Filter(H.lowpass(3), output="keep") as filter_, np.errstate(all="raise"):
+        wanted = filter_(given.astype(np.float32), missing=holes, dtype=np.uint16)
+        assert np.array_equal(filter_(given, missing=holes, dtype=np.uint16), wanted)
+        made = filter_(image, missing=holes, dtype=np.uint16, levels=255)
+    assert np.array_equal(made[holes], image[holes])
+
+
+def test_floats_of_16_bits_stay_outside_of_a_region_in_more_levels(image):
+    given = (image / 255).astype(np.float16)
+    with Filter(H.lowpass(3), output="keep", region=(2, 2, 5, 5), feather=0) as filter_:
+        made = filter_(given, dtype=np.uint16)
+    assert np.array_equal(made[:2], np.floor(given[:2] * np.float32(65535) + 0.5))
+
+
+def test_stripes_do_not_go_on_through_a_fifth_of_the_picture():
+    holes = np.arange(100).reshape(1, 10, 10) < 20
+    assert waves_of(H.stripes(0, width="0.01cyc"), holes) is None
+    assert waves_of(H.stripes(0, width="0.01cyc"), holes & (np.arange(10) > 0)) is not None
+
+
+def test_the_samples_that_may_be_undecided_are_a_part_of_the_valid_ones(monkeypatch, rng):
+    """Of 3600, of which 1800 are valid: 2.4 may be."""
+    image, holes = rng.integers(0, 256, (60, 60), np.uint8), np.arange(3600).reshape(60, 60) % 2 == 0
+    own = missing.on_valid
+    monkeypatch.setattr(missing, "on_valid", lambda *given, **how: own(*given, **how)._replace(undecided=3 / 3600))
+    with Filter(H.lowpass(5), output="keep") as filter_:
+        filter_(image, missing=holes)
+        assert filter_.weak() == 1

@@ -104,3 +104,17 @@ def test_values_as_they_are_may_be_zero_but_for_rounding():
     zero = np.zeros(100, np.float32)
     assert Difference.of(zero + 1e-6, zero, 1, unit=1.0).is_right
     assert not Difference.of(zero + 1e-6, zero, 1, unit=1e-3).is_right
+
+
+def test_of_a_stretched_range_more_samples_may_be_off():
+    wanted, white = ramp()
+    assert Difference.of(wanted, wanted, white, stretch=3.0).allowed_samples == 12
+
+
+def test_the_worst_of_pages_is_that_of_the_largest_part_of_its_white():
+    (dark, dark_white), (deep, deep_white) = ramp(), ramp("uint16")
+    off = deep - (deep > 9) * np.uint16(9), dark - (dark > 0)
+    found = [Difference.of(off[0], deep, deep_white), Difference.of(off[1], dark, dark_white)]
+    worst = Difference.of_all(found).worst
+    assert worst
+    assert worst.page == 2

@@ -44,3 +44,9 @@ def test_a_scale_is_for_modes_that_have_one(name):
     check_scale(name, None)
     with pytest.raises(ParameterError, match=r"has no scale: .*, or choose output magnitude or signed$"):
         check_scale(name, Range(0, 40))
+
+
+@pytest.mark.parametrize(("low", "is_said"), [(0, False), (-1, True)])
+def test_a_magnitude_s_range_that_begins_below_0_is_said(low, is_said):
+    assert bool(MODES["magnitude"].cautions(Range(low, 40))) == is_said
+    assert not MODES["signed"].cautions(Range(low, 40))

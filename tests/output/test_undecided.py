@@ -21,7 +21,7 @@ from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
-from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, most_undecided
+from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, decided_row, most_undecided
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
@@ -188,3 +188,8 @@ def test_one_sample_of_a_picture_may_be_undecided():
     stack = Stack(2, 2, 5, np.dtype("u1"), np.dtype("u1"), 255)
     assert 1 < most_undecided(stack) < 2
     assert 10 < most_undecided(Stack(1, 100, 100, np.dtype("u1"), np.dtype("u1"), 255)) < 20
+
+
+@pytest.mark.parametrize("side", [12, 128, 200, 600, 5000])
+def test_every_odd_row_tells(side):
+    assert decided_row(side, side) % 2 == 1

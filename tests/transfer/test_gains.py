@@ -139,3 +139,9 @@ def test_a_mask_that_is_even_but_for_more_than_rounding_is_not():
     gains = np.full((12, 10), 0.5)
     gains[1, 1] += 1e-4
     assert not H.mask(gains).is_even
+
+
+def test_a_mask_for_any_size_is_another_one():
+    gains = np.ones((3, 4))
+    assert H.mask(gains, any_size=True) != H.mask(gains)
+    assert H.mask(gains, any_size=True) == H.mask(gains, any_size=True)

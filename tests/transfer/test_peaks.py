@@ -143,3 +143,8 @@ def test_channels_have_the_notches_that_are_theirs():
 def test_an_ideal_notch_passes_what_lies_at_its_width_as_an_ideal_cutoff_does():
     gain = H.notch((0.25, 0), width="0.125cyc", shape="ideal").gain(8, 8)
     assert gain[0].tolist() == [1, 1, 0, 1, 1, 1, 0, 1]
+
+
+def test_the_peak_of_the_longest_wave_that_a_float_tells_from_dc_is_taken_out():
+    gain = H.notch((1e-320, 0), harmonics=3).gain(4, 4)  # of whose multiples more lie below 0.5 than a float can count
+    assert (gain[0, 0], gain[2, 2]) == (0, 1)

@@ -13,9 +13,10 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
-from fftfilter.images import Asked, Coding
+from fftfilter.images import Asked, Coding, Picture, Size
 from fftfilter.output.modes import Auto, Range
 from fftfilter.region import region_of
+from fftfilter.transfer.edges import EDGES
 from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
@@ -101,3 +102,20 @@ def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded
         open_input(source, recipe)
         sizes.append(asked[0])
     assert (sizes[1] > sizes[0]) == (options != {"engine": "no"})  # which is refused with the filter
+
+
+def test_the_staged_pipeline_takes_memory_for_mirror_images():
+    options = {"engine": "book", "precision": "single"}
+    wrapped, mirrored = (Recipe(H.lowpass(3), options={**options, "edges": edges}).working for edges in EDGES)
+    assert wrapped
+    assert mirrored
+    assert mirrored(Size(10, 12, 1, 1)) == wrapped(Size(20, 24, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "is_said"), [((1, 2, 3), "u1", True), ((3, 2, 3), "u1", False), ((1, 2, 3), "f4", False)]
+)
+def test_pages_that_imagej_autoscales_are_said(shape, dtype, is_said):
+    recipe = Recipe(H.imagej(), "imagej", {"autoscale": True}, output="keep")
+    first = Picture(np.zeros(shape, dtype), None, 255, "TIFF")
+    assert bool(recipe.how.caution_of_pages(recipe, first)) == is_said

@@ -16,7 +16,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
 from fftfilter.images import pages_of
-from fftfilter.work.opened import open_input
+from fftfilter.work.opened import Made, open_input
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
@@ -342,3 +342,18 @@ def test_imagejs_filter_takes_stacks(run, stack, tmp_path):  # noqa: F811
     assert (code, said) == (0, "")
     wanted = [fftfilter.imagej(page, autoscale=False) for page in STACK]
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), wanted)
+
+
+def test_a_picture_of_nothing_but_rounding_has_no_largest_value():
+    assert Made(np.zeros((1, 2, 3), np.uint8), (0.0, 5.0), 0.0).largest(255) == 0
+    assert Made(np.ones((1, 2, 3), np.uint8), (0.0, 51.0), 0.0).largest(255) == 0.2
+
+
+def test_durations_are_lost_where_there_are_no_frames_alone(tmp_path):
+    frames = [Image.fromarray(np.full((12, 10), 60 * i, np.uint8)) for i in range(3)]
+    frames[0].save(tmp_path / "in.gif", save_all=True, append_images=frames[1:], duration=70)
+    for name, is_lost in (("out.webp", False), ("out.tif", True)):
+        opened = open_input(tmp_path / "in.gif", Recipe(H.lowpass(3)))
+        with opened.recipe.open_filter(opened.transfer) as filter_:
+            left_out = make_output(opened, tmp_path / name, filter_).left_out
+        assert ("durations" in left_out) == is_lost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
 from ...output.modes import EACH, FOLDER
 from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
-from .options import combined, filter_option, pages_of, refuse
+from .options import filter_option, pages_of, refuse
 
 if TYPE_CHECKING:
     from ...analysis.found import Peak
@@ -25,54 +26,49 @@ AUTO = "--auto"
 # Waves that are named without -v.
 SAID = 4
 
-auto_options = combined(
-    filter_option(
+automatic_option = partial(filter_option, group="Automatic")
+auto_options = [
+    automatic_option(
         AUTO,
         type=click.Choice([EACH, FOLDER]),
-        group="Automatic",
         metavar="[each|folder]",
         short="Find the waves and remove them: each picture's own, or those of a folder.",
         help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
         "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
         "and folder those of the folder's mean spectrum.  [default: each]",
     ),
-    filter_option(
+    automatic_option(
         "--strength",
         type=float,
-        group="Automatic",
         metavar="DB",
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
-    filter_option(
+    automatic_option(
         "--insist",
         is_flag=True,
-        group="Automatic",
         help="With --auto, also remove waves that look like a part of the picture: lines of text, ruled paper, "
         "windows, bricks, fabric.",
     ),
-    filter_option(
+    automatic_option(
         "--keep",
-        group="Automatic",
         metavar="FX,FY",
         multiple=True,
         help="With --auto, leave this wave and its harmonics in the picture; given as for notch --at. May be repeated.",
     ),
-    filter_option(
+    automatic_option(
         "--longest",
         type=float,
-        group="Automatic",
         metavar="PX",
         help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
     ),
-    filter_option(
+    automatic_option(
         "--largest",
         type=float,
-        group="Automatic",
         metavar="LEVELS",
         help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
     ),
-)
+]
 
 
 def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:

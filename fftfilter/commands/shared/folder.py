@@ -21,7 +21,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import combined, device_that_is_done_first, folder_option, refuse
+from .options import device_that_is_done_first, folder_option, refuse
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -33,13 +33,9 @@ if TYPE_CHECKING:
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
-folder_options = combined(
+folder_options = [
     folder_option(
-        "-r",
-        "--recursive",
-        is_flag=True,
-        short=True,
-        help="Enter the folders in IN; OUT gets the same tree.",
+        "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
         "--pattern",
@@ -79,7 +75,7 @@ folder_options = combined(
         "files]",
     ),
     folder_option("-q", "--quiet", is_flag=True, help="Print only errors: no progress, summary or cautions."),
-)
+]
 
 
 def is_folder(name: str) -> bool:
@@ -131,7 +127,8 @@ def check_preview(preview: str, source: str, target: str) -> None:
     """Refuse, before any work, a preview that could not be written; raises FftfilterError."""
     if Path(preview).suffix.lower() not in OF_PREVIEWS:
         raise click.UsageError(f"--preview {preview}: give a name that ends in {', '.join(OF_PREVIEWS)}.")
-    if not is_url(preview) and target != "-" and os.path.realpath(preview) == os.path.realpath(target):
+    own, out = (os.path.realpath(urls.of_this_machine(name)) for name in (preview, target))
+    if target != "-" and own == out:
         raise click.UsageError(f"--preview {preview} is OUT itself: give another name.")
     images.check_output(source, preview)
 
@@ -141,7 +138,7 @@ def _check_preview(preview: str, source: Tree | Files, target: Path | Url) -> No
     from ...folders.jobs import is_inside
 
     check_preview(preview, "-", "-")
-    own = Path(os.path.realpath(preview))
+    own = Path(os.path.realpath(urls.of_this_machine(preview)))
     folders = [folder for folder in (getattr(source, "root", None), target) if isinstance(folder, Path)]
     is_input = own.exists() and identity(own) in map(identity, getattr(source, "names", ()))
     if is_input or any(is_inside(own.parent, folder) for folder in folders):

@@ -1,13 +1,13 @@
-"""Options that several commands share, as decorators."""
+"""Options that several commands share, and help under headings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -16,8 +16,6 @@ from ...images.pages import ALL, PALETTES, Asked
 
 if TYPE_CHECKING:
     from ...work.recipe import Recipe
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 # The heading of the options that only a student of the book's algorithms needs.
 STUDY = "Study"
@@ -29,22 +27,11 @@ def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
     return value
 
 
-def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Return one decorator for several; the first is the outermost."""
-
-    def decorate(function: F) -> F:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
-
-
 class GroupedOption(click.Option):
     """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
 
-    def __init__(self, *names: Any, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
-        super().__init__(*names, **attributes)
+    def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
+        super().__init__(names, **attributes)
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
@@ -60,16 +47,8 @@ class GroupedCommand(click.Command):
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         if any(getattr(parameter, "short", "") for parameter in self.params):
-            self.params.append(
-                click.Option(
-                    ["-h"],
-                    is_flag=True,
-                    is_eager=True,
-                    expose_value=False,
-                    callback=self._show_everyday,
-                    help="Show the everyday options and exit.",
-                )
-            )
+            show = partial(click.Option, is_flag=True, is_eager=True, expose_value=False, callback=self._show_everyday)
+            self.params.append(show(["-h"], help="Show the everyday options and exit."))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raises NoSuchOption for a long option with one dash, which click would take apart."""
@@ -110,36 +89,23 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
-    """Return a click.option that the help shows under a heading: one for all commands, as making it takes time."""
-
-    @cache
-    def made() -> GroupedOption:
-        return GroupedOption(names, group=group, **attributes)
-
-    def decorate(function: F) -> F:
-        vars(function).setdefault("__click_params__", []).append(made())
-        return function
-
-    return decorate
-
-
-def filter_option(*names: str, group: str = "Filter", **attributes: Any) -> Callable[[F], F]:
+def filter_option(*names: str, group: str = "Filter", **attributes: Any) -> GroupedOption:
     """Return an option of a filter, whose default the help shows."""
-    return option(*names, group=group, show_default="default" in attributes, **attributes)
+    return GroupedOption(*names, group=group, show_default="default" in attributes, **attributes)
 
 
 result_option = partial(filter_option, group="Result")
-output_option = partial(option, group="Output file")
-check_option = partial(option, group="Checks")
-folder_option = partial(option, group="Folders")
+of_device = partial(GroupedOption, group="Device")
+input_option = partial(GroupedOption, group="Input")
+output_option = partial(GroupedOption, group="Output file")
+check_option = partial(GroupedOption, group="Checks")
+folder_option = partial(GroupedOption, group="Folders")
 
 
-def choice_of_device(further: str = "") -> Callable[[F], F]:
-    """Return the decorator for --device; ``further`` is what else it takes."""
-    return option(
+def choice_of_device(further: str = "") -> GroupedOption:
+    """Return --device; ``further`` is what else it takes."""
+    return of_device(
         "--device",
-        group="Device",
         metavar="DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
@@ -151,25 +117,22 @@ def choice_of_device(further: str = "") -> Callable[[F], F]:
 
 device_option = choice_of_device()
 
-verbose_option = option(
+verbose_option = GroupedOption(
     "-v",
     "--verbose",
-    group="Options",
     count=True,
     callback=_verbosity,
     help="Say what is done; twice: show where an error came from.",
 )
 
-engine_option = option(
+engine_option = of_device(
     "--engine",
-    group="Device",
     metavar="NAME",
     help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for options that need its steps]",
 )
 
-precision_option = option(
+precision_option = of_device(
     "--precision",
-    group="Device",
     type=click.Choice(["single", "double"]),
     default="single",
     show_default=True,
@@ -186,25 +149,15 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
-def _number(_: click.Context, __: click.Parameter, given: str | None) -> float | None:
-    try:
-        return None if given is None else float(given)
-    except ValueError:
-        raise click.BadParameter(
-            f"{given!r} is not a number: give the value of a missing sample, such as -9999."
-        ) from None
-
-
-input_limit_option = option(
+input_limit_option = input_option(
     "--input-limit",
-    group="Input",
     callback=_bytes,
     metavar="SIZE",
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
 
-file_options = combined(
+file_options = [
     output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
         "--png-level",
@@ -227,7 +180,7 @@ file_options = combined(
     ),
     input_limit_option,
     verbose_option,
-)
+]
 
 
 def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
@@ -241,54 +194,48 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
     return "cpu"
 
 
-pages_option = option(
+pages_option = input_option(
     "--pages",
-    group="Input",
     metavar="A-B",
     help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
     "[default: all]",
 )
-reading_options = combined(
-    option(
+reading_options = [
+    input_option(
         "--hdu",
-        group="Input",
         type=click.IntRange(min=0),
         metavar="N",
         help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
     ),
-    option(
+    input_option(
         "--level",
-        group="Input",
         type=click.IntRange(min=0),
         metavar="N",
         help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
     ),
-    option(
+    input_option(
         "--palette",
-        group="Input",
         type=click.Choice(PALETTES),
         help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
     ),
-)
+]
 
 
-missing_options = combined(
-    option(
+missing_options = [
+    input_option(
         "--missing",
-        group="Input",
         metavar="WHERE",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
-    option(
+    input_option(
         "--nodata",
-        group="Input",
-        callback=_number,
+        type=float,
         metavar="VALUE",
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF says]",
     ),
-)
+]
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked:
