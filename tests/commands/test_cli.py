@@ -583,11 +583,17 @@ def test_standard_input_that_is_closed_is_told(tmp_path):
     assert_one_line(done.stderr, "standard input: cannot be read: bad file descriptor; it is closed")
 
 
+TEXTS = "--version", "engines", f"highpass -n {SAMPLES} o", f"highpass --profile {CAMERA} o.pgm"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize(("redirection", "cause"), [(">/dev/full", "no space left"), (">&-", "bad file descriptor")])
 @pytest.mark.parametrize(
-    "command",
-    ["--version", "engines", f"highpass -n {SAMPLES} o", f"highpass --profile {CAMERA} o.pgm", f"highpass {CAMERA} -"],
+    ("command", "redirection", "cause"),
+    [
+        *((command, ">/dev/full", "no space left") for command in (*TEXTS, f"highpass {CAMERA} -")),
+        # Closed, it fails at the same places, of text and of pixels.
+        *((command, ">&-", "bad file descriptor") for command in (TEXTS[-1], f"highpass {CAMERA} -")),
+    ],
 )
 def test_what_standard_output_cannot_take_is_told(tmp_path, command, redirection, cause):
     done = redirected(tmp_path, f"{command} {redirection}")

@@ -79,7 +79,7 @@ def test_values_that_are_not_scaled_and_one_scale(launcher):
     ("height", "width", "transfer", "edges"),
     [
         (34, 17, HIGH, "wrap"),
-        (64, 48, HIGH, "wrap"),
+        (27, 21, HIGH, "wrap"),
         (17, 5, H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2)), "mirror"),
     ],
 )

@@ -40,18 +40,19 @@ def test_the_image_that_is_given_stays(image, holes, transfer, dtype):
     assert np.array_equal(given, image)
 
 
-@pytest.mark.parametrize("transfer", TRANSFERS, ids=str)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
-@pytest.mark.parametrize(
-    ("output", "scale", "edges"),
-    [
-        ("magnitude", None, "wrap"),
-        ("magnitude", Auto(5), "mirror"),
-        ("keep", None, "mirror"),
-        ("signed", (-20, 20), "wrap"),
-        ("real", None, "wrap"),
-    ],
-)
+DTYPES = ["uint8", "uint16", "float32", "float64"]
+OUTPUTS = [
+    ("magnitude", None, "wrap"),
+    ("magnitude", Auto(5), "mirror"),
+    ("keep", None, "mirror"),
+    ("signed", (-20, 20), "wrap"),
+    ("real", None, "wrap"),
+]
+# Every two of a transfer function, a type and an output meet.
+MET = [(TRANSFERS[(i + j) % 4], DTYPES[i], *OUTPUTS[j]) for i in range(4) for j in range(5)]
+
+
+@pytest.mark.parametrize(("transfer", "dtype", "output", "scale", "edges"), MET, ids=str)
 def test_valid_samples_are_those_of_the_reference_and_the_others_stay(
     image, holes, transfer, dtype, output, scale, edges
 ):

@@ -44,7 +44,8 @@ def process(*command, stderr=subprocess.DEVNULL, environment=None):
         stdout=subprocess.DEVNULL,
         stderr=stderr,
         text=True,
-        env=os.environ | (environment or {}),
+        # Dask's profiler would look at each thread a hundred times a second.
+        env=os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"} | (environment or {}),
         start_new_session=True,
     ) as started:
         try:
