@@ -343,7 +343,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, said = run("-r", "--cluster", address, given, out)
-    assert (code, said.count("\n"), "pip install 'dask[array]' distributed" in said) == (2, 1, True)
+    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
     assert not out.exists()
 
 
