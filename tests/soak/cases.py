@@ -39,8 +39,8 @@ CONTENTS = (
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
 # Larger floats have no scale in their gray levels here.
 FAR = 1e25
-# Channels of one picture have one scale: squares of what is smaller by this leave double precision in its steps.
-APART = 1e-100
+# Channels of one picture have one scale: numbers that are smaller by this leave single precision.
+APART = 1e-30
 FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
 # What is done beside a second call, and how often.
 FURTHER = {"": 5, "stream": 2, "threads": 1, "used again": 2}
