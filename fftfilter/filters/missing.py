@@ -80,7 +80,7 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
     Return the planes less a value of each, these values, and the unit that all are divided by.
     """
     # Each further array of the picture's size takes as long as a third of the filter.
-    own, unit = planes.astype(np.result_type(planes, np.float32)), 1.0
+    own, unit = planes.astype(np.result_type(planes, prepared.launcher.real)), 1.0
     if planes.dtype not in (np.uint8, np.uint16):
         # Floats of any size: sums of those near the end of single precision would leave it.
         np.copyto(own, 0, where=holes)
