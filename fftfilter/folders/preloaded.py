@@ -23,8 +23,8 @@ startup.pause_collector()
 startup.limit_openblas()
 startup.postpone_unused_imports()
 
-# First, near the bottom of the stack: Python 3.11 takes and frees memory for each call across a limit of it, which
-# NumPy's import otherwise crosses 3,500 times.
+# First, near the bottom of the stack: Python takes memory and frees it for each call across the end of a block of the
+# stack, and among the nested imports below, NumPy's would cross one in a loop.
 import_module("numpy")
 
 from ..device import embedded_pocl  # noqa: E402  it imports pyopencl, and so comes before the others

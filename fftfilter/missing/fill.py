@@ -62,7 +62,7 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
 
 
 def fill_floats(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
-    """Return what :func:`fill` does of planes of any type and size; floats stay of their type."""
+    """Fill as :func:`fill`, also floats beyond single precision; floats keep their type."""
     if planes.dtype.kind != "f":
         return fill(launcher, np.array(planes, launcher.real), holes)
     exponent = np.frexp(np.abs(planes).max(where=~holes, initial=0))[1]
