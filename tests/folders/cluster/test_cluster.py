@@ -28,10 +28,10 @@ from fftfilter.folders.pool import Pool
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
-from tests.helpers import needs_distributed
+from tests.helpers import needs
 
 pytestmark = [
-    needs_distributed,
+    needs("distributed"),
     pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups"),
 ]
 
