@@ -90,7 +90,7 @@ def save(
             place.ask(answer)
             mask = keep_mask(request, session)
             try:
-                commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
+                commands.run((*words, "--quiet"), session.source, os.path.join(session.folder, part), progress.advance)
                 check()
                 place.give(part, answer)
             except BaseException:
@@ -179,7 +179,7 @@ def downloaded(request: Request, given: object, session: Session, commands: Comm
     with _with_own_mask(request, session) as words, TemporaryDirectory(prefix="fftfilter-") as folder:
         target = os.path.join(folder, name_of(given, session))
         images.check_output(session.source, target)
-        commands.run((*words, "--quiet"), target, Progress().advance)
+        commands.run((*words, "--quiet"), session.source, target, Progress().advance)
         with open(target, "rb") as file:  # noqa: PTH123  likewise
             return file.read()
 
