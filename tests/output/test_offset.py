@@ -178,13 +178,12 @@ def test_chirp_z_of_gpus_is_less_exact_so_that_more_is_done_in_double_precision(
 
 
 def test_few_frequencies_may_get_most_of_the_rounding_errors_of_a_wave():
-    """Of so many pixels two frequencies are next to nothing, but all that such a filter passes."""
+    """Two of 7,680 frequencies are next to nothing, but all that this filter passes."""
     y, x = np.mgrid[:96, :80]
-    image = (np.cos(np.pi * (x + y)) + 0.001 * np.cos(2 * np.pi * x / 80)).astype(np.float32)
-    for radius, weak in (((0.9, 1.1), 1), ((0.9, 60), 0)):
-        with Filter(H.bandpass(*radius), output="real") as made:
-            made(image)
-            assert made.weak() == weak
+    image = (np.cos(np.pi * (x + y)) + 0.004 * np.cos(2 * np.pi * x / 80)).astype(np.float32)
+    with Filter(H.bandpass(0.9, 1.1), output="real") as made:
+        made(image)
+        assert made.weak() == 1
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
