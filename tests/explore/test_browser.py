@@ -224,7 +224,6 @@ def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url
     page.keyboard.press("Control+Shift+Z")
     command(page, f"--radius {value:g}px")
 
-
     # In the plot of gains
     box = page.locator(".plot .hand path").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -364,17 +363,15 @@ def test_a_file_that_is_there_is_asked_about_and_none_is_written_elsewhere(page,
     assert precious.read_bytes() == (folder / "precious-2.tif").read_bytes() == written(folder, command_now(page))
     for name in ("precious.tif", "precious-2.tif"):
         (folder / name).unlink()
-
-
-def command_now(page):
-    return page.locator("pre.command").text_content()
-
-
     # A name elsewhere
     page.locator(".save input").fill("../out.tif")
     page.keyboard.press("Control+s")
     state(page, "another folder")
     assert not (folder.parent / "out.tif").exists()
+
+
+def command_now(page):
+    return page.locator("pre.command").text_content()
 
 
 def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, url):
