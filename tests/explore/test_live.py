@@ -414,7 +414,7 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (request_for(radius="2um"), "says no pixel size", None),
         (request_for("bandpass", inner="8px", outer="8px"), "the same", None),
         (request_for(order="3"), "order 3 has no meaning for the ideal shape", "order"),
-        (request_for(shape="round"), "Invalid value for '--shape'", "shape"),
+        (request_for(shape="round"), "shape: 'round' is not one of", "shape"),
         (request_for(output="keep", scale="0:9"), "keeps the input's gray levels and has no scale", "output"),
         (request_for(scale="folder"), "--scale folder is for folders", "scale"),
         (request_for("notch"), "no peak is given", "at"),

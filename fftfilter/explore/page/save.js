@@ -55,8 +55,6 @@ export function saveOf(store, { facts, commands, again, reload }) {
   const setFolder = (isOn) => {
     store.take("isFolder", isOn);
     out.value = isOn ? "filtered" : facts().out;
-    out.focus();
-    out.select();
   };
   out.oninput = () => {
     if (store.got.exists) store.take("exists", null);
@@ -135,7 +133,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const failed = got.error?.number === number ? got.error.text : null;
     const said = got.said?.number === number ? got.said : null;
     if (got.isConnected === false)
-      return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
+      return ["bad", "fftfilter does not answer: is it still running? This page's address has what you chose, from # on.", null];
     if (got.saving) {
       const { done, total, begun } = got.saving;
       const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
@@ -186,7 +184,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const isReady = isCurrent(state, got);
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
     put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
-    whole.onclick = () => setFolder(!got.isFolder);
+    whole.onclick = () => (setFolder(!got.isFolder), out.select());
     put(download, { hidden: Boolean(got.isFolder) });
     put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
     put(download, { disabled: !isReady || Boolean(saving) });
