@@ -684,6 +684,12 @@ def test_the_steps_of_the_book_are_told_on_this_picture(page, url):
     expect(page.locator(".tag").first).to_have_text("Ideal: rings")
     page.keyboard.press("Escape")
     expect(page.locator(".steps")).to_be_hidden()
+    # It is on one cutoff, and the words on two filters stand over no other two.
+    page.get_by_role("radio", name="Step by step").click()
+    expect(page.locator(".tag").first).to_have_text("Ideal: rings")
+    page.keyboard.press("2")
+    expect(page.locator(".tag").first).to_have_text("Before")
+    expect(page.locator(".steps")).to_be_hidden()
 
 
 def test_every_control_has_a_name(page, url):
@@ -745,7 +751,7 @@ def test_a_server_that_is_gone_is_told_in_words(page, folder, tab):
 
 
 def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, url, folder):
-    page.expected = ("409",)
+    page.expected = ("409", "400")
     picture = folder / "changing.png"
     shutil.copy(folder / "one.png", picture)
     opened(page, url, file="changing.png")
@@ -756,6 +762,12 @@ def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, 
     state(page, "full quality")
     assert_shown(page, np.zeros((SIDE, SIDE)))
     picture.unlink()
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Open again").click()
+    state(page, "no such file")
+    page.reload()
+    state(page, "changing.png: cannot be read")  # the choice stays, on the file of the command line
+    expect(page.locator("pre.command")).to_have_text(re.compile("lowpass --radius 8px .* in.tif"))
 
 
 def test_a_recipe_is_the_command_line_s_and_presets_are_kept_by_the_browser(page, url, folder):
