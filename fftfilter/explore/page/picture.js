@@ -86,10 +86,7 @@ export function pictureOf(store, facts, ask) {
       profile.splice(2 * i, 2, ...within);
       store.look({ profile }, isDragged);
     };
-    draggable(store, end, () => (event) => {
-      const box = stage.root.getBoundingClientRect();
-      move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
-    });
+    draggable(store, end, () => (event) => move(...pixelAt(zooms.at(event)), true));
     movable(end, (dx, dy) => move(store.state.view.profile[2 * i] + dx, store.state.view.profile[2 * i + 1] + dy, false));
   });
 

@@ -9,6 +9,8 @@ import { brief } from "./units.js";
 const LOOKS = 300;
 /** Files of a folder of which the failure is told. */
 const FAILED = 3;
+/** Characters of a line that need not be scrolled. */
+const SHORT = 180;
 
 /** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
 export function saveOf(store, { facts, commands, again, reload }) {
@@ -168,7 +170,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [span("spin")] : []));
     }
     put(root, { "data-kind": kind || "none" });
-    put(line, { text });
+    put(line, { text, tabindex: text.length > SHORT ? "0" : null });
     put(act, { text: action?.[0] ?? "", hidden: !action });
     act.onclick = action?.[1] ?? null;
     const saving = got.saving;
