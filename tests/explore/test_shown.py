@@ -60,6 +60,11 @@ def test_the_angle_of_stripes_is_that_along_them(angle):
     assert page.about()["stripes"] == angle
 
 
+def test_one_pixel_is_described():
+    page = FilePage(Picture(np.full((1, 1, 1), 77, np.uint8), None, 255, "PNG"), None, None, 1)
+    assert page.about()["stripes"] == 0
+
+
 def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.zeros((4, 12, 10), np.uint8), photometric="minisblack")
     session = Session(str(tmp_path / "in.tif"))
