@@ -93,11 +93,15 @@ def test_a_scan_that_says_its_resolution_has_lines_per_inch(run, save):
 def test_of_a_folder_the_mean_is_searched(run, save, rng):
     sizes = [(128, 128)] * 3 + [(100, 150), (40, 40)]
     for i, size in enumerate(sizes):
-        path = save(f"scans/{i}.png", rng.normal(128, 10, size) + wave(size, 0.2, 0.3, 10))
+        dpi = (600, 600) if i < 3 else (300, 300)
+        path = save(f"scans/{i}.png", rng.normal(128, 10, size) + wave(size, 0.2, 0.3, 10), dpi=dpi)
+    alike = json.loads(run("peaks", "--json", *(path.parent / f"{i}.png" for i in range(2)))[1])
+    np.testing.assert_allclose(alike["pixel_size_m"], 0.0254 / 600, rtol=1e-4)
     (path.parent / "bad.png").write_bytes(b"\x89PNG")
     code, out, err = run("peaks", "--json", path.parent)
     found = json.loads(out)
     assert (code, found["pictures"], found["width"], found["height"]) == (1, 4, 128, 100)
+    assert found["pixel_size_m"] is None  # as they differ
     assert [round(peak["fx"], 3) for peak in found["peaks"]] == [0.2]
     assert err.splitlines()[1:] == [
         "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"

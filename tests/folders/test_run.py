@@ -249,7 +249,7 @@ def test_natural_order(run, tmp_path):
     _, out, _ = run("highpass", "-r", "-n", given, tmp_path / "out")
     order = [line.split(" -> ")[0].removeprefix(f"{given}/") for line in out.splitlines() if " -> " in line]
     assert order == ["IMG1.pgm", "img9.pgm", "img10.pgm", "b2/x.pgm", "b10/x.pgm"]
-    assert sorted(["a", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1"]
+    assert sorted(["a", "B", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1", "B"]
     order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
     assert sorted(set(order), key=natural) == order
     assert not (tmp_path / "out").exists()
@@ -725,7 +725,8 @@ def test_no_space_left_is_told_once_and_no_more_files_are_begun(run, tmp_path, m
     def on_a_full_disk(picture, target, **options):
         if int(Path(target).stem) < 3:
             return write(picture, target, **options)
-        raise WriteError(f"{target}: cannot be written: no space left") from OSError(errno.ENOSPC, "")
+        number = errno.EDQUOT if int(Path(target).stem) % 2 else errno.ENOSPC  # of a user or of all
+        raise WriteError(f"{target}: cannot be written: no space left") from OSError(number, "")
 
     monkeypatch.setattr(images, "write", on_a_full_disk)
     monkeypatch.setattr("fftfilter.folders.pool.JOBS_A_THREAD", 1)
