@@ -208,6 +208,14 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize("given", ['"output": null', '"feather": ["8"]', '"strip": "yes"', '"scale": true'])
+def test_an_option_of_a_recipe_has_its_type(run, tmp_path, given):
+    (tmp_path / "x.json").write_text(f'{{"fftfilter_recipe": 1, "transfer": [], {given}}}')
+    code, _, err = run("apply", "--show", tmp_path / "x.json")
+    wanted = "true or false" if "strip" in given else "a text or a number"
+    assert (code, err.endswith(f" is not {wanted}\n"), len(err.splitlines())) == (2, True, 1), err
+
+
 @pytest.mark.usefixtures("recipe")
 def test_a_region_that_has_changed_since_the_recipe_was_saved_is_refused(run, tmp_path):
     mask = tmp_path / "mask.png"
