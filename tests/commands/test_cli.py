@@ -352,6 +352,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", CAMERA, "out"], "without extension"),
         (["highpass", CAMERA], "OUT"),
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
+        (["highpass", str(SAMPLES), "out.psd"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
         (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),

@@ -11,7 +11,7 @@ import tifffile
 from fftfilter import transfer as H
 from fftfilter.explore.answers import Answer
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, halved, levels
+from fftfilter.explore.shown import FilePage, at, halved, levels
 from fftfilter.images import Picture
 
 
@@ -73,3 +73,8 @@ def test_a_part_that_ends_within_a_reduced_pixel_has_it():
     view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
     answer = Answer(view, None, page, None, np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
     assert answer.pixels().shape == (2, 2)
+
+
+def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
+    points = np.array([[5, 0], [0, 5], [2, 1], [-1, -1]])
+    assert at(np.arange(6).reshape(1, 2, 3), points, None) == [[2, 3, 5, 0]]
