@@ -30,7 +30,8 @@ from fftfilter.files import atomic
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
-from fftfilter.folders.jobs import Job, Settings, is_inside, natural
+from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
+from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
@@ -253,6 +254,23 @@ def test_natural_order(run, tmp_path):
     order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
     assert sorted(set(order), key=natural) == order
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, header in {"a.pgm": b"P5 3000 2000 255 ", "b.ppm": b"P6 3000 2000 65535 "}.items():
+        (tmp_path / "in" / name).write_bytes(header)
+    gray, color, *_ = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
+    assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
+    assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
+
+
+def test_the_first_files_say_how_large_all_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("fftfilter.folders.run.FILES_MEASURED", 2)
+    sizes = [pgm(tmp_path / "in" / f"{i}.pgm").stat().st_size for i in range(5)]
+    made = FolderRun(Tree(tmp_path / "in"), tmp_path / "out", Settings(Recipe(transfer.highpass())))
+    made.survey()
+    assert (made.found.files, made.found.bytes) == (5, 5 * sizes[0])
 
 
 @needs_links
