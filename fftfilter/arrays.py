@@ -158,7 +158,18 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     if stack.pixel.kind == "u":
         return np.ascontiguousarray(planes, stack.pixel), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
-    check_finite(wide)
     flat = wide.reshape(stack.pictures, -1)
-    exponents = np.frexp(np.maximum(flat.max(axis=1), -flat.min(axis=1)))[1]
-    return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents
+    largest = np.maximum(flat.max(axis=1), -flat.min(axis=1))
+    if not np.isfinite(largest).all():
+        check_finite(wide)
+    exponents = np.frexp(largest)[1]
+    return np.ascontiguousarray(scaled(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents
+
+
+def scaled(values: Array, exponents: Array | int) -> Array:
+    """Return floats times 2^exponents: :func:`numpy.ldexp` in half the time, but for the least and largest numbers."""
+    limits = np.finfo(values.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        factors = np.ldexp(values.dtype.type(1), exponents)
+    is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))
+    return np.asarray(values * factors if is_normal else np.ldexp(values, exponents))

@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,8 +110,8 @@ def explore(
         if os.path.isfile(source):  # noqa: PTH113  likewise
             load_ahead(device)
         always = ("--device", device) if device and "device" in typed(context) else ()
-        commands = Commands(context, source, always)
-        start = commands.start(filter_) if filter_ else {}
+        commands = Commands(context, always)
+        start = commands.start(filter_, source) if filter_ else {}
         server = Server(Session(source, target, device), commands, start, redirect.remove)
         servers.append(server)
         try:
@@ -157,10 +157,9 @@ def forwarding(url: str) -> str:
 
 @dataclass(frozen=True)
 class Commands:
-    """The program's commands for a page that explores a file: the one parser of options."""
+    """The program's commands for a page: the one parser of options. ``source`` is the name of a picture's file."""
 
     context: click.Context
-    source: str
     always: tuple[str, ...]
     """Options that every command gets: the device, if one was chosen."""
 
@@ -169,27 +168,23 @@ class Commands:
         """The filters of the page, each with the options that it may set and their defaults."""
         return _options()
 
-    def describe(self, words: Sequence[str]) -> Recipe:
+    def describe(self, words: Sequence[str], source: str) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
         from .filters import context_of
 
         with _own_errors():
-            return self._described(words[0], context_of(self.context, words, self.source, NOWHERE).params)
+            return _described(words[0], source, context_of(self.context, words, source, NOWHERE).params)
 
-    def of(self, source: str) -> Commands:
-        """Return the commands for another file."""
-        return replace(self, source=source)
-
-    def run(self, words: Sequence[str], target: str, advance: Callable[[int], None] | None = None) -> None:
+    def run(self, words: Sequence[str], source: str, target: str, advance: Callable[[int], None]) -> None:
         """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
         from .filters import context_of
 
         with _own_errors():
-            made = context_of(self.context, words, self.source, target)
+            made = context_of(self.context, words, source, target)
             made.meta[ADVANCE] = advance
             made.command.invoke(made)
 
-    def of_recipe(self, data: bytes, name: str) -> dict[str, Any]:
+    def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
         """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         import shlex
 
@@ -211,13 +206,13 @@ class Commands:
             what = "such filter" if words is None else words[0]
             raise ParameterError(f"{name}: the page has no {what}: use fftfilter apply")
         with _own_errors():
-            return self.start(shlex.join(words), name)
+            return self.start(shlex.join(words), source, name)
 
-    def start(self, text: str, name: str = "--with") -> dict[str, Any]:
+    def start(self, text: str, source: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
         from .filters import parsed
 
-        made = parsed(self.context, text, self.source, NOWHERE)
+        made = parsed(self.context, text, source, NOWHERE)
         command = str(made.info_name)
         check_option(name, command, list(self.options))
         given = typed(made)
@@ -225,7 +220,7 @@ class Commands:
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"{name}: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
-        self._described(command, made.params)
+        _described(command, source, made.params)
         for angle in {"angle", "stripes"} & given.keys():
             if len(given[angle]) > 1:
                 raise click.UsageError(f"{name}: a page has one angle of stripes: give --{angle} once.")
@@ -239,12 +234,13 @@ class Commands:
         }
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options, "area": area}
 
-    def _described(self, name: str, given: Mapping[str, Any]) -> Recipe:
-        from .filters import options_of
 
-        options = options_of(name, [self.source], given)
-        options.check_for_file(self.source, NOWHERE)
-        return options.recipe
+def _described(name: str, source: str, given: Mapping[str, Any]) -> Recipe:
+    from .filters import options_of
+
+    options = options_of(name, [source], given)
+    options.check_for_file(source, NOWHERE)
+    return options.recipe
 
 
 def _area_of(given: dict[str, Any]) -> dict[str, Any] | None:

@@ -358,11 +358,9 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
         raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json.")
     spare = [*map(inputs.identity, (*sources, *options.masks))]
     atomic.refuse_inputs(file, spare)
-    try:
-        if not urls.is_url(file):
+    if not urls.is_url(file):
+        with messages.as_error(WriteError, f"{messages.shown(file, '-')}: cannot be written"):
             atomic.refuse_unwritable(str(Path(file).parent))
-    except OSError as error:
-        raise WriteError(f"{messages.shown(file, '-')}: cannot be written: {messages.reason(error)}") from error
     yield
     saved.save(options.recipe, file, spare)
 

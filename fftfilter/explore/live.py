@@ -119,7 +119,7 @@ class Live:
     def _asked(self, given: dict[str, Any]) -> tuple[Request, Session]:
         session = self._opened(given.get("file"))
         self._source = session.source
-        return Request.of(given, self._commands.of(session.source), session), session
+        return Request.of(given, self._commands, session), session
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""

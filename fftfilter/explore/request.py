@@ -75,10 +75,7 @@ class Request:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: Commands, session: Session) -> Request:
-        """Check a request of the page and return it; raises FftfilterError, in the words of the command.
-
-        ``commands`` are those for the file of ``session``.
-        """
+        """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -89,7 +86,7 @@ class Request:
             if not (view[0] < view[2] and view[1] < view[3]):
                 raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
         words = _words(given, commands)
-        recipe = commands.describe([*words, *commands.always])
+        recipe = commands.describe([*words, *commands.always], session.source)
         if marked := Marked.of(given.get("area"), *session.size):
             recipe = replace(recipe, region=marked.region(session.target))
             words += marked.words(session.target)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
-from ..files.messages import quoted_if_odd, reason
+from ..files.messages import as_error, quoted_if_odd
 from .answers import command_line
 from .session import check, is_text
 
@@ -80,7 +80,8 @@ def save(
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
     try:
-        with _Place(session, name) as place:
+        shown = quoted_if_odd(name[:_SHOWN])
+        with as_error(WriteError, f"{shown}: cannot be written"), _Place(session, name) as place:
             if session.has_changed:
                 line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
                 raise RefusedError(CONFLICT, line, changed=True)
@@ -89,7 +90,7 @@ def save(
             place.ask(answer)
             mask = keep_mask(request, session)
             try:
-                commands.run((*words, "--quiet"), os.path.join(session.folder, part), progress.advance)
+                commands.run((*words, "--quiet"), session.source, os.path.join(session.folder, part), progress.advance)
                 check()
                 place.give(part, answer)
             except BaseException:
@@ -98,8 +99,6 @@ def save(
                 raise
             finally:
                 place.remove(part)
-    except OSError as error:
-        raise WriteError(f"{quoted_if_odd(name[:_SHOWN])}: cannot be written: {reason(error)}") from error
     except FftfilterError as error:
         error.args = (str(error).replace(part, name),)
         raise
@@ -115,22 +114,19 @@ def keep_mask(request: Request, session: Session) -> str | None:
         return None
     assert request.marked  # noqa: S101  which has the mask
     data, name, part = request.marked.png(), os.path.basename(file), temporary_name("save", "part.png")
-    try:
-        with _Place(session, name) as place:
-            if place.refuse():
-                with place.opened(name, os.O_RDONLY) as there:
-                    if there.read() == data:
-                        return None
-                raise WriteError(f"{quoted_if_odd(name)}: is another file: rename it, as it has the name of the mask")
-            try:
-                with place.opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as made:
-                    made.write(data)
-                place.give(part, None)
-            finally:
-                place.remove(part)
-            return name
-    except OSError as error:
-        raise WriteError(f"{quoted_if_odd(name)}: cannot be written: {reason(error)}") from error
+    with as_error(WriteError, f"{quoted_if_odd(name)}: cannot be written"), _Place(session, name) as place:
+        if place.refuse():
+            with place.opened(name, os.O_RDONLY) as there:
+                if there.read() == data:
+                    return None
+            raise WriteError(f"{quoted_if_odd(name)}: is another file: rename it, as it has the name of the mask")
+        try:
+            with place.opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as made:
+                made.write(data)
+            place.give(part, None)
+        finally:
+            place.remove(part)
+        return name
 
 
 @contextmanager
@@ -153,10 +149,8 @@ def applied(request: Request, given: object, session: Session, progress: Progres
     """
     name = name_of(given, session)
     source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
-    try:
+    with as_error(WriteError, f"{quoted_if_odd(target)}: is not a new folder"):
         os.mkdir(target)  # noqa: PTH102  likewise
-    except OSError as error:
-        raise WriteError(f"{quoted_if_odd(target)}: is not a new folder: {reason(error)}") from error
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     others = ["--report", "-", "--", source, target]
     with (
@@ -185,7 +179,7 @@ def downloaded(request: Request, given: object, session: Session, commands: Comm
     with _with_own_mask(request, session) as words, TemporaryDirectory(prefix="fftfilter-") as folder:
         target = os.path.join(folder, name_of(given, session))
         images.check_output(session.source, target)
-        commands.run((*words, "--quiet"), target, Progress().advance)
+        commands.run((*words, "--quiet"), session.source, target, Progress().advance)
         with open(target, "rb") as file:  # noqa: PTH123  likewise
             return file.read()
 

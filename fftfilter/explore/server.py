@@ -227,7 +227,7 @@ class Server:
     def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session]:
         """Return a request and its file; raises FftfilterError."""
         session = self._folder.session(given.get("file"))
-        return Request.of(given, self._commands.of(session.source), session), session
+        return Request.of(given, self._commands, session), session
 
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
@@ -248,7 +248,7 @@ class Server:
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
         given, asked, session = await self._wanted(request)
-        out, commands = given.get("out"), self._commands.of(session.source)
+        out, commands = given.get("out"), self._commands
         if given.get("download") is True:
             made = await self._saving.do(downloaded, asked, out, session, commands)
             return web.Response(body=made, content_type="application/octet-stream")
@@ -274,7 +274,9 @@ class Server:
 
     async def _recipe(self, request: web.Request) -> web.StreamResponse:
         name = quoted_if_odd(request.query.get("name", "")[:LONGEST])
-        return web.json_response(await self._drawing.do(self._commands.of_recipe, await _body(request), name))
+        return web.json_response(
+            await self._drawing.do(self._commands.of_recipe, await _body(request), name, self._first.source)
+        )
 
     async def _saved(self, _: web.Request) -> web.StreamResponse:
         return web.json_response({"done": self._progress.done, "total": self._progress.total})

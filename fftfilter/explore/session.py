@@ -24,7 +24,7 @@ from ..analysis.screens import screens_of
 from ..analysis.search import AutoNotches, notches
 from ..descreen_filter import opponent
 from ..errors import FftfilterError, ParameterError, TooLargeError, WriteError
-from ..files.messages import quoted_if_odd, reason
+from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
@@ -299,10 +299,8 @@ class Folder:
             raise ParameterError("this is not a picture by its name")
         free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
         path = Path(self._place.name, free)
-        try:
+        with as_error(WriteError, f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept"):
             path.write_bytes(data)
-        except OSError as error:
-            raise WriteError(f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept: {reason(error)}") from error
         self._dropped[free] = str(path)
         try:
             self.session(free)

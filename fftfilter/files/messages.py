@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from ..errors import ImageError
 from .standard_streams import STANDARD_STREAM
 
 FileName = str | os.PathLike[str]
@@ -37,6 +40,15 @@ def reason(error: Exception) -> str:
     number, said = (error.errno, error.strerror) if isinstance(error, OSError) else (None, None)
     cause = os.strerror(number).lower() if number else said or first_line(error)
     return f"{cause}; {_WAY_OUT[number]}" if number in _WAY_OUT else cause
+
+
+@contextmanager
+def as_error(kind: type[ImageError], said: str) -> Iterator[None]:
+    """Turn system errors into those of a kind, whose message is ``said``, a name and what cannot be done, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{said}: {reason(error)}") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
-from .messages import FileName, reason, shown
+from .messages import FileName, as_error, reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
@@ -177,8 +177,6 @@ def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
 
 def times(source: FileName) -> Times:
     """Return when a file was last read and changed; raises ReadError."""
-    try:
+    with as_error(ReadError, f"{shown(source, 'standard input')}: cannot be read"):
         status = Path(source).stat()
-    except OSError as error:
-        raise ReadError(f"{shown(source, 'standard input')}: cannot be read: {reason(error)}") from error
     return status.st_atime_ns, status.st_mtime_ns

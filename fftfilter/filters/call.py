@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of
+from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
@@ -84,7 +84,7 @@ class Call:
     def in_gray_levels(self, values: Array, factor: float) -> Array:
         """Return values of each picture as those of what was given, times a factor."""
         if self.stack.pixel.kind == "f":
-            values = np.ldexp(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
+            values = scaled(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
         if factor == 1:
             return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.

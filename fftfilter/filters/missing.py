@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..arrays import check_finite
+from ..arrays import check_finite, scaled
 from ..errors import ParameterError
 from ..missing.fill import fill
 from ..missing.reference import filled as filled_by
@@ -84,9 +84,10 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
     if planes.dtype not in (np.uint8, np.uint16):
         # Floats of any size: sums of those near the end of single precision would leave it.
         np.copyto(own, 0, where=holes)
-        check_finite(own)
-        exponent = min(int(np.frexp(np.abs(own).max())[1]), 1023)
-        own, unit = np.ldexp(own, -exponent), float(np.ldexp(1.0, exponent))
+        if not np.isfinite(largest := max(own.max(), -own.min())):
+            check_finite(own)
+        exponent = min(int(np.frexp(largest)[1]), 1023)
+        own, unit = scaled(own, -exponent), float(np.ldexp(1.0, exponent))
     waves = waves_of(prepared.description.transfer, holes)
     of_waves = None if waves is None else prepared.of_values(waves)
     whole, base = filled_by(

@@ -15,7 +15,7 @@ from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.ramp import Facts, on_ramps
-from ..output.rounding import deviation
+from ..output.rounding import UNEVEN, deviation
 from .description import describe
 
 if TYPE_CHECKING:
@@ -184,10 +184,16 @@ class Prepared:
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
-    """Return the root mean square of the gains, divided so that none exceeds 1, and H(0), which is not divided."""
+    """Return the part of rounding errors that passes, and H(0).
+
+    It is the root mean square of the gains, divided so that none exceeds 1, as if the largest of them were
+    ``UNEVEN`` frequencies more.
+    """
     whole = description.grid(height, width).gain()
     parts = whole / description.transfer.largest
-    return float(np.sqrt(np.mean(parts * parts))), float(whole[0, 0])
+    squares = parts * parts
+    passing = squares.mean() + squares.max() * (UNEVEN / squares.size)
+    return float(np.sqrt(min(passing, 1))), float(whole[0, 0])
 
 
 class Mirrored:

@@ -24,7 +24,7 @@ from .. import images, system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.messages import quoted_if_odd, reason
+from ..files.messages import as_error, quoted_if_odd
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
@@ -332,10 +332,8 @@ class Batch:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
         folder = Path(target).parent
-        try:
+        with as_error(WriteError, f"{quoted_if_odd(str(folder))}: cannot be made"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
         return work()
 
     def _check_link(self, target: str) -> None:

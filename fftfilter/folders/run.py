@@ -20,7 +20,7 @@ from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
-from ..files.messages import reason
+from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
 from .jobs import (
@@ -136,12 +136,10 @@ class FolderRun:
     def _refuse_unwritable(target: Path) -> None:
         """Raise WriteError if nothing can be written into an output folder, or if it cannot be made."""
         nearest = next(each for each in (target, *target.absolute().parents) if os.path.lexists(each))
-        try:
+        with as_error(WriteError, f"{nearest}: cannot be written into"):
             if not nearest.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
             refuse_unwritable(str(nearest))
-        except OSError as error:
-            raise WriteError(f"{nearest}: cannot be written into: {reason(error)}") from error
 
     @property
     def recipe(self) -> Recipe:

@@ -60,9 +60,9 @@ def mirrors(device: Device, height: int, width: int) -> bool:
     """Tell whether the device's form mirrors edges: on a CPU always, on a GPU for sides that a work-group holds."""
     if not device.is_gpu:
         return True
-    from .gpu import plan
+    from .gpu.plan import plan
 
-    return plan.mirrors(height, width)
+    return serves(device, height, width) and plan(height, width).is_in_groups
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inverses: int = 1) -> int:

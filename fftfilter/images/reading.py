@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
-from ..files.messages import FileName, reason, shown
+from ..files.messages import FileName, as_error, shown
 from . import plain_formats
 from .formats import is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
@@ -71,24 +71,24 @@ def decode(data: sources.Content, source: FileName, working: Working | None = No
 def measure(source: FileName, asked: Asked = ALL) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
-    try:
-        with io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
-            start = file.read(_HEADER_BYTES)
-            if plain_formats.is_plain(start):
-                return plain_formats.measure(start, name)
-            if not start:
-                raise ReadError(f"{name}: empty (0 bytes); give an image file")
-            file.seek(0)
-            from .quiet import damage_as_error
+    with (
+        as_error(ReadError, f"{name}: cannot be read"),
+        io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file,
+    ):
+        start = file.read(_HEADER_BYTES)
+        if plain_formats.is_plain(start):
+            return plain_formats.measure(start, name)
+        if not start:
+            raise ReadError(f"{name}: empty (0 bytes); give an image file")
+        file.seek(0)
+        from .quiet import damage_as_error
 
-            with damage_as_error(name):
-                if has_pages(start):
-                    return pages_of(sources.Slices(file), name, asked).size()
-                from .pillow_reader import measure_with_pillow
+        with damage_as_error(name):
+            if has_pages(start):
+                return pages_of(sources.Slices(file), name, asked).size()
+            from .pillow_reader import measure_with_pillow
 
-                return measure_with_pillow(file)
-    except OSError as error:
-        raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
+            return measure_with_pillow(file)
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:

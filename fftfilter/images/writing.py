@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
 from ..files.atomic import Parts, Spare, is_special, refuse_inputs, refuse_unwritable, store
-from ..files.messages import FileName, first_line, quoted_if_odd, reason, shown
+from ..files.messages import FileName, as_error, first_line, quoted_if_odd, shown
 from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
@@ -64,7 +64,7 @@ def check_output(source: FileName, target: FileName, *, in_place: bool = False, 
 
 
 def _check_path(path: Path, name: str, format_: str | None) -> None:
-    try:
+    with as_error(WriteError, f"{name}: cannot be written"):
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
         if FORMATS[suffix_of(path, format_)].name == "FITS":
@@ -75,8 +75,6 @@ def _check_path(path: Path, name: str, format_: str | None) -> None:
         refuse_unwritable(str(folder))
         if path.exists() and not os.access(path, os.W_OK):
             raise WriteError(f"{name}: exists and is write-protected; choose another name")
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
 
 
 def write(
@@ -102,10 +100,8 @@ def write(
     check_fits(picture, target, format=format)
     suffix = suffix_of(target, format, picture)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
-    try:
+    with as_error(WriteError, f"{name}: cannot be written"):
         store(target, parts, times, spare=spare)
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return left_out
 
 

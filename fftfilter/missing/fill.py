@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..arrays import Array, scaled
 from ..device.choice import open_device
 from ..device.launcher import Kernel, Launcher
 from ..fused import fused
@@ -16,6 +16,12 @@ from .reference import sweeps
 
 if TYPE_CHECKING:
     import pyopencl as cl
+
+
+# From a level of so many pixels on, one launch does all that is left: each of many would take longer than its work.
+_SMALL = 1 << 14
+# A level of so many pixels has fewer levels above it.
+_LEVELS = _SMALL.bit_length() + 1
 
 
 class Level(NamedTuple):
@@ -36,7 +42,7 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     """
     filled = np.ascontiguousarray(planes, launcher.real)
     filled[holes.all((1, 2))] = 0
-    flags = np.ascontiguousarray(holes, np.uint8)
+    flags = np.ascontiguousarray(holes).view(np.uint8)
     levels = _levels(launcher, filled, flags)
     count, group = len(filled), launcher.work_group_size if launcher.device.is_gpu else 1
 
@@ -44,15 +50,18 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
 
     def launch(name: str, rows: int, columns: int, /, **arguments: Any) -> None:
         if name not in kernels:
-            kernels[name] = launcher.kernel(("missing/fill.cl",), (), name, arguments)
+            kernels[name] = launcher.kernel(("missing/fill.cl",), (f"LEVELS={_LEVELS}",), name, arguments)
         kernels[name].bind(**arguments)
         across = group * -(-columns // group) if launcher.device.is_gpu else 1
         launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))
 
-    for fine, coarse in pairwise(levels):
+    small = next((i for i, each in enumerate(levels) if i and each.width * each.height <= _SMALL), 0)
+    for fine, coarse in pairwise(levels[: small + 1]):
         into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "coarse_first": coarse.first}
         launch("halve", coarse.height, coarse.width, **fine._asdict(), **into)
-    for coarse, fine in pairwise(reversed(levels)):
+    if small:
+        launch("coarsest", 1, group, **levels[small]._asdict(), sweeps=sweeps(is_finest=False))
+    for coarse, fine in pairwise(levels[small::-1]):
         half = (fine.width + 1) // 2
         launch("pull", fine.height, half, **fine._asdict(), coarse=coarse.values, coarse_first=coarse.first)
         for color in (0, 1) * sweeps(is_finest=fine is levels[0]):
@@ -66,8 +75,8 @@ def fill_floats(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> 
     if planes.dtype.kind != "f":
         return fill(launcher, np.array(planes, launcher.real), holes)
     exponent = np.frexp(np.abs(planes).max(where=~holes, initial=0))[1]
-    made = fill(launcher, np.ldexp(planes, -exponent), holes).astype(planes.dtype)
-    return np.asarray(np.ldexp(made, exponent))
+    made = fill(launcher, scaled(planes, -exponent), holes).astype(planes.dtype)
+    return scaled(made, exponent)
 
 
 def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:

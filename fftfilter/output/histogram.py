@@ -28,26 +28,18 @@ _ENOUGH_ROWS, _ENOUGH = 128, 1 << 18
 
 
 class ByHistogram(NamedTuple):
-    """The ramps of pictures whose range a histogram finds: called with it, when it is known."""
+    """The ramps of pictures whose range a histogram finds."""
 
     output: Output
     scale: Auto
     dtype: np.dtype[Any]
     maxval: int
 
-    def __call__(self, largest: Array, counts: Array) -> Array:
-        """Return the ramp of each picture, for values in their own units.
-
-        ``largest`` is the largest magnitude of each picture, and ``counts``, (pictures, BINS), are those of its bins.
-        """
-        pairs = zip(largest.tolist(), counts, strict=True)
-        samples = int(counts[0].sum())
-        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale), samples) for each in pairs])
-
     def of_pictures(self, values: Array) -> Array:
-        """Return the ramp of each picture, by its filtered values."""
-        largest, counts = zip(*map(counts_of, values), strict=True)
-        return self(np.array(largest), np.array(counts))
+        """Return the ramp of each picture, for its filtered values in their own units."""
+        found = [counts_of(each) for each in values]
+        samples = int(found[0][1].sum())
+        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale), samples) for each in found])
 
     def wanted(self, samples: int, scale: float = 1.0) -> Array:
         """Return the same for kernels, an array of one :data:`ramp.WANTED`.

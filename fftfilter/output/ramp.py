@@ -231,7 +231,7 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     is_white = level >= on["white"]
     level *= on["stretch"]
     level += on["shift"]
-    clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0
+    clipped = _part((level < on["below"]) | (level >= on["above"])) if on["counts"] else 0.0
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
@@ -276,4 +276,9 @@ def _undecided(level: Array, on: dict[str, float]) -> float:
     inside = level.clip(on["bottom"] + 0.5, on["top"] + (-0.5 if on["white"] < np.inf else 0.5))
     is_near = np.abs(inside - np.rint(inside)) < on["undecided"]
     is_near |= np.abs(level - (on["white"] * on["stretch"] + on["shift"])) < on["undecided"]
-    return float(np.mean(is_near))
+    return _part(is_near)
+
+
+def _part(samples: Array) -> float:
+    """Return which part of samples is True: numpy.mean would take several times as long."""
+    return np.count_nonzero(samples) / samples.size

@@ -44,6 +44,9 @@ WEAK = 1 / 30
 
 That is the input's deviation times the mean gain, or its mean deviation times H(0), if that is more.
 """
+# Rounding errors of a periodic image are periodic, too: few frequencies get most of them. A filter that passes nothing
+# else passes up to 15 times the part that its mean gain is, measured for a wave of 199 pixels on a GPU.
+UNEVEN = 256
 # A level that rounding left short of a whole number by less than this counts as reached, so that a filter
 # that passes everything gives the image back. It moves one pixel of 2048 by one level.
 NUDGE = 1 / 2048

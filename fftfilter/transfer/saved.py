@@ -21,7 +21,7 @@ from .. import images
 from ..errors import ParameterError, WriteError
 from ..files import sources, urls
 from ..files.atomic import store
-from ..files.messages import reason, shown
+from ..files.messages import as_error, shown
 from ..files.sources import Identity
 from ..images.formats import FORMATS
 from .product import Transfer, as_given
@@ -157,10 +157,8 @@ def text_of(data: Mapping[str, Any]) -> str:
 
 def write(file: str | os.PathLike[str], data: Mapping[str, Any], spare: Collection[Identity | None] = ()) -> None:
     """Write the file of a recipe, which replaces none of ``spare``; raises WriteError and ParameterError."""
-    try:
+    with as_error(WriteError, f"{shown(file, 'standard output')}: cannot be written"):
         store(file, [text_of(data).encode()], spare=spare)
-    except OSError as error:
-        raise WriteError(f"{shown(file, 'standard output')}: cannot be written: {reason(error)}") from error
 
 
 def folder_of(file: str | os.PathLike[str]) -> str:

@@ -7,7 +7,7 @@ imported on first use: a run without ``--verify`` does without it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import product
@@ -51,6 +51,9 @@ WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's, and
 # most are as near as the smaller ones.
 NUDGES = (0.0, 1e-4, -1e-4, 1e-3, -1e-3)
+# Between the ends of a range that these find, one in this part of it is tried, and no more than so many: a single
+# sample of a small picture may change its bin.
+FINE, MOST = 2e-5, 16
 
 
 class Reference(NamedTuple):
@@ -103,9 +106,8 @@ def references_of(
     largest = float(np.abs(valid).max()) if valid.size else 0.0
     ranges = [None if isinstance(scale, Auto) else scale]
     if isinstance(scale, Auto) and valid.size:
-        ends = [range_of(valid, output, scale, nudge * BINS / 256) for nudge in NUDGES]
-        pairs = zip(ends, ends, strict=True) if mode.is_symmetric else product(ends, ends)
-        ranges = [low and high and Range(low.low, high.high) for low, high in dict.fromkeys(pairs)]
+        moved = [range_of(valid, output, scale, nudge * BINS / 256) for nudge in NUDGES]
+        ranges = _possible(moved, is_symmetric=mode.is_symmetric)
     for found in ranges:
         # 0 is black in a magnitude alone; a signed constant below 0 is as far from its middle as one above.
         stretch, unit = 1.0, None if is_usual else 1.0
@@ -130,6 +132,21 @@ def references_of(
         else:
             made = pixels(values.copy(), own[0], largest_deviation, dtype).pixels
         yield Reference(made, values, stretch, unit)
+
+
+def _possible(moved: Sequence[Range | None], *, is_symmetric: bool) -> list[Range | None]:
+    """Return the ranges that nudges find, and those whose ends lie between theirs."""
+    found = [each for each in moved if each]
+    if len(set(moved)) == 1 or not found:
+        return [moved[0]]
+    fine, ends = FINE * max(each.high for each in found), []
+    for each in ([each.low for each in found], [each.high for each in found]):
+        low, high = min(each), max(each)
+        between = np.linspace(low, high, min(MOST, int((high - low) / fine)) + 2)[1:-1]
+        ends.append([*dict.fromkeys(each), *between.tolist()])
+    pairs = ((-high, high) for high in ends[1]) if is_symmetric else product(*ends)
+    ranges: list[Range | None] = [Range(low, high) for low, high in pairs if low < high]
+    return [*ranges, None] if None in moved else ranges
 
 
 def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:

@@ -5,21 +5,21 @@
 // in buffers of its own; the coarse ones lie one behind the other, each `first` numbers from the beginning.
 //
 // Reads   pixels and holes of a level, and values of the next coarser one
-// Writes  halve: the next coarser level; pull, sweep: the holes of a level
+// Writes  halve: the next coarser level; pull, sweep: the holes of a level; coarsest: the levels that are left
 // Launch  (columns, rows, images), work-groups along rows: a work-item takes every get_global_size(0)-th pixel of a row,
-//         all of them on a CPU, one on a GPU; pull and sweep take every second pixel
+//         all of them on a CPU, one on a GPU; pull and sweep take every second pixel. coarsest: one work-group an image
 
 // Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
 // up; their last pixel is its own neighbor, which does not change the mean.
-kernel void halve(global const real_t *values, global const uchar *holes, const ulong first, const uint width,
-                  const uint height, global real_t *coarse, global uchar *coarse_holes, const ulong coarse_first)
+void halve_row(global const real_t *values, global const uchar *holes, ulong first, uint width, uint height,
+               global real_t *coarse, global uchar *coarse_holes, ulong coarse_first, uint image, uint y, uint from,
+               uint step)
 {
-    const uint y = get_global_id(1), image = get_global_id(2);
     const uint coarse_width = (width + 1) / 2, coarse_height = (height + 1) / 2;
     const ulong upper = first + ((ulong)image * height + 2 * y) * width;
     const ulong lower = 2 * y + 1 < height ? upper + width : upper;
     const ulong row = coarse_first + ((ulong)image * coarse_height + y) * coarse_width;
-    for (uint x = get_global_id(0); x < coarse_width; x += get_global_size(0)) {
+    for (uint x = from; x < coarse_width; x += step) {
         const uint left = 2 * x, right = min(left + 1, width - 1);
         const uchar a = holes[upper + left], b = holes[upper + right], c = holes[lower + left],
                     d = holes[lower + right];
@@ -34,16 +34,15 @@ kernel void halve(global const real_t *values, global const uchar *holes, const 
 
 // Pull: holes of one color of the checkerboard get the bilinear value of the coarser level; the others get the mean of
 // these in the first half of a sweep.
-kernel void pull(global real_t *values, global const uchar *holes, const ulong first, const uint width,
-                 const uint height, global const real_t *coarse, const ulong coarse_first)
+void pull_row(global real_t *values, global const uchar *holes, ulong first, uint width, uint height,
+              global const real_t *coarse, ulong coarse_first, uint image, uint y, uint from, uint step)
 {
-    const uint y = get_global_id(1), image = get_global_id(2);
     const uint coarse_width = (width + 1) / 2, coarse_height = (height + 1) / 2;
     const int beside = clamp((int)y / 2 + (y % 2 ? 1 : -1), 0, (int)coarse_height - 1);
     global const real_t *level = coarse + coarse_first + (ulong)image * coarse_width * coarse_height;
     global const real_t *near = level + (ulong)(y / 2) * coarse_width, *far = level + (ulong)beside * coarse_width;
     const ulong row = first + ((ulong)image * height + y) * width;
-    for (uint x = 2 * get_global_id(0) + (y + 1) % 2; x < width; x += 2 * get_global_size(0))
+    for (uint x = 2 * from + (y + 1) % 2; x < width; x += 2 * step)
         if (holes[row + x]) {
             const uint u = x / 2, v = clamp((int)u + (x % 2 ? 1 : -1), 0, (int)coarse_width - 1);
             values[row + x] = (9 * near[u] + 3 * (near[v] + far[u]) + far[v]) / 16;
@@ -52,13 +51,12 @@ kernel void pull(global real_t *values, global const uchar *holes, const ulong f
 
 // Half a sweep of Gauss and Seidel's iteration: holes of one color get the mean of their neighbors, which are of the
 // other color
-kernel void sweep(global real_t *values, global const uchar *holes, const ulong first, const uint width,
-                  const uint height, const uint color)
+void sweep_row(global real_t *values, global const uchar *holes, ulong first, uint width, uint height, uint color,
+               uint image, uint y, uint from, uint step)
 {
-    const uint y = get_global_id(1), image = get_global_id(2);
     const ulong row = first + ((ulong)image * height + y) * width;
     const bool above = y > 0, below = y + 1 < height;
-    for (uint x = 2 * get_global_id(0) + (y + color) % 2; x < width; x += 2 * get_global_size(0))
+    for (uint x = 2 * from + (y + color) % 2; x < width; x += 2 * step)
         if (holes[row + x]) {
             const ulong i = row + x;
             const bool left = x > 0, right = x + 1 < width;
@@ -66,4 +64,55 @@ kernel void sweep(global real_t *values, global const uchar *holes, const ulong 
                                (left ? values[i - 1] : 0) + (right ? values[i + 1] : 0);
             values[i] = sum / (above + below + left + right);
         }
+}
+
+kernel void halve(global const real_t *values, global const uchar *holes, const ulong first, const uint width,
+                  const uint height, global real_t *coarse, global uchar *coarse_holes, const ulong coarse_first)
+{
+    halve_row(values, holes, first, width, height, coarse, coarse_holes, coarse_first, get_global_id(2),
+              get_global_id(1), get_global_id(0), get_global_size(0));
+}
+
+kernel void pull(global real_t *values, global const uchar *holes, const ulong first, const uint width,
+                 const uint height, global const real_t *coarse, const ulong coarse_first)
+{
+    pull_row(values, holes, first, width, height, coarse, coarse_first, get_global_id(2), get_global_id(1),
+             get_global_id(0), get_global_size(0));
+}
+
+kernel void sweep(global real_t *values, global const uchar *holes, const ulong first, const uint width,
+                  const uint height, const uint color)
+{
+    sweep_row(values, holes, first, width, height, color, get_global_id(2), get_global_id(1), get_global_id(0),
+              get_global_size(0));
+}
+
+// Push and pull from a small level on, as launches would take longer than the work: coarser levels get so many sweeps
+// each, as does this one.
+kernel void coarsest(global real_t *values, global uchar *holes, const ulong first, const uint width,
+                     const uint height, const uint sweeps)
+{
+    const uint image = get_global_id(2), images = get_global_size(2), from = get_local_id(0), step = get_local_size(0);
+    uint widths[LEVELS] = {width}, heights[LEVELS] = {height}, level = 0;
+    ulong firsts[LEVELS] = {first};
+    for (; widths[level] > 1 || heights[level] > 1; level++) {
+        const uint w = widths[level], h = heights[level];
+        widths[level + 1] = (w + 1) / 2;
+        heights[level + 1] = (h + 1) / 2;
+        firsts[level + 1] = firsts[level] + (ulong)images * w * h;
+        for (uint y = 0; y < heights[level + 1]; y++)
+            halve_row(values, holes, firsts[level], w, h, values, holes, firsts[level + 1], image, y, from, step);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+    while (level-- > 0) {
+        const uint w = widths[level], h = heights[level];
+        for (uint y = 0; y < h; y++)
+            pull_row(values, holes, firsts[level], w, h, values, firsts[level + 1], image, y, from, step);
+        for (uint turn = 0; turn < 2 * sweeps; turn++) {
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            for (uint y = 0; y < h; y++)
+                sweep_row(values, holes, firsts[level], w, h, turn % 2, image, y, from, step);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
 }

@@ -24,7 +24,7 @@ def test_every_kind_is_a_function_of_the_transfer_room():
 
 def test_the_page_sets_no_option_that_names_a_file():
     files = {"IN...", "OUT", "FILE", "DIR"}
-    for name, options in Commands(None, "in.png", ()).options.items():
+    for name, options in Commands(None, ()).options.items():
         taken = [each for each in COMMANDS[name].params if each.name in options]
         assert len(taken) == len(options)
         assert {each.metavar for each in taken} & files == set()

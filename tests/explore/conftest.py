@@ -95,8 +95,8 @@ async def visiting(source, target=None, start="lowpass", port=0):
     from fftfilter.explore.session import Session
 
     context = click.Context(explore, parent=click.Context(cli, info_name="fftfilter"))
-    commands = Commands(context, str(source), ())
-    server = Server(Session(str(source), target and str(target)), commands, commands.start(start))
+    commands = Commands(context, ())
+    server = Server(Session(str(source), target and str(target)), commands, commands.start(start, str(source)))
     url = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(server.run(port, url.set_result))
     done, _ = await asyncio.wait({serving, url}, return_when=asyncio.FIRST_COMPLETED)

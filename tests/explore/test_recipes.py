@@ -110,7 +110,7 @@ def test_a_page_reads_no_file_that_a_recipe_names(picture, monkeypatch, names):
     for file in (str(picture), str(picture.with_name("none.png")), "1.5", "http://127.0.0.1:9/x"):
         text = json.dumps({"fftfilter_recipe": 1, **names}).replace("%s", file)
         with pytest.raises(ValueError, match="which reads no masks: use fftfilter apply") as error:
-            Commands(None, str(picture), ()).of_recipe(text.encode(), "a.json")
+            Commands(None, ()).of_recipe(text.encode(), "a.json", str(picture))
         lines.add(str(error.value))
     assert len(lines) == 1  # nobody learns which files there are
     assert read == []

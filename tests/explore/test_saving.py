@@ -209,8 +209,8 @@ def test_what_comes_between_the_question_and_the_file_stays(
         out.write_bytes(b"asked about")
     really_run, states = Commands.run, []
 
-    def run(commands, words, target, advance):
-        really_run(commands, words, target, advance)
+    def run(commands, words, source, target, advance):
+        really_run(commands, words, source, target, advance)
         if come != "input's link to it":
             out.unlink(missing_ok=True)
         if come == "file":
@@ -270,8 +270,8 @@ def test_a_disk_without_hard_links_gets_the_file_and_keeps_what_it_has(visit, sc
 def test_a_folder_in_the_place_of_the_folder_gets_nothing(visit, scan, monkeypatch, tmp_path):
     really_run = Commands.run
 
-    def run(commands, words, target, advance):
-        really_run(commands, words, target, advance)
+    def run(commands, words, source, target, advance):
+        really_run(commands, words, source, target, advance)
         scan.parent.rename(tmp_path / "moved")
         (tmp_path / "foreign").mkdir()
         scan.parent.symlink_to(tmp_path / "foreign")

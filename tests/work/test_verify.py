@@ -213,8 +213,9 @@ def test_values_on_the_edge_of_a_bin_may_fall_on_either_side_of_it():
     planes = np.array([[[0, 1024, 1024, 1024, 2048, 2048, 2048, 3072, 3072, 4096]]], np.uint16)
     given = {"scale": Auto(60.0), "depth": images.Depth(np.dtype("u1"), 255), "edges": "wrap"}
     every = transfer.lowpass("200%")
-    # One bin less, as many, or one more between black and white.
-    assert len({each.stretch for each in references_of(planes, 65535, every, "magnitude", **given)}) == 3
+    # One bin less, as many, or one more between black and white, and what lies between as only some samples do so.
+    found = sorted({round(each.stretch, 4) for each in references_of(planes, 65535, every, "magnitude", **given)})
+    assert (len(found) > 3, found[0] + found[-1]) == (True, pytest.approx(2 * found[len(found) // 2], abs=2e-4))
     assert len(list(references_of(planes, 65535, every, "magnitude", **given | {"scale": None}))) == 1
 
 

@@ -173,11 +173,6 @@ def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
     return height * width < MOST_PIXELS and None not in _plan_sides(height, width, limits)
 
 
-def mirrors(height: int, width: int) -> bool:
-    """Tell whether images of a size are filtered with mirrored edges: where work-groups hold both sides."""
-    return supports((height, width)) and plan(height, width).is_in_groups
-
-
 @lru_cache(maxsize=256)
 def plan(height: int, width: int, limits: Limits = DEFAULT) -> FusedPlan:
     """Return the plan for images of a size; raises ParameterError for one that is too large."""
