@@ -193,6 +193,7 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
         (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),
         (("apply", "out.png", "in.pgm", "x.png"), 2, "out.png: has no recipe"),
         (("apply", "--quality", "50", "recipe.json", "in.pgm", "x.png"), 2, "has no quality"),
+        (("apply", "--save-recipe", "recipe.json", "recipe.json", "in.pgm", "x.png"), 2, "json: is the input itself"),
         (("lowpass", "--save-recipe", "x.txt", "in.pgm", "x.png"), 2, "--save-recipe x.txt: give a name that ends in"),
         (("lowpass", "--save-recipe", "no/x.json", "in.pgm", "x.png"), 1, "no/x.json: cannot be written: no such"),
         (("lowpass", "--save-recipe", "x.json", "recipe.json", "x.png"), 1, "recipe.json: not an image"),
