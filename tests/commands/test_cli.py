@@ -165,6 +165,13 @@ def test_the_spectrum_of_large_floats_is_within_range(run, tmp_path, camera):
     assert np.abs(pixels(tmp_path / "large.png") - np.floor(255 * magnitude / magnitude.max())).max() <= 1
 
 
+def test_the_stages_are_those_of_the_engine_that_is_asked_for(run, tmp_path):
+    (tmp_path / "in.pgm").write_bytes(b"P5 8 8 255 " + bytes(range(64)))
+    files = tmp_path / "in.pgm", tmp_path / "out.png"
+    said = run("highpass", "--engine", "stockham", "-v", "--save-stages", tmp_path / "stages", *files)[2]
+    assert "; stockham on " in said
+
+
 def test_every_stage_can_be_looked_at(run, tmp_path, camera):
     assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
     assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [

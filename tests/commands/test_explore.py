@@ -58,11 +58,15 @@ def ended(program, number=signal.SIGTERM, last=1):
 
 @needs_posix
 def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
-    with exploring(tmp_path, env=os.environ | {"SSH_CONNECTION": "198.51.100.4 51234 192.0.2.7 22"}) as program:
+    env = os.environ | {"SSH_CONNECTION": "198.51.100.4 51234 192.0.2.7 22", "FFTFILTER_DEVICE": "pthread"}
+    with exploring(tmp_path, env=env) as program:
         url = program.stdout.readline().strip()
         port = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/[\w-]{22}/", url)[1]
         with urllib.request.urlopen(url + "picture", timeout=PATIENCE) as answer:  # noqa: S310  it is http
             assert answer.status == 200
+        body = json.dumps({"request": {"command": "lowpass"}, "out": "out.png"}).encode()
+        with urllib.request.urlopen(url + "save", body, timeout=PATIENCE) as answer:  # noqa: S310  likewise
+            assert json.load(answer)["command"] == "fftfilter lowpass in.png out.png"  # the device stands elsewhere
         # Also while a page is open.
         with connected(url, "live", UPGRADE) as page:
             assert page.recv(12) == b"HTTP/1.1 101"

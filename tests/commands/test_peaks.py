@@ -64,6 +64,14 @@ def test_peaks_prints_a_table_and_the_command_that_removes_them(run, disturbed, 
     assert psnr(tmp_path / "out.png", clean) > 40
 
 
+def test_the_command_removes_harmonics_too(run, save, rng, tmp_path):
+    size = (128, 128)
+    waves = wave(size, 0.125, 0.0625) + wave(size, 0.25, 0.125, 10)
+    command = run("peaks", save("scan.png", rng.normal(128, 2, size) + waves))[1].decode().splitlines()[-1]
+    assert run(*shlex.split(command)[1:-1], tmp_path / "out.png") == (0, b"", "")
+    assert psnr(tmp_path / "out.png", np.full(size, 128)) > 35
+
+
 def test_as_json_all_is_known(run, disturbed):
     _, out, _ = run("peaks", "--json", disturbed[0])
     found = json.loads(out)

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 
 from fftfilter import transfer as H
-from fftfilter.explore.answers import Answer
+from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
 from fftfilter.explore.shown import FilePage, at, halved, levels
 from fftfilter.images import Picture
@@ -78,3 +78,7 @@ def test_a_part_that_ends_within_a_reduced_pixel_has_it():
 def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
     points = np.array([[5, 0], [0, 5], [2, 1], [-1, -1]])
     assert at(np.arange(6).reshape(1, 2, 3), points, None) == [[2, 3, 5, 0]]
+
+
+def test_the_name_of_a_file_is_no_option_of_the_command():
+    assert command_line(["lowpass"], "-in.png", "a b.png") == "fftfilter lowpass ./-in.png 'a b.png'"

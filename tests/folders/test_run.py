@@ -657,7 +657,9 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
 
 def test_no_device_is_exit_code_3(run, tmp_path):
     given = pgm(tmp_path / "in/a.pgm").parent
-    assert run("highpass", "--device", "warp drive", given, tmp_path / "out")[0] == 3
+    (given / "bad.pgm").write_bytes(b"P5")
+    for options in ((), ("-n",)):  # a file that cannot be read, too, is not all
+        assert run("highpass", *options, "--device", "warp drive", given, tmp_path / "out")[0] == 3
     assert run("highpass", "--device", "0,warp drive", given, tmp_path / "out")[0] == 3
 
 
