@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from fftfilter import transfer as H
+from fftfilter.analysis.search import AutoNotches
 from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, at, halved, levels
+from fftfilter.explore.shown import FilePage, at, halved, histogram, levels
 from fftfilter.images import Picture
+from fftfilter.work.recipe import Recipe
 
 
 def test_levels_end_where_there_is_enough_to_see():
@@ -82,3 +86,26 @@ def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
 
 def test_the_name_of_a_file_is_no_option_of_the_command():
     assert command_line(["lowpass"], "-in.png", "a b.png") == "fftfilter lowpass ./-in.png 'a b.png'"
+
+
+def test_a_histogram_has_no_missing_samples():
+    planes = np.arange(12, dtype=np.uint8).reshape(1, 3, 4)
+    assert sum(histogram(planes, (0, 12), None)) == 12
+    assert sum(histogram(planes, (0, 12), planes % 4 == 1)) == 9
+
+
+def test_waves_that_are_found_get_the_shape_that_is_asked_for(tmp_path):
+    x = np.arange(64)
+    Image.fromarray(np.rint(128 + 90 * np.cos(x) * np.ones((64, 1))).astype(np.uint8)).save(tmp_path / "in.png")
+    recipe = Recipe(H.Transfer(()), output="keep", auto=AutoNotches(shape="cosine", insists=True))
+    parts = Session(str(tmp_path / "in.png")).measured(recipe, 0).asked.parts
+    assert {part.shape for part in parts} == {"cosine"}
+
+
+def test_a_file_that_was_written_again_has_changed_though_it_is_as_long(tmp_path):
+    path = tmp_path / "in.pgm"
+    path.write_bytes(b"P5 4 3 255\n" + bytes(12))
+    session = Session(str(path))
+    assert not session.has_changed
+    os.utime(path, ns=(1, 1))
+    assert session.has_changed
