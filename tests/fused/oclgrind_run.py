@@ -128,7 +128,7 @@ def cpu_workers():
 
 def gpu():
     """In one step, then in rounds through local memory, then in two steps."""
-    sizes = {10**4: ((10, 6), (3, 17)), 80: ((32, 1), (17, 1)), 5: ((12, 15), (11, 11), (15, 4))}
+    sizes = {10**4: ((10, 6), (3, 17)), 80: ((32, 1), (17, 1)), 5: ((12, 15), (11, 11))}
     for numbers, shapes in sizes.items():
         limits = Limits(local_bytes=4 * numbers + RESERVED_BYTES, group_wanted=4)
 
