@@ -366,6 +366,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["sharpen", CAMERA, "out.png"], "No such command"),
         (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option.*-radius.* Did you mean '?--radius'?\? See"),
         (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '?--radius"),
+        (["spectrum", "--quality", "9", CAMERA, "out.png"], ".png has no quality"),
         (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),

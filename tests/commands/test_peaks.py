@@ -117,6 +117,13 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
     assert "bad.png" in err
 
 
+def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):
+    assert run("peaks", tmp_path)[::2] == (2, f"fftfilter: {tmp_path}: no picture to search for peaks\n")
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG")
+    code, _, said = run("peaks", tmp_path)
+    assert (code, said.count("bad.png"), said.count("no picture to search for peaks")) == (1, 1, 1)
+
+
 def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are(run, rng, tmp_path):
     """Of each file the first page is larger than the second one, or smaller."""
     for name, *sizes in (("a.tif", (96, 96), (64, 72)), ("b.tif", (40, 40), (80, 64))):

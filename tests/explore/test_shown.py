@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, at, halved, histogram, levels
+from fftfilter.explore.shown import FilePage, around_gray, at, halved, histogram, levels
 from fftfilter.images import Picture
 from fftfilter.work.recipe import Recipe
 
@@ -109,3 +109,7 @@ def test_a_file_that_was_written_again_has_changed_though_it_is_as_long(tmp_path
     assert not session.has_changed
     os.utime(path, ns=(1, 1))
     assert session.has_changed
+
+
+def test_what_is_removed_lies_around_128():
+    assert around_gray(np.array([[[-1, -0.359, 0, 0.359, 1]]], np.float32)).tolist() == [[[1, 82, 128, 174, 255]]]

@@ -236,8 +236,9 @@ def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was
     monkeypatch.chdir(tmp_path)
     given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
     pgm(given / "b.pgm", 0, 9, 7)
-    code, out, _ = run("highpass", "--report", "-", given, tmp_path / "out")
+    code, out, _ = run("highpass", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
     lines = [json.loads(line) for line in out.splitlines()]
+    assert all(line["clipped"] > 0.5 for line in lines)
     assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
     assert not (tmp_path / "-").exists()
     assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
@@ -410,6 +411,10 @@ def test_links_in_an_output_folder_never_lead_into_the_input(run, tmp_path, with
     code, _, said = run("highpass", "-r", given, out)
     assert (code, "among the inputs" in said) == (2, True), said
     assert {path: path.read_bytes() for path in before} == before
+    (out / "sub").unlink()
+    (out / "a.pgm").symlink_to(out / "c")  # to a file of its own folder
+    assert run("highpass", "-r", given, out)[0] == 0
+    assert (out / "c").exists()
 
 
 def test_an_output_folder_that_is_a_folder_of_the_input_by_a_mount_is_refused(tmp_path):
