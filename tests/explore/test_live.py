@@ -452,7 +452,10 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (request_for(radius="1" * 201), "radius '11111111111111111111' is not a value", "radius"),
     ],
 )
-def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, asked, line, field):
+def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path, asked, line, field):
+    path = tmp_path / "radius.pgm"  # the name of a field, too
+    path.write_bytes(CAMERA.read_bytes())
+
     async def ask(page):
         async with page.live() as socket:
             await socket.send_str(json.dumps(asked))
@@ -460,7 +463,7 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, asked, l
             await socket.send_str(json.dumps(request_for("highpass", number=2)))
             return refused, await answer_on(socket)
 
-    refused, (words, pixels, _) = visit(ask, CAMERA)
+    refused, (words, pixels, _) = visit(ask, path)
     assert line in refused["error"]
     assert "\n" not in refused["error"]
     assert (refused["id"], refused["field"]) == (1, field)
