@@ -10,7 +10,7 @@ import pytest
 from fftfilter import device_check
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.device_check import Form, Row
+from fftfilter.device_check import Form, Found, Row
 from fftfilter.errors import BuildError
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -126,3 +126,9 @@ def test_the_pixels_and_outputs_of_the_form_that_a_device_is_given_are_tried():
     assert kinds("NVIDIA CUDA", is_gpu=True) == [
         "fused, GPU form, four launches", "fused, GPU form, generic", "fused, GPU form, specialized",
     ]  # fmt: skip
+
+
+def test_a_form_is_told_with_the_largest_of_each_error():
+    found = {(1, 1): Found(True, "small", 1e-7, 3e-7), (12, 10): Found(True, "large", 2e-7, 1e-7)}
+    (row,) = rows_of(Form("a form", SIZES, lambda _, size: found[size]))
+    assert row.found == Found(True, "large", 2e-7, 3e-7)

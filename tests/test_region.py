@@ -397,3 +397,12 @@ def test_python_refuses_what_is_no_region(tmp_path, noise, given):
 def test_a_rectangle_that_reaches_beyond_the_picture_is_refused(noise, box):
     with pytest.raises(ParameterError, match="reaches beyond the picture of 32 x 24 pixels"):
         fftfilter.lowpass(noise, 4, output="keep", region=box)
+
+
+def test_a_missing_pixel_that_stays_is_rounded_as_in_a_whole_picture(rng):
+    image, missing = rng.uniform(0, 255, (12, 10)).astype(np.float32), np.zeros((12, 10), bool)
+    image[1, 2], missing[1, 2] = 2.5, True
+    asked = {"dtype": np.uint8, "white": 255, "missing": missing}
+    options = {"output": "keep", "feather": 1}
+    for region in ((0, 0, 10, 12), (5, 5, 4, 4)):
+        assert Filter(H.lowpass(3), region=region, **options)(image, **asked)[1, 2] == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fftfilter
+from fftfilter import startup
 
 ROOT = Path(fftfilter.__file__).parents[1]
 
@@ -177,3 +179,18 @@ def test_a_process_with_something_left_to_do_ends_as_others_do(before):
     code = LEAVE.format(before=before) + "\nsys.stderr.write('still here')\n"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert "still here" in done.stderr
+
+
+def test_a_folder_of_many_small_files_is_seen_before_anything_is_imported(tmp_path):
+    def looks(*options):
+        return startup.looks_like_many(["fftfilter", "highpass", *options, str(tmp_path), "out"])
+
+    assert not looks()
+    for i in range(startup.MANY):
+        assert not looks()
+        (tmp_path / str(i)).write_bytes(b"")
+    assert looks()
+    assert not looks("--processes", "1")
+    for path in tmp_path.iterdir():
+        os.truncate(path, startup.LARGE_FILE + 1)
+    assert not looks()

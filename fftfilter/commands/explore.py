@@ -285,4 +285,8 @@ def _own_errors() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        raise ParameterError(error.format_message()) from error
+        line = error.format_message()
+        if type(error) is click.BadParameter and error.param:
+            # A page has fields, and no options.
+            line = f"{error.param.name}: {error.message.replace('a valid float', 'a number')}"
+        raise ParameterError(line) from error

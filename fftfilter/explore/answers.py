@@ -24,6 +24,7 @@ from ..output.modes import AUTO, MODES, STACK, Auto
 from ..output.ramp import Gray
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
+from ..transfer.peaks import Notch
 from ..transfer.saved import folder_of, text_of
 from ..work.saved import to_json
 from .session import Worker
@@ -177,6 +178,8 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     gains = np.fft.fftshift(shown.in_cycles(*page.size).gain(MAP, MAP))
     # The command would print these cautions.
     notes = [*filter(None, [answer.measured.note]), *answer.measured.asked.cautions(*page.size)]
+    if recipe.how.takes_missing:
+        notes += page.cautions_on_missing
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     holes = page.holes if answer.level == 1 else None
@@ -191,6 +194,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "curve": curve(shown, *page.size),
         "histogram": None if request.removed else histogram(answer.planes, between, holes),
         "clipped": answer.clipped,
+        "waves": waves(answer.measured.transfer, *page.size) if recipe.method == "descreen" else [],
         "share": page.share(gains),
         "note": "; ".join(notes) or None,
         "gain_map": None if is_mapped else "changed",
@@ -237,6 +241,13 @@ def python_call(answer: Answer) -> str:
     if not recipe.how.has_outputs:
         imports = f"from {recipe.how.maker().__module__} import {{}}\nfrom fftfilter import transfer as H\n\n"
     return f"{imports.format(kind)}result = {kind}({transfer!r}{made})({image})"
+
+
+def waves(transfer: Transfer, height: int, width: int) -> list[dict[str, float]]:
+    """Return the places of notches, and their widths, in cycles per pixel."""
+    found = [part for part in transfer.parts if isinstance(part, Notch)]
+    widths = [part.width.bins(height, width) / min(height, width) for part in found]
+    return [{"fx": part.at[0], "fy": part.at[1], "width_cyc": each} for part, each in zip(found, widths, strict=True)]
 
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:

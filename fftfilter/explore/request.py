@@ -179,8 +179,8 @@ def _brief(given: object) -> str:
 def field_of(message: str, commands: Commands) -> str | None:
     """Return the first option that an error's line names outside of examples and choices, else None."""
     options = set().union(*commands.options.values())
-    heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
-    return next((word for word in heard if word in options), None)
+    heard = re.findall(r"\w[\w-]*", re.sub('"[^"]*"|: choose .*', "", message))
+    return next((word for each in heard if (word := each.replace("-", "_")) in options), None)
 
 
 # Questions: functions of a file and of an address's query

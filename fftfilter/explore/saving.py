@@ -145,7 +145,7 @@ def _with_own_mask(request: Request, session: Session) -> Iterator[Sequence[str]
 def applied(request: Request, given: object, session: Session, progress: Progress, total: int) -> dict[str, Any]:
     """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
 
-    Return the folder, the last line of the report, and a line for each file that failed.
+    Return the folder, how many files were filtered, and a line for each file that failed.
     """
     name = name_of(given, session)
     source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
@@ -171,7 +171,7 @@ def applied(request: Request, given: object, session: Session, progress: Progres
         with suppress(OSError):
             os.rmdir(target)  # noqa: PTH106  likewise
         raise WriteError(" ".join(said) or f"{quoted_if_odd(target)}: nothing was written")
-    return {"written": target, "report": said[-1] if said else "", "failed": said[:-1]}
+    return {"written": target, "report": said[-1].partition(";")[0].rstrip(".") if said else "", "failed": said[:-1]}
 
 
 def downloaded(request: Request, given: object, session: Session, commands: Commands) -> bytes:

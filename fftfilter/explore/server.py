@@ -232,13 +232,13 @@ class Server:
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
         if "request" in query:
-            pixels = self._small.answer(*self._asked(read(query["request"]))).pixels()
+            request, session = self._asked(read(query["request"]))
+            pixels, level = self._small.answer(request, session).pixels(), request.level
         else:
             page = page_of(session, query)
-            pixels = page.pixels(page.levels[-1])
-        return frame(
-            Kind.INPUT, reduced(pixels, max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL))))
-        )
+            pixels, level = page.pixels(page.levels[-1]), page.levels[-1]
+        factor = max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL)))
+        return frame(Kind.INPUT, reduced(pixels, factor), level=level * factor)
 
     async def _wanted(self, request: web.Request) -> tuple[dict[str, Any], Request, Session]:
         given = read(await _body(request))

@@ -17,7 +17,7 @@ from ..analysis.power import middle, spectrum
 from ..errors import ParameterError
 from ..output.modes import MODES
 from ..preview.panels import square
-from ..work.opened import filled
+from ..work.opened import cautions_on_missing, filled
 
 if TYPE_CHECKING:
     from .. import images
@@ -41,6 +41,8 @@ MAP = 256
 STEPS = 2
 # The squares that stand for missing pixels: their grays, and pixels of a side at the smallest level.
 GRAYS, SQUARE = (153, 102), 8
+# Pixels of a side of the smallest pictures in which stripes are looked for.
+FEWEST = 16
 # Bars of a histogram, and the number of samples that it counts.
 BARS, COUNTED = 128, 1 << 16
 
@@ -155,6 +157,11 @@ class FilePage:
         """The cautions on magnitudes of its samples."""
         return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
 
+    @cached_property
+    def cautions_on_missing(self) -> list[str]:
+        """The caution on samples that are missing."""
+        return [] if self.holes is None else cautions_on_missing(float(self.holes.mean()))
+
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture does not have."""
         if level not in self.levels:
@@ -238,6 +245,8 @@ class FilePage:
 
     def _stripes(self) -> int:
         """Return the angle, 0 or 90, at which stripes stand out more from the frequencies beside them."""
+        if min(self.size) < FEWEST:
+            return 0
         power = self.mean_power[: len(self.mean_power) // 2]
         far = np.s_[len(power) // 16 :]
         across = power[far, 0] / (power[far, 2:6].mean(axis=1) + 1e-30)

@@ -186,11 +186,15 @@ class Opened:
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
-        if frame.missing > MUCH:
-            of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
+        of_picture[:0] = cautions_on_missing(frame.missing)
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
+
+
+def cautions_on_missing(part: float) -> list[str]:
+    """Return a line if a large part of a picture is missing."""
+    return [f"{part:.0%} of the picture is missing: the filtered rest says little"] if part > MUCH else []
 
 
 def open_input(

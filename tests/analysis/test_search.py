@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.surroundings import broad_peaks
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -249,3 +250,10 @@ def test_a_picture_is_restored_as_by_who_knows_the_wave(name, waves):
 
     by_truth = decibels([H.notch((fx, fy)) for fx, fy, _ in waves])
     assert decibels([peak.notch() for peak in found]) > by_truth - 1
+
+
+def test_a_broad_peak_lies_in_the_middle_of_its_power():
+    y, x = np.mgrid[:512, :257]
+    power = 1 + 1e4 * np.exp2(-((y - 97.0) ** 2 + (x - 62.5) ** 2) / 5**2)
+    (peak,) = broad_peaks(power.astype(np.float32), 512, 18, 0)
+    assert (512 * peak.fx, 512 * peak.fy) == pytest.approx((62.5, 97), abs=1)

@@ -5,9 +5,12 @@ Each command is run in the tests of its table.
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 from click.testing import CliRunner
 
+from fftfilter.bench import papers
 from fftfilter.commands.bench import bench, benchmark_command
 
 
@@ -27,6 +30,15 @@ def test_invalid_lengths_and_sizes_are_refused(arguments, advice):
     done = CliRunner().invoke(bench, arguments)
     assert done.exit_code == 2
     assert advice in done.stderr
+
+
+@pytest.mark.parametrize("name", ["stages", "radix", "sizes", "speedup"])
+def test_a_command_without_options_measures_what_its_function_does(monkeypatch, name):
+    usual = {each.name: each.default for each in signature(getattr(papers, name)).parameters.values()}
+    given = {}
+    monkeypatch.setattr(papers, name, lambda setting, **own: given.update(own, setting=setting) or (_ for _ in ()))
+    assert CliRunner().invoke(bench, [name]).exit_code == 0
+    assert given | {"setting": None} == usual | {"setting": None}
 
 
 def command_of(table, steps):

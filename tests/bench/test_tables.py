@@ -112,7 +112,7 @@ def test_a_diagram_is_a_picture(tmp_path, table):
 def test_an_unknown_extension_is_refused(tmp_path):
     pytest.importorskip("matplotlib")
     tables.check_plot(tmp_path / "table.svg")
-    with pytest.raises(ParameterError, match=r"cannot draw .*xyz'"):
+    with pytest.raises(ParameterError, match=r"cannot draw .*xyz': choose one of the extensions .*pdf, .*png, .*svg"):
         tables.check_plot(tmp_path / "table.xyz")
 
 

@@ -193,6 +193,7 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
         (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),
         (("apply", "out.png", "in.pgm", "x.png"), 2, "out.png: has no recipe"),
         (("apply", "--quality", "50", "recipe.json", "in.pgm", "x.png"), 2, "has no quality"),
+        (("apply", "--save-recipe", "recipe.json", "recipe.json", "in.pgm", "x.png"), 2, "json: is the input itself"),
         (("lowpass", "--save-recipe", "x.txt", "in.pgm", "x.png"), 2, "--save-recipe x.txt: give a name that ends in"),
         (("lowpass", "--save-recipe", "no/x.json", "in.pgm", "x.png"), 1, "no/x.json: cannot be written: no such"),
         (("lowpass", "--save-recipe", "x.json", "recipe.json", "x.png"), 1, "recipe.json: not an image"),
@@ -206,6 +207,14 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
     found, _, err = run(*arguments)
     assert (found, said in err, len(err.splitlines())) == (code, True, 1), err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("given", ['"output": null', '"feather": ["8"]', '"strip": "yes"', '"scale": true'])
+def test_an_option_of_a_recipe_has_its_type(run, tmp_path, given):
+    (tmp_path / "x.json").write_text(f'{{"fftfilter_recipe": 1, "transfer": [], {given}}}')
+    code, _, err = run("apply", "--show", tmp_path / "x.json")
+    wanted = "true or false" if "strip" in given else "a text or a number"
+    assert (code, err.endswith(f" is not {wanted}\n"), len(err.splitlines())) == (2, True, 1), err
 
 
 @pytest.mark.usefixtures("recipe")

@@ -166,6 +166,13 @@ def test_the_spectrum_of_large_floats_is_within_range(run, tmp_path, camera):
     assert np.abs(pixels(tmp_path / "large.png") - np.floor(255 * magnitude / magnitude.max())).max() <= 1
 
 
+def test_the_stages_are_those_of_the_engine_that_is_asked_for(run, tmp_path):
+    (tmp_path / "in.pgm").write_bytes(b"P5 8 8 255 " + bytes(range(64)))
+    files = tmp_path / "in.pgm", tmp_path / "out.png"
+    said = run("highpass", "--engine", "stockham", "-v", "--save-stages", tmp_path / "stages", *files)[2]
+    assert "; stockham on " in said
+
+
 def test_every_stage_can_be_looked_at(run, tmp_path, camera):
     assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
     assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [
@@ -353,12 +360,14 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", CAMERA, "out"], "without extension"),
         (["highpass", CAMERA], "OUT"),
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
+        (["highpass", str(SAMPLES), "out.psd"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
         (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
         (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option.*-radius.* Did you mean '?--radius'?\? See"),
         (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '?--radius"),
+        (["spectrum", "--quality", "9", CAMERA, "out.png"], ".png has no quality"),
         (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from fftfilter import device_check
+from fftfilter.commands.devices import _bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 
 
@@ -44,3 +47,11 @@ def test_a_report_is_no_json(run):
 
 def test_a_device_that_is_not_there_is_exit_code_3(run):
     assert run("devices", "--check", "no such thing")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (3 << 29, "1.5 GiB"), (1 << 53, "8192 TiB")],
+)
+def test_sizes_are_said_in_units_of_1024(number, said):
+    assert _bytes(number) == said

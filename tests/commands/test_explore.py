@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fftfilter.commands.explore import forwarding
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
@@ -51,23 +50,28 @@ def connected(url, path, upgrade=None):
     return page
 
 
-def ended(program, number=signal.SIGTERM):
-    """End the program; return its exit code and what it said last."""
+def ended(program, number=signal.SIGTERM, last=1):
+    """End the program; return its exit code and what it said last, in so many lines."""
     program.send_signal(number)
-    return program.wait(timeout=PATIENCE), program.stderr and program.stderr.read().splitlines()[-1:]
+    return program.wait(timeout=PATIENCE), program.stderr and program.stderr.read().splitlines()[-last:]
 
 
 @needs_posix
 def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
-    with exploring(tmp_path) as program:
+    env = os.environ | {"SSH_CONNECTION": "198.51.100.4 51234 192.0.2.7 22", "FFTFILTER_DEVICE": "pthread"}
+    with exploring(tmp_path, env=env) as program:
         url = program.stdout.readline().strip()
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", url)
+        port = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/[\w-]{22}/", url)[1]
         with urllib.request.urlopen(url + "picture", timeout=PATIENCE) as answer:  # noqa: S310  it is http
             assert answer.status == 200
+        body = json.dumps({"request": {"command": "lowpass"}, "out": "out.png"}).encode()
+        with urllib.request.urlopen(url + "save", body, timeout=PATIENCE) as answer:  # noqa: S310  likewise
+            assert json.load(answer)["command"] == "fftfilter lowpass in.png out.png"  # the device stands elsewhere
         # Also while a page is open.
         with connected(url, "live", UPGRADE) as page:
             assert page.recv(12) == b"HTTP/1.1 101"
-            assert ended(program, signal.SIGINT) == (130, ["fftfilter: interrupted"])
+            forwarded = f"fftfilter: on your own machine: ssh -L {port}:127.0.0.1:{port} 192.0.2.7"
+            assert ended(program, signal.SIGINT, last=9) == (130, [forwarded, "fftfilter: interrupted"])
 
 
 def test_a_device_that_was_chosen_stands_in_the_command(tmp_path):
@@ -196,11 +200,6 @@ def test_the_browser_gets_the_address_by_a_file_that_nobody_else_can_read(tmp_pa
             assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
         assert ended(program, signal.SIGHUP)[0] == 143  # its terminal is closed
         assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
-
-
-def test_over_ssh_the_line_that_forwards_the_port_is_printed(monkeypatch):
-    monkeypatch.setenv("SSH_CONNECTION", "198.51.100.4 51234 192.0.2.7 22")
-    assert forwarding("http://127.0.0.1:41719/token/") == "ssh -L 41719:127.0.0.1:41719 192.0.2.7"
 
 
 def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):

@@ -64,6 +64,14 @@ def test_peaks_prints_a_table_and_the_command_that_removes_them(run, disturbed, 
     assert psnr(tmp_path / "out.png", clean) > 40
 
 
+def test_the_command_removes_harmonics_too(run, save, rng, tmp_path):
+    size = (128, 128)
+    waves = wave(size, 0.125, 0.0625) + wave(size, 0.25, 0.125, 10)
+    command = run("peaks", save("scan.png", rng.normal(128, 2, size) + waves))[1].decode().splitlines()[-1]
+    assert run(*shlex.split(command)[1:-1], tmp_path / "out.png") == (0, b"", "")
+    assert psnr(tmp_path / "out.png", np.full(size, 128)) > 35
+
+
 def test_as_json_all_is_known(run, disturbed):
     _, out, _ = run("peaks", "--json", disturbed[0])
     found = json.loads(out)
@@ -93,16 +101,27 @@ def test_a_scan_that_says_its_resolution_has_lines_per_inch(run, save):
 def test_of_a_folder_the_mean_is_searched(run, save, rng):
     sizes = [(128, 128)] * 3 + [(100, 150), (40, 40)]
     for i, size in enumerate(sizes):
-        path = save(f"scans/{i}.png", rng.normal(128, 10, size) + wave(size, 0.2, 0.3, 10))
+        dpi = (600, 600) if i < 3 else (300, 300)
+        path = save(f"scans/{i}.png", rng.normal(128, 10, size) + wave(size, 0.2, 0.3, 10), dpi=dpi)
+    alike = json.loads(run("peaks", "--json", *(path.parent / f"{i}.png" for i in range(2)))[1])
+    np.testing.assert_allclose(alike["pixel_size_m"], 0.0254 / 600, rtol=1e-4)
     (path.parent / "bad.png").write_bytes(b"\x89PNG")
     code, out, err = run("peaks", "--json", path.parent)
     found = json.loads(out)
     assert (code, found["pictures"], found["width"], found["height"]) == (1, 4, 128, 100)
+    assert found["pixel_size_m"] is None  # as they differ
     assert [round(peak["fx"], 3) for peak in found["peaks"]] == [0.2]
     assert err.splitlines()[1:] == [
         "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"
     ]
     assert "bad.png" in err
+
+
+def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):
+    assert run("peaks", tmp_path)[::2] == (2, f"fftfilter: {tmp_path}: no picture to search for peaks\n")
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG")
+    code, _, said = run("peaks", tmp_path)
+    assert (code, said.count("bad.png"), said.count("no picture to search for peaks")) == (1, 1, 1)
 
 
 def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are(run, rng, tmp_path):

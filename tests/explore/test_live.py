@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -94,6 +96,8 @@ def test_what_follows_from_the_picture_is_what_the_command_and_python_find(visit
     words, pixels, removed = visit(ask, printed, target)
     assert "error" not in words | removed
     assert note is None or note in words["note"]
+    periods = [1 / math.hypot(wave["fx"], wave["fy"]) for wave in words["waves"]]
+    assert asked["command"] != "descreen" or any(abs(period - 5.3) < 0.1 for period in periods)
     run(shlex.split(words["command"])[1:])
     written = np.asarray(Image.open(target))
     assert (pixels == written).all()
@@ -140,10 +144,11 @@ def test_python_leaves_alpha_out(visit, tmp_path, mode):
 def test_transparent_pixels_come_back_as_they_were_as_from_the_command(visit, run, tmp_path):
     with Image.open(SAMPLES / "chelsea.png") as picture:
         part = np.array(picture.crop((0, 0, 64, 64)).convert("RGBA"))
-    part[10:20, 30:50, 3] = 0
+    part[10:50, 4:, 3] = 0
     Image.fromarray(part).save(tmp_path / "holes.png")
     asked = request_for(radius="8px", output="keep")
     words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "holes.png", tmp_path / "out.png")
+    assert "59% of the picture is missing" in words["note"]
     run(shlex.split(words["command"])[1:])
     written = np.asarray(Image.open(tmp_path / "out.png"))[..., :3]
     assert (written[10:20, 30:50] == part[10:20, 30:50, :3]).all()
@@ -369,6 +374,13 @@ def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_
     assert (rested == np.asarray(Image.fromarray(exact).reduce(2))).all()
     # The same frequencies pass: what differs is what a reduced picture cannot have.
     assert np.abs(dragged - rested.astype(float)).mean() < 1
+    small = f"small?size=300&request={quote(json.dumps(asked))}"
+    (_, _, _, width, _, level, *_), _ = unpacked(visit(lambda page: page.get(small), tmp_path / "big.png")[1])
+    assert (width, level) == (512, 2)
+    (_, _, _, width, _, level, *_), _ = unpacked(
+        visit(lambda page: page.get("small?size=128"), tmp_path / "big.png")[1]
+    )
+    assert (width, level) == (128, 8)
 
 
 def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
@@ -411,13 +423,14 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
     ("asked", "line", "field"),
     [
         (request_for(radius="8qx"), "radius '8qx' has an unknown unit", "radius"),
-        (request_for(radius="2um"), "says no pixel size", None),
+        (request_for(radius="2um"), "says no pixel size", "pixel_size"),
         (request_for("bandpass", inner="8px", outer="8px"), "the same", None),
         (request_for(order="3"), "order 3 has no meaning for the ideal shape", "order"),
-        (request_for(shape="round"), "Invalid value for '--shape'", "shape"),
+        (request_for(shape="round"), "shape: 'round' is not one of", "shape"),
         (request_for(output="keep", scale="0:9"), "keeps the input's gray levels and has no scale", "output"),
         (request_for(scale="folder"), "--scale folder is for folders", "scale"),
         (request_for("notch"), "no peak is given", "at"),
+        (request_for("descreen", keep_detail="12,5"), "keep_detail: '12,5' is not a number", "keep_detail"),
         (request_for("mask", mask="/etc/passwd"), "command 'mask' is invalid", None),
         (request_for("bench"), "command 'bench' is invalid", None),
         (request_for(radius="--in-place"), "radius '--in-place' is not a value", "radius"),
@@ -439,7 +452,10 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (request_for(radius="1" * 201), "radius '11111111111111111111' is not a value", "radius"),
     ],
 )
-def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, asked, line, field):
+def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path, asked, line, field):
+    path = tmp_path / "radius.pgm"  # the name of a field, too
+    path.write_bytes(CAMERA.read_bytes())
+
     async def ask(page):
         async with page.live() as socket:
             await socket.send_str(json.dumps(asked))
@@ -447,7 +463,7 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, asked, l
             await socket.send_str(json.dumps(request_for("highpass", number=2)))
             return refused, await answer_on(socket)
 
-    refused, (words, pixels, _) = visit(ask, CAMERA)
+    refused, (words, pixels, _) = visit(ask, path)
     assert line in refused["error"]
     assert "\n" not in refused["error"]
     assert (refused["id"], refused["field"]) == (1, field)

@@ -238,3 +238,12 @@ def test_the_border_of_a_reduced_region_is_as_wide_in_the_picture():
     marked = Marked.of({"shapes": [["rectangle", 4, 6, 20, 10]], "feather": 6}, 48, 44)
     assert marked
     assert marked.reduced(2, 24, 22).feather == 3
+
+
+def test_a_brush_is_round_at_its_ends_and_corners():
+    pixels = Marked.of({"shapes": [["brush", 9, 8, 8, 30, 8, 30, 30]]}, 48, 44).pixels()
+    for x, y in ((8, 8), (30, 30), (30, 8)):
+        assert pixels[y - 3 : y + 4, x].all()
+        assert pixels[y, x - 3 : x + 4].all()
+    assert pixels[5, 32]  # outside of the corner
+    assert not pixels[3, 35]

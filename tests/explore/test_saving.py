@@ -198,7 +198,7 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
 @pytest.mark.parametrize("was_there", [False, True], ids=["new", "asked"])
 @pytest.mark.parametrize(
     ("come", "wanted"),
-    [("file", 409), ("link", 403), ("folder", 403), ("input", 400)],
+    [("file", 409), ("link", 403), ("folder", 403), ("input", 400), ("input's link to it", 400)],
 )
 def test_what_comes_between_the_question_and_the_file_stays(
     visit, scan, monkeypatch, tmp_path, come, wanted, was_there
@@ -211,15 +211,20 @@ def test_what_comes_between_the_question_and_the_file_stays(
 
     def run(commands, words, source, target, advance):
         really_run(commands, words, source, target, advance)
-        out.unlink(missing_ok=True)
+        if come != "input's link to it":
+            out.unlink(missing_ok=True)
         if come == "file":
             out.write_bytes(b"new")
         elif come == "link":
             out.symlink_to(tmp_path / "elsewhere.png")
         elif come == "folder":
             out.mkdir()
-        else:
+        elif come == "input":
             out.hardlink_to(scan)
+        else:
+            out.open("a").close()
+            scan.unlink()
+            scan.symlink_to(out)
         states.append(state(tmp_path))
         del states[-1][Path(target)]
 

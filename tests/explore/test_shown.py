@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from fftfilter import transfer as H
-from fftfilter.explore.answers import Answer
+from fftfilter.analysis.search import AutoNotches
+from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, halved, levels
+from fftfilter.explore.shown import FilePage, around_gray, at, halved, histogram, levels
 from fftfilter.images import Picture
+from fftfilter.work.recipe import Recipe
 
 
 def test_levels_end_where_there_is_enough_to_see():
@@ -60,6 +64,11 @@ def test_the_angle_of_stripes_is_that_along_them(angle):
     assert page.about()["stripes"] == angle
 
 
+def test_one_pixel_is_described():
+    page = FilePage(Picture(np.full((1, 1, 1), 77, np.uint8), None, 255, "PNG"), None, None, 1)
+    assert page.about()["stripes"] == 0
+
+
 def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.zeros((4, 12, 10), np.uint8), photometric="minisblack")
     session = Session(str(tmp_path / "in.tif"))
@@ -73,3 +82,39 @@ def test_a_part_that_ends_within_a_reduced_pixel_has_it():
     view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
     answer = Answer(view, None, page, None, np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
     assert answer.pixels().shape == (2, 2)
+
+
+def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
+    points = np.array([[5, 0], [0, 5], [2, 1], [-1, -1]])
+    assert at(np.arange(6).reshape(1, 2, 3), points, None) == [[2, 3, 5, 0]]
+
+
+def test_the_name_of_a_file_is_no_option_of_the_command():
+    assert command_line(["lowpass"], "-in.png", "a b.png") == "fftfilter lowpass ./-in.png 'a b.png'"
+
+
+def test_a_histogram_has_no_missing_samples():
+    planes = np.arange(12, dtype=np.uint8).reshape(1, 3, 4)
+    assert sum(histogram(planes, (0, 12), None)) == 12
+    assert sum(histogram(planes, (0, 12), planes % 4 == 1)) == 9
+
+
+def test_waves_that_are_found_get_the_shape_that_is_asked_for(tmp_path):
+    x = np.arange(64)
+    Image.fromarray(np.rint(128 + 90 * np.cos(x) * np.ones((64, 1))).astype(np.uint8)).save(tmp_path / "in.png")
+    recipe = Recipe(H.Transfer(()), output="keep", auto=AutoNotches(shape="cosine", insists=True))
+    parts = Session(str(tmp_path / "in.png")).measured(recipe, 0).asked.parts
+    assert {part.shape for part in parts} == {"cosine"}
+
+
+def test_a_file_that_was_written_again_has_changed_though_it_is_as_long(tmp_path):
+    path = tmp_path / "in.pgm"
+    path.write_bytes(b"P5 4 3 255\n" + bytes(12))
+    session = Session(str(path))
+    assert not session.has_changed
+    os.utime(path, ns=(1, 1))
+    assert session.has_changed
+
+
+def test_what_is_removed_lies_around_128():
+    assert around_gray(np.array([[[-1, -0.359, 0, 0.359, 1]]], np.float32)).tolist() == [[[1, 82, 128, 174, 255]]]

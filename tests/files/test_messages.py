@@ -39,6 +39,7 @@ def test_a_dash_is_a_stream(tmp_path):
         (OSError(errno.ENOENT, "x"), "no such file or directory; check the name"),
         (OSError(errno.EACCES, "x"), "permission denied; check its permissions and its folder's"),
         (OSError(errno.ENOSPC, "x"), "no space left on device; free some space or choose another folder"),
+        (OSError(errno.ENAMETOOLONG, "x"), "file name too long; choose a shorter name"),
         (OSError(errno.EIO, "x"), "input/output error"),
         (OSError("a driver's words\nand more"), "a driver's words"),
         (ValueError("embedded null byte"), "embedded null byte"),

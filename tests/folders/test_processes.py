@@ -13,12 +13,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from fftfilter import transfer
+from fftfilter import startup, transfer
 from fftfilter.errors import ParameterError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
@@ -284,6 +285,29 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
         pytest.raises(DeviceLostError, match=r"died \(exit code 7\) at its start"),
     ):
         list(Pool(local, 1).run(jobs, Settings(Recipe(transfer.highpass()))))
+
+
+def test_only_processes_that_die_at_their_start_one_after_the_other_end_the_run(monkeypatch):
+    class Dying(processes._Process):
+        has_started = True
+
+        def __init__(self, *_):
+            Executor.__init__(self)
+
+        def how_it_ended(self):
+            return "exit code 7"
+
+        kill = shutdown = lambda *_, **__: None
+
+    monkeypatch.setattr(processes, "_Process", Dying)
+    monkeypatch.setattr(startup, "start_forkserver", lambda: None)
+    with closing(LocalWorkers(WantedWorkers([None], 1, 1))) as local:
+        (worker,) = local.look(has_work=True)
+        for has_started in (True, True, False, True, True, False):
+            Dying.has_started = has_started
+            assert local.died(worker, BrokenExecutor()).at_start != has_started
+        with pytest.raises(DeviceLostError, match="at its start"):
+            local.died(worker, BrokenExecutor())
 
 
 @pytest.mark.parametrize(("number", "word", "code"), [*ENDINGS, (HANGUP, "terminated", 143)])

@@ -10,7 +10,7 @@ from PIL import Image
 
 from fftfilter.commands.shared import one_file
 from fftfilter.device import programs
-from fftfilter.folders.progress import Progress
+from fftfilter.folders.progress import Progress, line
 
 
 class Terminal(io.StringIO):
@@ -48,3 +48,9 @@ def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, minut
     import sys
 
     assert sys.stderr.getvalue().startswith(f"fftfilter: 6 pages take about {minutes}\n")
+
+
+def test_a_line_says_how_much_is_done_and_how_long_the_rest_takes():
+    assert line(6, 24, 3) == "[######..................] 6/24  2/s  0:09 left"
+    assert line(0, 24, 3) == "[........................] 0/24  0/s  ? left"
+    assert line(25, 24, 5) == "[########################] 25/25  5/s  0:00 left"

@@ -63,12 +63,13 @@ def test_a_report_that_would_replace_a_file_of_the_run_is_refused(tmp_path, give
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize("name", ["in/report.jsonl", "new.txt", "old.jsonl"])
+@pytest.mark.parametrize("name", ["in/report.jsonl", "a new.txt", "old.jsonl"])
 def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name):
     (tmp_path / "old.jsonl").write_text("old\n" * 99)
     linked(given / "link.pgm", given / "a.pgm", "link")
+    report = (tmp_path / name).as_uri() if " " in name else tmp_path / name  # %20, as URLs have it
     for _ in range(2):
-        assert run("highpass", "-qr", "--report", tmp_path / name, given, tmp_path / "out") == (0, "")
+        assert run("highpass", "-qr", "--report", report, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
 
 

@@ -30,7 +30,8 @@ from fftfilter.files import atomic
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
-from fftfilter.folders.jobs import Job, Settings, is_inside, natural
+from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
+from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
@@ -235,8 +236,9 @@ def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was
     monkeypatch.chdir(tmp_path)
     given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
     pgm(given / "b.pgm", 0, 9, 7)
-    code, out, _ = run("highpass", "--report", "-", given, tmp_path / "out")
+    code, out, _ = run("highpass", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
     lines = [json.loads(line) for line in out.splitlines()]
+    assert all(line["clipped"] > 0.5 for line in lines)
     assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
     assert not (tmp_path / "-").exists()
     assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
@@ -249,10 +251,27 @@ def test_natural_order(run, tmp_path):
     _, out, _ = run("highpass", "-r", "-n", given, tmp_path / "out")
     order = [line.split(" -> ")[0].removeprefix(f"{given}/") for line in out.splitlines() if " -> " in line]
     assert order == ["IMG1.pgm", "img9.pgm", "img10.pgm", "b2/x.pgm", "b10/x.pgm"]
-    assert sorted(["a", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1"]
+    assert sorted(["a", "B", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1", "B"]
     order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
     assert sorted(set(order), key=natural) == order
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, header in {"a.pgm": b"P5 3000 2000 255 ", "b.ppm": b"P6 3000 2000 65535 "}.items():
+        (tmp_path / "in" / name).write_bytes(header)
+    gray, color, *_ = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
+    assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
+    assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
+
+
+def test_the_first_files_say_how_large_all_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("fftfilter.folders.run.FILES_MEASURED", 2)
+    sizes = [pgm(tmp_path / "in" / f"{i}.pgm").stat().st_size for i in range(5)]
+    made = FolderRun(Tree(tmp_path / "in"), tmp_path / "out", Settings(Recipe(transfer.highpass())))
+    made.survey()
+    assert (made.found.files, made.found.bytes) == (5, 5 * sizes[0])
 
 
 @needs_links
@@ -392,6 +411,10 @@ def test_links_in_an_output_folder_never_lead_into_the_input(run, tmp_path, with
     code, _, said = run("highpass", "-r", given, out)
     assert (code, "among the inputs" in said) == (2, True), said
     assert {path: path.read_bytes() for path in before} == before
+    (out / "sub").unlink()
+    (out / "a.pgm").symlink_to(out / "c")  # to a file of its own folder
+    assert run("highpass", "-r", given, out)[0] == 0
+    assert (out / "c").exists()
 
 
 def test_an_output_folder_that_is_a_folder_of_the_input_by_a_mount_is_refused(tmp_path):
@@ -615,7 +638,7 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
     finish, calls = Launcher.finish, []
 
     def shaky(self, *arguments):
-        calls.append(arguments)
+        calls.append(self)
         finish(self, *arguments)  # or the device would write into memory that others have by then
         if 4 < len(calls) <= 4 + failures:  # in the second stack
             raise DeviceError("device lost: OUT_OF_RESOURCES")
@@ -625,6 +648,7 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
         code, _, said = run("highpass", given, out)
     if failures == 1:
         assert code == 0, said
+        assert calls[4] not in calls[5:]  # a queue that has failed stays useless
     else:
         assert code == 3
         assert "device lost" in said
@@ -638,7 +662,9 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
 
 def test_no_device_is_exit_code_3(run, tmp_path):
     given = pgm(tmp_path / "in/a.pgm").parent
-    assert run("highpass", "--device", "warp drive", given, tmp_path / "out")[0] == 3
+    (given / "bad.pgm").write_bytes(b"P5")
+    for options in ((), ("-n",)):  # a file that cannot be read, too, is not all
+        assert run("highpass", *options, "--device", "warp drive", given, tmp_path / "out")[0] == 3
     assert run("highpass", "--device", "0,warp drive", given, tmp_path / "out")[0] == 3
 
 
@@ -725,7 +751,8 @@ def test_no_space_left_is_told_once_and_no_more_files_are_begun(run, tmp_path, m
     def on_a_full_disk(picture, target, **options):
         if int(Path(target).stem) < 3:
             return write(picture, target, **options)
-        raise WriteError(f"{target}: cannot be written: no space left") from OSError(errno.ENOSPC, "")
+        number = errno.EDQUOT if int(Path(target).stem) % 2 else errno.ENOSPC  # of a user or of all
+        raise WriteError(f"{target}: cannot be written: no space left") from OSError(number, "")
 
     monkeypatch.setattr(images, "write", on_a_full_disk)
     monkeypatch.setattr("fftfilter.folders.pool.JOBS_A_THREAD", 1)

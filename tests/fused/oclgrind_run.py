@@ -160,6 +160,8 @@ def gpu():
             check_plain_fft(GpuTransform, data, "both", shape)
     limits = Limits(local_bytes=4 * 5 + RESERVED_BYTES, group_wanted=4)
     check_plain_fft(partial(GpuTransform, limits=limits), "complex", "both", (2, 12, 15))
+    # Rows whose spectra are half as long, beside each other in memory
+    check_plain_fft(partial(GpuTransform, limits=Limits(group_wanted=2)), "real", "both", (2, 6, 9))
     ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
     pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
     pipeline.run(ramp)

@@ -16,6 +16,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import Limits
+from fftfilter.output.rounding import WEAK
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
 
 HIGH = H.highpass()
@@ -46,7 +47,9 @@ def _no_size_has_its_own(monkeypatch):
 )
 def test_any_size_gives_the_reference(launcher, height, width):
     pixels = noise((2, height, width))
-    assert_as_the_reference(pipeline_of(launcher, pixels).run(pixels), pixels, HIGH)
+    made = pipeline_of(launcher, pixels)
+    assert_as_the_reference(made.run(pixels), pixels, HIGH)
+    assert made.weak == WEAK * (3 if height == 34 else 1)  # which chirp-z is less exact by
 
 
 @pytest.mark.parametrize(

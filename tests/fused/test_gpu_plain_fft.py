@@ -36,10 +36,10 @@ def run(launcher, shape, source, scale=1.0, **how):
     return made
 
 
-# All radices, two or three at a time
+# All radices, some at a time, and as many stages as there are
 @pytest.mark.parametrize(
     "radices",
-    [(2,), (16, 13), (14, 11), (15, 12), (10, 9), (8, 7), (6, 4), (9, 3), (5, 5, 5), (3,), (32, 16, 16)],
+    [(2,), (16, 13), (14, 11), (15, 12), (10, 9), (8, 7), (6, 4), (9, 3), (7, 5, 5, 5, 3), (3,), (32, 16, 16)],
     ids=str,
 )
 def test_every_radix_is_exact(launcher, radices):

@@ -107,9 +107,10 @@ def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, 
 
 
 def test_a_large_stack_is_copied_by_several_threads(pipeline, rng):
-    through = Stream(pipeline, PageLocked(pipeline.launcher), copy_bytes=100)
+    through = Stream(pipeline, PageLocked(pipeline.launcher), copy_bytes=50)
     for image in pictures(rng, 5):
         np.testing.assert_array_equal(through.start(image).result(), pipeline.run(image))
+    assert through._copiers
 
 
 class FullForStreams(AsGpu):

@@ -87,12 +87,15 @@ def test_blank_pixels_are_nan_and_blank_again(tmp_path):
     assert header["BLANK"] == -99
 
 
-def test_pixels_of_unsigned_integers_may_be_blank():
+def test_pixels_of_unsigned_integers_may_be_blank(tmp_path):
     hdu = fits.PrimaryHDU(RAMP.astype(np.uint16))
     hdu.header["BLANK"] = 5 - 32768
     found = decode(fits_of(hdu), "x")
     assert (found.planes.dtype, found.integers, found.nodata) == (np.float32, np.uint16, 5)
     np.testing.assert_array_equal(np.argwhere(np.isnan(found.planes[0])), [[0, 5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert written(tmp_path, found)[1]["BLANK"] == 5 - 32768
 
 
 # Headers

@@ -103,3 +103,9 @@ def test_floats_of_any_size_are_filled(rng):
     wanted = filled(planes, holes)
     for exponent in (-900, 900):
         np.testing.assert_array_equal(filled(np.ldexp(planes, exponent), holes), np.ldexp(wanted, exponent))
+
+
+def test_whole_numbers_are_filled_by_the_nearest(rng):
+    planes, holes = with_holes(rng, (2, 7, 5))
+    whole = np.rint(200 * planes / planes.max()).astype(np.uint8)
+    np.testing.assert_array_equal(filled(whole, holes), np.rint(reference.fill(whole.astype(float), holes)))

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
+from fftfilter.preview import page
+from fftfilter.preview.drawing import Canvas
 from fftfilter.preview.page import ticks, title_of
+from fftfilter.preview.report import FilterReport
 from fftfilter.transfer.part import Ridge, Ring
 
 SIZE = (256, 512)
@@ -61,3 +64,15 @@ def test_axes_have_round_numbers_of_the_unit(transfer, title, wanted):
     found = {label: frequency for frequency, label in ticks(unit, SIZE, 0.03, 0.5)}
     assert {label: found[label] for label in wanted} == pytest.approx(wanted)
     assert all(0.03 <= frequency <= 0.5 for frequency in found.values())
+
+
+@pytest.mark.parametrize(("gain", "least"), [(0.5, 0), (2, 0), (-1, -1)])
+def test_the_axis_of_gains_has_all_of_them(monkeypatch, gain, least):
+    drawn = []
+    monkeypatch.setattr(page, "_diagram", lambda *given: drawn.append(given[4:6]))
+    report = FilterReport(np.zeros((1, 12, 10), np.uint8), 255, H.mask(np.full((12, 10), gain)))
+    page._gains(Canvas(9, 9), (0, 0, 9, 9), report)
+    most = max(gain, 1)
+    (ends, levels), room = drawn[0], 0.06 * (most - least)
+    assert ends == pytest.approx((least - room, most + room))
+    np.testing.assert_allclose(levels, np.linspace(least, most, 5))

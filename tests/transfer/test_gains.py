@@ -145,3 +145,13 @@ def test_a_mask_for_any_size_is_another_one():
     gains = np.ones((3, 4))
     assert H.mask(gains, any_size=True) != H.mask(gains)
     assert H.mask(gains, any_size=True) == H.mask(gains, any_size=True)
+
+
+@pytest.mark.parametrize(
+    ("header", "dtype"), [(b"P5 6 4 255 ", "u1"), (b"P5 6 4 60000 ", ">u2"), (b"P5 6 4 100 ", "u1")]
+)
+def test_the_white_of_a_picture_of_gains_is_1(tmp_path, header, dtype):
+    white = int(header.split()[-1])
+    (tmp_path / "gains.pgm").write_bytes(header + np.full((4, 6), white // 4, dtype).tobytes())
+    (made,) = H.mask_file(str(tmp_path / "gains.pgm")).parts
+    np.testing.assert_allclose(made.gains, white // 4 / white)

@@ -28,5 +28,6 @@ def test_periods_have_any_unit_and_0_is_none():
     wanted = H.imagej(20, 4).gain(32, 48)
     np.testing.assert_allclose(H.imagej("0.05cyc", "2um").with_pixel_size("500nm").gain(32, 48), wanted, rtol=1e-12)
     np.testing.assert_allclose(H.imagej(20, 0).gain(32, 48), H.imagej(20, "1e-9").gain(32, 48), rtol=1e-12)
+    assert H.imagej(20, 0) == H.imagej(20, 0.0) == H.imagej(20, "0px")
     assert str(H.imagej(20, 0)) == "ImageJ's bandpass, large 20px, small 0"
     assert str(H.imagej(suppress="vertical")).endswith("small 3px, vertical stripes out by 5%")

@@ -51,7 +51,7 @@ def test_what_it_was_made_of_is_its_fields():
         "order": 3,
         "colors": [0, 2],
     }
-    assert faded().given() == {"kind": "faded", "width": "8px", "order": 1}
+    assert faded(order=0).given() == {"kind": "faded", "width": "8px", "order": 0}
     assert repr(faded()) == "H.faded('8px')"
     assert repr(faded(3, order=2)) == "H.faded(3, order=2)"
 

@@ -80,6 +80,9 @@ def test_stripes_that_all_stay_are_said():
     stays = H.stripes(0, spare="1px")
     assert stays.cautions(64, 64) == ["spare 1px lies beyond the highest frequency of the stripes at 0: they all stay"]
     assert H.stripes(0, spare="3px").cautions(64, 64) == []
+    # The ridge of 45 degrees ends in a corner, 45.25 cycles away.
+    for spare, count in ((45, 0), (46, 1)):
+        assert len(H.stripes(45, spare=spare).cautions(64, 64)) == count
 
 
 def test_stripes_are_printed_reported_and_pickled():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
 from fftfilter.images import pages_of
+from fftfilter.work.done import Done
 from fftfilter.work.opened import Made, open_input
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
@@ -76,6 +78,8 @@ def test_pages_hold_values_of_double_precision_as_single(stack, tmp_path, pages)
 @pytest.mark.parametrize("output", ["magnitude", "signed", "real"])
 def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
     fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate")
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        assert {page.compression for page in file.pages} == {8}
     with fftfilter.Filter(BLUR, output=output) as filter_:
         np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(filter_, STACK))
 
@@ -376,3 +380,12 @@ def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options,
     fftfilter.filter_stack("in.tif", "a.tif", H.lowpass("8px"), output="keep", **options)
     assert run("lowpass", "--radius", "8px", "--output", "keep", *words, "in.tif", "b.tif")[0] == 0
     assert (tmp_path / "a.tif").read_bytes() == (tmp_path / "b.tif").read_bytes()
+
+
+def test_what_is_said_of_pages_is_said_of_all_of_them():
+    done, planes = Done(), np.zeros((1, 4, 3))
+    for extremes, clipped, missing in (((2.0, 5.0), 0.5, 0.0), ((1.0, 9.0), 0.0, 0.25), ((3.0, 4.0), 0.25, 0.5)):
+        frame = SimpleNamespace(picture=SimpleNamespace(table=None), missing=missing)
+        done.note(frame, Made(planes, extremes, clipped, "a note"))
+    assert (done.extremes, done.clipped, done.missing) == ((1, 9), 0.25, 0.25)
+    assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, False)

@@ -173,6 +173,7 @@ function codeOf(store, { facts, commands }) {
   );
   root.ontoggle = () => root.open && root.scrollIntoView({ block: "nearest" });
   copy.onclick = async () => {
+    if (!isCurrent(store.state, store.got)) return;
     const { mask } = store.got.words;
     try {
       if (mask) await get("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });

@@ -46,10 +46,8 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     clearTimeout(timer);
     const text = input.value;
     isTyped = false;
-    if (text === brief(now()?.value ?? NaN, 4)) return;
     const mine = ++reading;
-    // Until it is read, the result is not that of what stands here.
-    store.ask({ wrong: { field: name, text, reason: "" } }, { drag: true });
+    if (text === brief(now()?.value ?? NaN, 4)) return store.ask({});
     const { file, settings } = store.state.asked;
     try {
       const { value, unit: own } = await get(
@@ -62,6 +60,8 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   };
   input.oninput = () => {
     isTyped = true;
+    // Until it is read, the result is not that of what stands here.
+    store.ask({ wrong: { field: name, text: input.value, reason: "" } }, { drag: true });
     clearTimeout(timer);
     timer = window.setTimeout(read, TYPED);
   };
@@ -112,7 +112,7 @@ export function textField(store, name, label, { placeholder = "", type = "text",
   });
   const hint = hintOf(name, input);
   const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint.root);
-  input.onchange = () => store.set({ [name]: input.value.trim() || undefined });
+  input.oninput = () => store.set({ [name]: input.value.trim() || undefined }, { nudge: true });
   const draw = (state, got) => {
     const value = state.asked.settings?.[name];
     if (document.activeElement !== input) put(input, { value: value === undefined || value === null ? "" : String(value) });
@@ -134,7 +134,7 @@ export function sliderField(store, name, label, { ends, usual, unit, words, mark
   const root = div("f", span("lb", label), span("unit", number, span("", unit)), slider, marks, below, hint.root);
   slider.oninput = () => store.set({ [name]: Number(slider.value) }, { drag: true });
   slider.onchange = () => store.commit();
-  number.onchange = () => store.set({ [name]: number.value.trim() || undefined });
+  number.oninput = () => store.set({ [name]: number.value.trim() || undefined }, { nudge: true });
   const part = (value) => {
     const at = (100 * (Math.min(ends.max, Math.max(ends.min, value)) - ends.min)) / (ends.max - ends.min);
     return ends.dir === "rtl" ? 100 - at : at;

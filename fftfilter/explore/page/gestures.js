@@ -88,5 +88,5 @@ export function listen(stage, { view, placement, size, hover, tap }) {
 
   movable(stage, (dx, dy) => moveBy(-40 * dx, -40 * dy));
 
-  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset() };
+  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset(), at };
 }

@@ -48,7 +48,7 @@ export function groupsOf(store, { units, facts }) {
       box,
       miniOf(peak),
       h("b", {}, name),
-      span("pill", channels),
+      facts().channels > 1 ? span("pill", channels) : null,
       span("s", `${said}${count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : ""} · ${brief(peak.strength_db, 2)} dB${isKept ? " · stays" : ""}`),
     );
   };

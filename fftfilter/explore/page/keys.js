@@ -25,8 +25,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
   const keys = {
     ...Object.fromEntries(GOALS.map(({ id }, i) => [String(i + 1), () => choices.choose(id)])),
     0: () => store.look({ picture: WHOLE, spectrum: WHOLE }),
-    "+": () => picture.zooms.by(1),
-    "=": () => picture.zooms.by(1),
+    ...Object.fromEntries(["+", "="].map((key) => [key, () => picture.zooms.by(1)])),
     "-": () => picture.zooms.by(-1),
     z: picture.oneToOne,
     w: show("wipe"),

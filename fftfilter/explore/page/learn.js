@@ -64,8 +64,8 @@ const TWINS =
 export function learnOf(store, page) {
   const { facts } = page;
   const shape = segments("Shape", { ideal: "Ideal", gaussian: "Gaussian", both: "Both" }, (value) => {
-    store.look({ both: value === "both" });
     store.set({ shape: value === "both" ? "gaussian" : value });
+    store.look({ both: value === "both" });
   });
   const cutoff = cutoffField(store, page, "radius", "Cutoff", { hasSlider: false });
   const rows = STEPS.map((step, i) => {
@@ -85,7 +85,8 @@ export function learnOf(store, page) {
     h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
   );
   const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" }, ...frames);
-  const tray = div("tray", film);
+  const note = para("mute");
+  const tray = div("tray", note, film);
 
   /** Begin with a low-pass, if nothing is chosen: its ringing is seen before it is named. */
   const begin = () => {
@@ -104,6 +105,7 @@ export function learnOf(store, page) {
     put(tray, { hidden: !isShown });
     if (!isShown || !asked.settings) return;
     const told = got.steps?.value;
+    put(note, { text: got.steps?.error ?? "Going through the steps", hidden: Boolean(told) && !got.steps.error });
     put(film, { "data-old": Boolean(got.steps?.isOld), hidden: !told });
     STEPS.forEach((step, i) => {
       const { root, head, time, content, kernels } = rows[i];
@@ -142,14 +144,10 @@ export function waveOf(store, { facts }) {
   const numbers = h("dl", { class: "nums" });
   const out = button("ol", "Take this wave out", null);
   const why = fold("", [span("mute", "Why are there two points?")], para("small", TWINS));
+  const close = button("ic", icon("x"), () => store.look({ wave: null }), { "aria-label": "Close the wave" });
   const root = div(
     "part",
-    div(
-      "row",
-      span("h", "The point that you clicked is one wave"),
-      span("sp"),
-      button("ic", icon("x"), () => store.look({ wave: null }), { "aria-label": "Close the wave" }),
-    ),
+    div("row", span("h", "The point that you clicked is one wave"), span("sp"), close),
     div("waves", h("figure", {}, canvas, itself), h("figure", {}, without, changed)),
     numbers,
     div("row wrap", out),

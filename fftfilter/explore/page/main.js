@@ -19,7 +19,7 @@ import { gainPlot } from "./plots.js";
 import { chosenOf } from "./presets.js";
 import { address, get, questions } from "./questions.js";
 import { saveOf } from "./save.js";
-import { GOALS, optionsOf, requestOf } from "./settings.js";
+import { GOALS, optionsOf, requestOf, withoutPart } from "./settings.js";
 import { spectrumOf } from "./spectrum.js";
 import { hashOf, stateOf, Store } from "./state.js";
 import { topOf } from "./top.js";
@@ -28,6 +28,8 @@ import { firstUnit } from "./units.js";
 
 const CHANNELS = ["red", "green", "blue"];
 const FAINTEST = 10;
+/** More pixels than a picture has a side. */
+const WHOLE_SIZE = 1e6;
 /** As many ms after a change the address says what is chosen: browsers refuse to change it often. */
 const KEEP = 400;
 const LEGEND = [
@@ -43,27 +45,32 @@ async function factsOf(file) {
   return { ...facts, unit: firstUnit(facts.units, facts.pixel_size?.across_m) };
 }
 
-/** Return the state to begin with: that of the address, else that of the command line. */
+/** Return what is wrong with a file, in a line. */
+const failure = (file, { message }) => (message.startsWith(file) ? message : `${file}: ${message}`);
+
+/** Return the state to begin with: that of the address, else that of the command line; and what is wrong with the former. */
 async function begin() {
   const kept = stateOf(location.hash);
-  if (kept) {
-    try {
-      return { facts: await factsOf(kept.asked.file), ...kept };
-    } catch {
-      // A file that is gone: the one of the command line comes.
-    }
+  let lost = "";
+  try {
+    if (kept) return { facts: await factsOf(kept.asked.file), ...kept, lost };
+  } catch (error) {
+    lost = `${failure(kept.asked.file, error)}. This is another file`;
   }
   const facts = await factsOf("");
+  if (kept?.asked.settings)
+    return { facts, asked: { ...kept.asked, file: facts.name, page: 0, settings: withoutPart(kept.asked.settings) }, view: {}, lost };
   const chosen = facts.start.command ? await chosenOf(facts.start, facts.name) : { goal: null, settings: null };
-  return { facts, asked: { file: facts.name, page: 0, ...chosen, wrong: null }, view: {} };
+  return { facts, asked: { file: facts.name, page: 0, ...chosen, wrong: null }, view: {}, lost };
 }
 
 async function start() {
-  const { facts: first, asked, view } = await begin();
+  const { facts: first, asked, view, lost } = await begin();
   const store = new Store({ ...asked, page: Math.min(Math.max(0, asked.page), first.pages - 1) }, view, first);
   const facts = () => store.got.facts;
   const units = () => store.got.units?.value ?? facts().units;
   const { commands } = first;
+  if (lost) store.say(lost, true);
 
   let opening = 0;
   const openFile = async (file) => {
@@ -75,13 +82,14 @@ async function start() {
       const { settings } = store.state.asked;
       const isOther = settings?.shapes && (found.width !== facts().width || found.height !== facts().height);
       store.got = { ...store.got, facts: found, changed: null };
-      const chosen = isOther ? { settings: { ...settings, shapes: undefined, outside: undefined } } : {};
-      store.ask({ file: found.name, page: 0, ...chosen }, { look: { levels: null, profile: null, wave: null } });
+      store.ask({ file: found.name, page: 0, settings: isOther ? withoutPart(settings) : settings }, { look: { levels: null, profile: null, wave: null } });
       store.take("said", null);
       if (isOther) store.say("The part was drawn on a picture of another size: all of this one is filtered");
       again();
     } catch (error) {
-      store.say(`${file} cannot be opened: ${error.message}`, true);
+      const text = failure(file, error);
+      if (store.got.changed && file === store.state.asked.file) store.take("changed", text);
+      else store.say(text, true);
     }
   };
   const ask = { values: (tag, points) => connection.values(tag, points) };
@@ -104,15 +112,8 @@ async function start() {
   const setWay = (isOn) => (isOn ? learn.begin() : store.look({ way: "filter" }));
   const top = topOf(store, { facts, theme, learn: setWay, files });
 
-  const legend = div(
-    "part",
-    para("h", "How to read it"),
-    h(
-      "ul",
-      { class: "legend" },
-      ...LEGEND.map(([name, text, kind]) => h("li", {}, icon(kind, 34), span("", h("b", {}, `${name} `), span("mute", text)))),
-    ),
-  );
+  const rows = LEGEND.map(([name, text, kind]) => h("li", {}, icon(kind, 34), span("", h("b", {}, `${name} `), span("mute", text))));
+  const legend = div("part", para("h", "How to read it"), h("ul", { class: "legend" }, ...rows));
   const under = div("under", legend, gain.root, spectrum.choices, wave.root);
   tray.row.append(saving.whole);
   picture.root.append(tray.root, learn.tray);
@@ -158,7 +159,7 @@ async function start() {
       store.take("folder", Date.now());
       openFile(name);
     } catch (error) {
-      store.say(`${file.name}: ${error.message}`, true);
+      store.say(failure(file.name, error), true);
     }
   });
   window.addEventListener("hashchange", () => {
@@ -171,20 +172,21 @@ async function start() {
 
 /** Return the addresses of all questions, as they follow from the state. */
 function addressesOf(facts, commands, look) {
-  const small = ({ file, page }, settings, size) => {
-    const level = facts().levels.at(-1);
+  const small = ({ asked: { file, page }, view: { levels } }, settings, size, level = facts().levels.at(-1)) => {
+    const { command } = settings;
     return address("small", {
       size,
-      request: JSON.stringify({ id: 0, file, page, level, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
+      request: JSON.stringify({ id: 0, file, page, level, levels, rest: false, command, options: optionsOf(settings, commands) }),
     });
   };
   const ofPage = (path, more = {}) => (state) => address(path, { file: state.asked.file, page: state.asked.page, ...more });
   const cards = GOALS.map((goal) => [
     `small_${goal.id}`,
-    ({ asked, view }, got) => {
+    (state, got) => {
+      const { asked, view } = state;
       if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
       if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
-      return small(asked, goal.begin(facts(), got.about.value), null);
+      return small(state, goal.begin(facts(), got.about.value), null);
     },
   ]);
   return {
@@ -203,9 +205,11 @@ function addressesOf(facts, commands, look) {
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
     wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),
-    without: ({ asked, view: { wave } }) => (wave ? small(asked, { command: "notch", at: [wave] }, 320) : null),
-    other: ({ asked, view: { way, both } }) =>
-      way === "learn" && both && asked.settings && !asked.wrong ? small(asked, { ...asked.settings, shape: "ideal" }, 1024) : null,
+    without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
+    other: (state) => {
+      const { asked, view } = state;
+      return view.way === "learn" && view.both && !asked.wrong ? small(state, { ...asked.settings, shape: "ideal" }, WHOLE_SIZE, look().level) : null;
+    },
     steps: (state, got) => {
       const { asked, view, number } = state;
       if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;

@@ -127,11 +127,12 @@ export function outlinesOf(store, { units, facts, map, at }) {
   };
 
   const drawGroups = (place, given, got, lit) => {
-    const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : [];
+    const screen = given?.command === "descreen" && got.words?.number === got.result?.number ? got.words?.waves : null;
+    const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : (screen ?? []);
     const spots = found.flatMap((peak, index) => {
       const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
       const kind = `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}`;
-      const both = [1, -1].flatMap((sign) => [peak, ...peak.harmonics].map((each) => ({ sign, each })));
+      const both = [1, -1].flatMap((sign) => [peak, ...(peak.harmonics ?? [])].map((each) => ({ sign, each })));
       return both.map(({ sign, each: { fx, fy, width_cyc: r } }) => ({ fx: sign * fx, fy: sign * fy, r, kind }));
     });
     children(groups, spots.length, () => svg("circle")).forEach((circle, i) => {
@@ -178,7 +179,8 @@ export function outlinesOf(store, { units, facts, map, at }) {
     }
     const [peak] = !given && !view.wave && !got.peaks?.isOld ? (got.peaks?.value?.peaks ?? []) : [];
     put(callout, { hidden: !peak });
-    put(caption, { hidden: !peak, text: peak ? `This spot repeats every ${brief(peak.period_px)} px: dots, weave or moire` : "" });
+    const said = peak && saidOf(cutoffAt(1 / peak.period_px, facts().unit, units(), 3), units());
+    put(caption, { hidden: !peak, text: `This spot repeats every ${said}: dots, weave or moire` });
     if (peak) {
       const { x, y } = place.screen(peak.fx, peak.fy);
       put(callout.children[0], { cx: x, cy: y });

@@ -86,10 +86,7 @@ export function pictureOf(store, facts, ask) {
       profile.splice(2 * i, 2, ...within);
       store.look({ profile }, isDragged);
     };
-    draggable(store, end, () => (event) => {
-      const box = stage.root.getBoundingClientRect();
-      move(...pixelAt({ x: (event.clientX - box.left) % (paneSize().width + 1e-6), y: event.clientY - box.top }), true);
-    });
+    draggable(store, end, () => (event) => move(...pixelAt(zooms.at(event)), true));
     movable(end, (dx, dy) => move(store.state.view.profile[2 * i] + dx, store.state.view.profile[2 * i + 1] + dy, false));
   });
 
@@ -184,7 +181,8 @@ export function pictureOf(store, facts, ask) {
     tags[1].style.left = two ? `${paneSize().width + 12}px` : "";
     tags[1].style.right = two ? "auto" : "";
     let first = got.before?.error ?? (before ? "" : "Opening the picture");
-    if (!first && isFiltered && !after) first = got.doing?.number === state.number ? got.doing.text : "Filtering for the first time";
+    const isFailed = got.error?.number === state.number || got.isConnected === false; // which the state says
+    if (!first && isFiltered && !after && !isFailed) first = got.doing?.number === state.number ? got.doing.text : "Filtering for the first time";
     put(wait, { text: first, hidden: !first });
     show.draw(how);
     put(show.root, { hidden: !asked.settings || way === "learn" });
@@ -195,7 +193,7 @@ export function pictureOf(store, facts, ask) {
     });
     const place = placement();
     put(zoom, { text: `${Math.round(100 * place.scale * devicePixelRatio)} %` });
-    drawLines(state, Boolean(before) && state.view.tray === "profile");
+    drawLines(state, Boolean(before) && looks.tray === "profile" && way === "filter");
     marked.draw(state);
     drawScale(Boolean(before));
     drawReadout(state, got);

@@ -9,6 +9,8 @@ import { brief } from "./units.js";
 const LOOKS = 300;
 /** Files of a folder of which the failure is told. */
 const FAILED = 3;
+/** Characters of a line that need not be scrolled. */
+const SHORT = 180;
 
 /** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
 export function saveOf(store, { facts, commands, again, reload }) {
@@ -55,8 +57,6 @@ export function saveOf(store, { facts, commands, again, reload }) {
   const setFolder = (isOn) => {
     store.take("isFolder", isOn);
     out.value = isOn ? "filtered" : facts().out;
-    out.focus();
-    out.select();
   };
   out.oninput = () => {
     if (store.got.exists) store.take("exists", null);
@@ -135,7 +135,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const failed = got.error?.number === number ? got.error.text : null;
     const said = got.said?.number === number ? got.said : null;
     if (got.isConnected === false)
-      return ["bad", "fftfilter does not answer: is it still running? What you chose stays in this page's address.", null];
+      return ["bad", "fftfilter does not answer: is it still running? This page's address has what you chose, from # on.", null];
     if (got.saving) {
       const { done, total, begun } = got.saving;
       const left = done > 1 ? (((performance.now() - begun) / done) * (total - done)) / 1000 : null;
@@ -170,7 +170,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       mark.replaceChildren(...(kind === "ok" ? [icon("okc")] : kind === "spin" ? [span("spin")] : []));
     }
     put(root, { "data-kind": kind || "none" });
-    put(line, { text });
+    put(line, { text, tabindex: text.length > SHORT ? "0" : null });
     put(act, { text: action?.[0] ?? "", hidden: !action });
     act.onclick = action?.[1] ?? null;
     const saving = got.saving;
@@ -186,7 +186,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const isReady = isCurrent(state, got);
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
     put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
-    whole.onclick = () => setFolder(!got.isFolder);
+    whole.onclick = () => (setFolder(!got.isFolder), out.select());
     put(download, { hidden: Boolean(got.isFolder) });
     put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
     put(download, { disabled: !isReady || Boolean(saving) });

@@ -19,6 +19,8 @@ export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : 
 export const takesRegion = (settings) => ["keep", "real"].includes(settings.output ?? (isPass(settings) ? "magnitude" : "keep"));
 /** Return what settings say of the part that is filtered, which any filter can have. */
 export const regionIn = ({ shapes, outside, feather, brush } = /** @type {any} */ ({})) => ({ shapes, outside, feather, brush });
+/** Return settings for all of the picture. */
+export const withoutPart = (settings) => ({ ...settings, shapes: undefined, outside: undefined });
 /** Return whether a filter takes notches by hand. */
 export const takesNotches = (settings, commands) => notchesName(settings) in commands[settings.command];
 /** Return the name of the notches in a command. */

@@ -15,7 +15,7 @@
  * @typedef {{number: number, asked: Asked, view: View}} State
  */
 
-import { takesRegion } from "./settings.js";
+import { cutoffsOf, takesRegion } from "./settings.js";
 
 /** Presses of keys in quick succession are one step back. */
 const PAUSE = 600;
@@ -55,7 +55,7 @@ export class Store {
   /** @param {Asked} asked @param {Partial<View>} view @param {any} facts  on the file */
   constructor(asked, view, facts) {
     /** @type {State} */
-    this.state = { number: 1, asked, view: { ...FIRST_VIEW, ...view } };
+    this.state = fitting({ number: 1, asked, view: { ...FIRST_VIEW, ...view } });
     /** What has come back, by what it is: see questions.js and live.js. @type {Record<string, any>} */
     this.got = { facts };
     this.isDragged = false;
@@ -75,7 +75,7 @@ export class Store {
   ask(changes, { drag = false, nudge = false, look = {} } = {}) {
     const asked = { ...this.state.asked, wrong: null, ...changes };
     const isOther = JSON.stringify(asked) !== JSON.stringify(this.state.asked);
-    this.state = { number: this.state.number + Number(isOther), asked, view: { ...this.state.view, ...look } };
+    this.state = fitting({ number: this.state.number + Number(isOther), asked, view: { ...this.state.view, ...look } });
     this.isDragged = drag;
     clearTimeout(this.#timer);
     if (nudge) this.#timer = window.setTimeout(() => this.commit(), PAUSE);
@@ -90,7 +90,7 @@ export class Store {
 
   /** Look otherwise. @param {Partial<View>} changes */
   look(changes, isDragged = false) {
-    this.state = { ...this.state, view: { ...this.state.view, ...changes } };
+    this.state = fitting({ ...this.state, view: { ...this.state.view, ...changes } });
     if (!isDragged) this.commit();
     this.changed();
   }
@@ -168,9 +168,16 @@ export class Store {
     this.#committed = from.pop();
     const { asked, view, facts } = this.#committed;
     this.got = { ...this.got, facts };
-    this.state = { number: this.state.number + 1, asked, view: { ...this.state.view, ...view } };
+    this.state = fitting({ number: this.state.number + 1, asked, view: { ...this.state.view, ...view } });
     this.changed();
   }
+}
+
+/** Return a state without a lesson that is not on its filter: on one cutoff, and on a Gaussian beside an ideal one. */
+function fitting({ number, asked, view }) {
+  const { settings } = asked;
+  const way = cutoffsOf(settings)[0] === "radius" ? view.way : "filter";
+  return { number, asked, view: { ...view, way, both: view.both && settings?.shape === "gaussian" } };
 }
 
 /** Return what a link says of a state. @param {State} state */

@@ -30,14 +30,11 @@ export function topOf(store, { facts, theme, learn, files }) {
   const undo = button("ic", icon("undo"), () => store.undo(), { "aria-label": "Undo", title: "Undo (Ctrl+Z)" });
   const redo = button("ic nophone", icon("redo"), () => store.redo(), { "aria-label": "Redo", title: "Redo (Ctrl+Shift+Z)" });
   const moon = button("ic", icon("moon"), theme, { "aria-label": "Light or dark", title: "Light or dark" });
+  const close = button("ic", icon("x"), () => sheet.close(), { "aria-label": "Close" });
   const sheet = h(
     "dialog",
     { class: "keys", "aria-label": "Keys" },
-    div(
-      "row",
-      h("h2", { class: "title sp" }, "Keys"),
-      button("ic", icon("x"), () => sheet.close(), { "aria-label": "Close" }),
-    ),
+    div("row", h("h2", { class: "title sp" }, "Keys"), close),
     h("dl", {}, ...KEYS.map(([keys, what]) => h("div", {}, h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)))),
     para("mute small", "Single letters do nothing inside fields."),
   );

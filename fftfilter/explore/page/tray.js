@@ -72,11 +72,8 @@ export function trayOf(store, page) {
     put(number, { text: `${asked.page + 1} of ${facts().pages}` });
     tabs.draw(view.tray);
     put(strip, { hidden: view.tray !== "files" || names.length < 2 });
-    list(
-      strip,
-      names.map((name) => [name, name === asked.file]),
-      fileOf,
-    );
+    const shown = names.map((name) => [name, name === asked.file]);
+    list(strip, shown, fileOf);
     put(profile.root, { hidden: view.tray !== "profile" });
     put(levels.root, { hidden: view.tray !== "levels" });
     if (view.tray === "profile") profile.draw(state, got);

@@ -41,19 +41,15 @@ export function firstUnit(units, pixel) {
 /** Return a number with as many digits as one reads: 0.1235, 64, 6.3. */
 export function brief(value, digits = 3) {
   const rounded = Number(value.toPrecision(digits));
-  return Math.abs(rounded) >= 1e4 ? Math.round(value).toLocaleString("en").replaceAll(",", " ") : String(rounded);
+  return Math.abs(rounded) >= 1e4 && Math.abs(rounded) < 1e12 ? Math.round(value).toLocaleString("en").replaceAll(",", " ") : String(rounded);
 }
 
 /** Return a length of pixels in meters as text: "12.5 µm"; empty without the size of a pixel. */
 export function lengthOf(pixels, pixel, digits = 3) {
   if (!pixel) return "";
   const meters = pixels * pixel;
-  const found = [
-    ["m", 1],
-    ["mm", 1e-3],
-    ["µm", 1e-6],
-  ].find(([, one]) => meters > 0.0999 * Number(one)) ?? ["nm", 1e-9];
-  return `${brief(meters / Number(found[1]), digits)} ${found[0]}`;
+  const [name, one] = Object.entries({ m: 1, mm: 1e-3, µm: 1e-6 }).find(([, each]) => meters > 0.0999 * each) ?? ["nm", 1e-9];
+  return `${brief(meters / one, digits)} ${name}`;
 }
 
 /** Return the angle along the stripes of a wave, counterclockwise in degrees from 0 up to 180, 0 for horizontal ones. */

@@ -165,6 +165,14 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
 
 
+def test_others_do_the_files_of_a_worker_while_there_are_others():
+    lost = ClusterWorkers(SimpleNamespace(scheduler=SimpleNamespace(address="tcp://x")), None)
+    lost._workers = {name: SimpleNamespace(name=f"worker {name}") for name in "ab"}
+    for worker in lost._workers.values():
+        lost.lose(worker, "no device")
+    assert lost.notes == ["worker a: no device; the other workers do its files"]
+
+
 def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, address, monkeypatch):
     def listed(*options):
         result = CliRunner().invoke(cli, ["highpass", "-n", *options, str(given / "0"), str(tmp_path / "none")])
