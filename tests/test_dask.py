@@ -16,10 +16,10 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import libraries
-from tests.helpers import Alone
+from tests.helpers import Alone, Imported, needs
 
-da = pytest.importorskip("dask.array")
-fd = pytest.importorskip("fftfilter.dask")
+pytestmark = needs("dask")
+da, fd = Imported("dask.array"), Imported("fftfilter.dask")
 
 
 BOOK = {"engine": "book"}

@@ -6,10 +6,10 @@ import pytest
 
 from benchmarks.cluster import cluster
 from fftfilter.bench.measure import Setting
-from tests.helpers import needs_distributed
+from tests.helpers import needs
 
 
-@needs_distributed
+@needs("distributed")
 def test_what_a_cluster_costs_is_measured():
     setting = Setting(runs=1)
     steps = cluster(setting, formats=["pgm"], sides=[64], tasks=10, pixels=1)

@@ -12,8 +12,10 @@ from PIL import Image
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from tests.helpers import Imported, needs
 
-fits = pytest.importorskip("astropy.io.fits")
+pytestmark = needs("astropy")
+fits = Imported("astropy.io.fits")
 RAMP = np.arange(120).reshape(10, 12)
 LOWPASS = ("lowpass", "--radius", "4px", "--output", "keep", "--verify")
 ON_THE_SKY = {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CDELT1": -0.5 / 3600, "CDELT2": 0.5 / 3600, "BUNIT": "adu"}

@@ -13,10 +13,10 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.images import ome_zarr
-from tests.helpers import needs_links
+from tests.helpers import Imported, needs, needs_links
 
-zarr = pytest.importorskip("zarr", "3")
-ome_zarr_models = pytest.importorskip("ome_zarr_models")
+pytestmark = needs("zarr", "ome_zarr_models")
+zarr, ome_zarr_models = Imported("zarr"), Imported("ome_zarr_models")
 BLUR = H.lowpass("4px", shape="gaussian")
 PLANES = np.random.default_rng(3).integers(0, 4096, (2, 3, 12, 10)).astype(np.uint16)
 TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}

@@ -516,7 +516,7 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
 
 def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):
     for name in ("a.png", "b.png"):
-        Image.fromarray(camera[:40, :50]).save(tmp_path / name)
+        Image.fromarray(camera[:24, :32]).save(tmp_path / name)
     (tmp_path / "broken.png").write_bytes(b"none")
 
     async def ask(page):

@@ -204,7 +204,7 @@ def test_where_few_files_may_be_open_this_process_does_all_or_says_why_not(tmp_p
 def running(tmp_path, count, *options, **variables):
     """Start a run that is not over soon, of files of one size, and wait until it has written something."""
     given = tmp_path / "in"
-    first = pgm(given / "0.pgm", 0, 128, 128)
+    first = pgm(given / "0.pgm", 0, 96, 128)
     for i in range(1, count):
         (given / f"{i}.pgm").hardlink_to(first)
     with Started(

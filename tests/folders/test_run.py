@@ -700,7 +700,7 @@ def test_files_that_do_not_fit_any_more(tmp_path):
     given, out = tmp_path / "in", tmp_path / "out"
     for i in range(4):
         pgm(given / f"small{i}.pgm", i)
-        pgm(given / f"large{i}.pgm", i, 300, 400)
+        pgm(given / f"large{i}.pgm", i, 288, 384)
     code = (
         "import resource, signal\n"
         "from fftfilter.cli import cli\n"
@@ -1020,7 +1020,7 @@ def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, proce
     """Killed when it has noted something new, again and again: it never comes to its end."""
     given, out, whole = (tmp_path / name for name in ("in", "out", "whole"))
     for i in range(600):
-        pgm(given / f"{i % 3}/{i}.pgm", i % 50, 128, 128)
+        pgm(given / f"{i % 3}/{i}.pgm", i % 50, 96, 128)
     assert run("highpass", "-r", given, whole)[0] == 0
     words = ("highpass", "-r", "--skip-existing", "--processes", processes, given, out)
     for _ in range(2):
@@ -1079,7 +1079,7 @@ def test_memory_stays_bounded(tmp_path):
     def most(count):
         given = tmp_path / f"in{count}"
         for i in range(count):
-            pgm(given / f"{i}.pgm", i % 9, 256, 256)
+            pgm(given / f"{i}.pgm", i % 9, 288, 256)
         done = subprocess.run(
             [sys.executable, "-c", code, "highpass", "-q", given, tmp_path / f"out{count}"],
             capture_output=True,
@@ -1090,7 +1090,7 @@ def test_memory_stays_bounded(tmp_path):
         return int(done.stdout)
 
     few, many = most(100), most(599)
-    # 499 pictures of 64 kB, were they kept, would be 33 MB twice.
+    # 499 pictures of 72 kB, were they kept, would be 36 MB twice.
     assert many - few < 30_000
 
 

@@ -97,8 +97,8 @@ def test_columns_that_fill_a_narrow_image_have_no_part_in_its_largest_value(cpu)
     assert not fused(cpu, flat).any()
 
 
-# Bluestein's convolution with 4 lanes, which takes PoCL seconds to compile, is held to the reference on Oclgrind.
-@pytest.mark.parametrize(("lanes", "height", "width"), [(4, 60, 100), (8, 60, 100), (16, 60, 100), (16, 67, 71)])
+# All butterflies with 4 lanes, which take PoCL seconds to compile, are held to the reference on Oclgrind.
+@pytest.mark.parametrize(("lanes", "height", "width"), [(4, 8, 64), (8, 60, 100), (16, 67, 71)])
 def test_every_vector_width_gives_the_same(unused, lanes, height, width):
     image = noise((1, height, width))
     assert_as_the_reference(fused(unused, image, lanes=lanes), image, HIGH)
@@ -307,7 +307,7 @@ def test_runs_do_not_differ(cpu):
 def test_a_compiler_that_declares_every_builtin_makes_the_same_kernels(cpu):
     plain = Device(0, cpu.device.cl_device)
     plain.own_builtins = ()
-    pixels = noise((1, 36, 60))
+    pixels = noise((1, 8, 64))
     np.testing.assert_array_equal(fused(Launcher(plain), pixels), fused(cpu, pixels))
 
 

@@ -113,9 +113,9 @@ def test_the_largest_part_is_found_whether_it_is_real_or_imaginary(cpu, kind, al
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2"])
-def test_pixels_are_read_as_they_are(cpu, dtype):
-    x = numbers((2, 60, 324), dtype)
-    half = run(cpu, Shape("real", "both", *x.shape, half=True), x, pixel=x.dtype)
+def test_pixels_are_read_as_they_are(unused, dtype):
+    x = numbers((2, 8, 512), dtype)
+    half = run(unused, Shape("real", "both", *x.shape, half=True), x, pixel=x.dtype)
     assert_transform(half, np.fft.rfft2(x), 60)
 
 

@@ -12,9 +12,11 @@ from fftfilter.errors import ParameterError, ReadError, WriteError
 from fftfilter.files.sources import Slices
 from fftfilter.images import Asked, Depth, Picture, check_output, decode, measure, opened, pages_of, read, sink, write
 from tests.files.helpers import python
+from tests.helpers import Imported, needs
 from tests.images.helpers import ALPHA, GRAY, picture
 
-fits = pytest.importorskip("astropy.io.fits")
+pytestmark = needs("astropy")
+fits = Imported("astropy.io.fits")
 RAMP = np.arange(120).reshape(10, 12)
 CUBE = np.stack([RAMP + 7 * i for i in range(4)]).astype(np.int16)
 

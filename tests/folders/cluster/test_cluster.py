@@ -28,10 +28,10 @@ from fftfilter.folders.pool import Pool
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
-from tests.helpers import needs_distributed
+from tests.helpers import needs
 
 pytestmark = [
-    needs_distributed,
+    needs("distributed"),
     pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups"),
 ]
 
@@ -275,8 +275,9 @@ def test_a_worker_of_another_version_is_not_used(run, tmp_path, given, address, 
 
 
 def test_a_signal_finishes_the_batches_under_way(tmp_path, address):
-    for i in range(3000):
-        pgm(tmp_path / f"in/{i}.pgm", i % 7, 64, 64)
+    first = pgm(tmp_path / "in/0.pgm", 0, 64, 64)
+    for i in range(1, 3000):
+        (tmp_path / f"in/{i}.pgm").hardlink_to(first)
     out = tmp_path / "out"
     command = ("fftfilter", "highpass", "--cluster", address, tmp_path / "in", out)
     with process(*command, stderr=subprocess.PIPE) as running:
