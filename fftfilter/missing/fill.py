@@ -47,10 +47,12 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     count, group = len(filled), launcher.work_group_size if launcher.device.is_gpu else 1
 
     kernels: dict[str, Kernel] = {}
+    # A CPU looks at 16 pixels at once.
+    defines = (f"LEVELS={_LEVELS}", f"RUN={2 if launcher.device.is_gpu else 16}")
 
     def launch(name: str, rows: int, columns: int, /, **arguments: Any) -> None:
         if name not in kernels:
-            kernels[name] = launcher.kernel(("missing/fill.cl",), (f"LEVELS={_LEVELS}",), name, arguments)
+            kernels[name] = launcher.kernel(("missing/fill.cl",), defines, name, arguments)
         kernels[name].bind(**arguments)
         across = group * -(-columns // group) if launcher.device.is_gpu else 1
         launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))

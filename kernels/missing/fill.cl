@@ -6,8 +6,19 @@
 //
 // Reads   pixels and holes of a level, and values of the next coarser one
 // Writes  halve: the next coarser level; pull, sweep: the holes of a level; coarsest: the levels that are left
-// Launch  (columns, rows, images), work-groups along rows: a work-item takes every get_global_size(0)-th pixel of a row,
-//         all of them on a CPU, one on a GPU; pull and sweep take every second pixel. coarsest: one work-group an image
+// Launch  (runs, rows, images), work-groups along rows: a work-item takes every get_global_size(0)-th run of a row, all
+//         of them on a CPU, one on a GPU. A run is RUN pixels of the finer level. coarsest: one work-group an image
+
+// Return whether a run has a hole, or is cut off by the end of the row. Most have none, and are passed over at once.
+bool has_hole(global const uchar *holes, const uint run, const uint width)
+{
+    if (run + RUN > width)
+        return true;
+    uchar found = 0;
+    for (uint x = 0; x < RUN; x++)
+        found |= holes[run + x];
+    return found;
+}
 
 // Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
 // up; their last pixel is its own neighbor, which does not change the mean.
@@ -19,16 +30,27 @@ void halve_row(global const real_t *values, global const uchar *holes, ulong fir
     const ulong upper = first + ((ulong)image * height + 2 * y) * width;
     const ulong lower = 2 * y + 1 < height ? upper + width : upper;
     const ulong row = coarse_first + ((ulong)image * coarse_height + y) * coarse_width;
-    for (uint x = from; x < coarse_width; x += step) {
-        const uint left = 2 * x, right = min(left + 1, width - 1);
-        const uchar a = holes[upper + left], b = holes[upper + right], c = holes[lower + left],
-                    d = holes[lower + right];
-        const real_t p = values[upper + left], q = values[upper + right], r = values[lower + left],
-                     s = values[lower + right];
-        const real_t sum = (a ? 0 : p) + (b ? 0 : q) + (c ? 0 : r) + (d ? 0 : s);
-        const uchar missing = a + b + c + d;
-        coarse[row + x] = sum / (real_t)(missing == 4 ? 1 : 4 - missing);
-        coarse_holes[row + x] = missing == 4;
+    for (uint run = RUN * from; run < width; run += RUN * step) {
+        const uint end = min((run + RUN) / 2, coarse_width);
+        if (!has_hole(holes + upper, run, width) && !has_hole(holes + lower, run, width)) {
+            for (uint x = run / 2; x < end; x++) {
+                const ulong a = upper + 2 * x, b = lower + 2 * x;
+                coarse[row + x] = (values[a] + values[a + 1] + values[b] + values[b + 1]) / 4;
+                coarse_holes[row + x] = 0;
+            }
+            continue;
+        }
+        for (uint x = run / 2; x < end; x++) {
+            const uint left = 2 * x, right = min(left + 1, width - 1);
+            const uchar a = holes[upper + left], b = holes[upper + right], c = holes[lower + left],
+                        d = holes[lower + right];
+            const real_t p = values[upper + left], q = values[upper + right], r = values[lower + left],
+                         s = values[lower + right];
+            const real_t sum = (a ? 0 : p) + (b ? 0 : q) + (c ? 0 : r) + (d ? 0 : s);
+            const uchar missing = a + b + c + d;
+            coarse[row + x] = sum / (real_t)(missing == 4 ? 1 : 4 - missing);
+            coarse_holes[row + x] = missing == 4;
+        }
     }
 }
 
@@ -42,11 +64,13 @@ void pull_row(global real_t *values, global const uchar *holes, ulong first, uin
     global const real_t *level = coarse + coarse_first + (ulong)image * coarse_width * coarse_height;
     global const real_t *near = level + (ulong)(y / 2) * coarse_width, *far = level + (ulong)beside * coarse_width;
     const ulong row = first + ((ulong)image * height + y) * width;
-    for (uint x = 2 * from + (y + 1) % 2; x < width; x += 2 * step)
-        if (holes[row + x]) {
-            const uint u = x / 2, v = clamp((int)u + (x % 2 ? 1 : -1), 0, (int)coarse_width - 1);
-            values[row + x] = (9 * near[u] + 3 * (near[v] + far[u]) + far[v]) / 16;
-        }
+    for (uint run = RUN * from; run < width; run += RUN * step)
+        if (has_hole(holes + row, run, width))
+            for (uint x = run + (y + 1) % 2; x < min(run + RUN, width); x += 2)
+                if (holes[row + x]) {
+                    const uint u = x / 2, v = clamp((int)u + (x % 2 ? 1 : -1), 0, (int)coarse_width - 1);
+                    values[row + x] = (9 * near[u] + 3 * (near[v] + far[u]) + far[v]) / 16;
+                }
 }
 
 // Half a sweep of Gauss and Seidel's iteration: holes of one color get the mean of their neighbors, which are of the
@@ -56,14 +80,16 @@ void sweep_row(global real_t *values, global const uchar *holes, ulong first, ui
 {
     const ulong row = first + ((ulong)image * height + y) * width;
     const bool above = y > 0, below = y + 1 < height;
-    for (uint x = 2 * from + (y + color) % 2; x < width; x += 2 * step)
-        if (holes[row + x]) {
-            const ulong i = row + x;
-            const bool left = x > 0, right = x + 1 < width;
-            const real_t sum = (above ? values[i - width] : 0) + (below ? values[i + width] : 0) +
-                               (left ? values[i - 1] : 0) + (right ? values[i + 1] : 0);
-            values[i] = sum / (above + below + left + right);
-        }
+    for (uint run = RUN * from; run < width; run += RUN * step)
+        if (has_hole(holes + row, run, width))
+            for (uint x = run + (y + color) % 2; x < min(run + RUN, width); x += 2)
+                if (holes[row + x]) {
+                    const ulong i = row + x;
+                    const bool left = x > 0, right = x + 1 < width;
+                    const real_t sum = (above ? values[i - width] : 0) + (below ? values[i + width] : 0) +
+                                       (left ? values[i - 1] : 0) + (right ? values[i + 1] : 0);
+                    values[i] = sum / (above + below + left + right);
+                }
 }
 
 kernel void halve(global const real_t *values, global const uchar *holes, const ulong first, const uint width,

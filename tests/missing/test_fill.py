@@ -12,19 +12,23 @@ from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.missing import reference
 from fftfilter.missing.fill import fill, filled
+from tests.soak.check import as_gpu
 
-SHAPES = [(1, 1, 1), (1, 1, 9), (1, 9, 1), (2, 7, 5), (3, 12, 10), (1, 33, 64), (1, 67, 61)]
+SHAPES = [(1, 1, 1), (1, 1, 9), (1, 9, 1), (2, 7, 5), (3, 12, 10), (1, 33, 64), (1, 67, 61), (1, 150, 161)]
 
 
 def with_holes(rng, shape, part=0.4):
     return rng.normal(size=shape), rng.random(shape) < part
 
 
-@pytest.mark.parametrize(("precision", "error"), [("single", 1e-6), ("double", 1e-14)])
+@pytest.mark.parametrize("part", [0.4, 0.02])
+@pytest.mark.parametrize(
+    ("device", "precision", "error"), [(choose, "single", 1e-6), (choose, "double", 1e-14), (as_gpu, "single", 1e-6)]
+)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_device_fills_as_the_reference_does(rng, shape, precision, error):
-    planes, holes = with_holes(rng, shape)
-    made = fill(Launcher(choose(), precision=precision), planes, holes)
+def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, error, part):
+    planes, holes = with_holes(rng, shape, part)
+    made = fill(Launcher(device(), precision=precision), planes, holes)
     np.testing.assert_allclose(made, reference.fill(planes, holes), atol=error)
 
 
