@@ -7,6 +7,8 @@ moved that it goes back to, when its frame was drawn, and when the browser had p
 from __future__ import annotations
 
 import asyncio
+import math
+import os
 import shutil
 import sys
 from contextlib import asynccontextmanager
@@ -68,8 +70,8 @@ WATCH = """
         if (kind !== 0 || !moves.has(id)) return;
         const from = moves.get(id);
         moves.delete(id);
-        const drawn = performance.now();
-        painted(() => watched.push({ id, level, from, received, drawn, painted: performance.now() }));
+        const [drawn, bytes] = [performance.now(), event.data.byteLength];
+        painted(() => watched.push({ id, level, from, received, drawn, painted: performance.now(), bytes }));
       };
     }
     send(data) {
@@ -111,6 +113,8 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
             "drawn_95": "95 %",
             "painted": "ms to painted, median",
             "painted_95": "95 %",
+            "server": "server ms",
+            "megabytes": "MB",
         },
         Lines((), "pixels", ("drawn", "painted"), "pixels", "ms"),
         setting.about(),
@@ -118,6 +122,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
             f"A mouse of {MOVES} moves a second, a window of {WINDOW[0]} x {WINDOW[1]}.",
             "Times begin when the browser got the newest move that a request goes back to, not when that is sent.",
             "Drawn: the result is on its canvas. Painted: so is the browser's next picture, of 60 a second.",
+            "Server: the processor time of its process, by the number of results. MB: of a result, as it is sent.",
             SPREAD,
         ],
     )
@@ -125,7 +130,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
     for shape in shapes or SHAPES:
         size = f"{shape[1]} x {shape[0]}"
         yield size
-        drags = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
+        drags, server = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
         if min(map(len, drags)) < 2:
             raise RefusedError(f"{size}: a drag of {seconds} s is too short for two results")
         watched = [each for drag in drags for each in drag]
@@ -136,6 +141,8 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         }
         level = int(np.median([each["level"] for each in watched]))
         rates = [(len(drag) - 1) / (drag[-1]["drawn"] - drag[0]["drawn"]) * 1000 for drag in drags]
+        row["server"] = 1000 * server / len(watched)
+        row["megabytes"] = float(np.median([each["bytes"] for each in watched])) / 1e6
         table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.of(rates), **row)
 
 
@@ -151,32 +158,44 @@ def chromium() -> str:
     return found
 
 
-async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: float) -> list[list[dict[str, float]]]:
-    """Return the recorded results of each drag of the outer cutoff in and out."""
+async def dragged(
+    browser: str, shape: Shape, device: str, runs: int, seconds: float
+) -> tuple[list[list[dict[str, float]]], float]:
+    """Return the recorded results of each drag of the outer cutoff in and out, and the server's processor seconds."""
     from playwright.async_api import async_playwright
 
     with TemporaryDirectory(prefix="fftfilter-bench-") as folder:
         picture = Path(folder) / "in.pgm"
         Image.fromarray(images(*shape)).save(picture)
-        async with served(picture, device) as url, async_playwright() as playwright:
+        async with served(picture, device) as (url, process), async_playwright() as playwright:
             window = await playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
             page = await window.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
             await page.add_init_script(WATCH)
             await page.goto(url)
             await page.locator(".state").filter(has_text="full quality").wait_for()
             await drag(page, seconds)  # to warm up
-            found = []
+            found, before = [], processor_seconds(process)
             for _ in range(runs):
                 await page.evaluate("watched.length = 0")
                 await drag(page, seconds)
                 found.append(await page.evaluate("watched"))
+            taken = processor_seconds(process) - before
             await window.close()
-    return found
+    return found, taken
+
+
+def processor_seconds(process: int) -> float:
+    """Return the processor time that a process has taken; NaN where the system has no /proc."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text("latin-1").rpartition(")")[2].split()
+    except OSError:
+        return math.nan
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager
-async def served(picture: Path, device: str) -> AsyncIterator[str]:
-    """Start the program, and give the URL of its page; ends it at the end."""
+async def served(picture: Path, device: str) -> AsyncIterator[tuple[str, int]]:
+    """Start the program, and give the URL of its page and the number of its process; ends it at the end."""
     arguments = ("explore", "--no-browser", "--device", device, "--with", FILTER, str(picture))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "fftfilter", *arguments),
@@ -190,7 +209,7 @@ async def served(picture: Path, device: str) -> AsyncIterator[str]:
         url = (await process.stdout.readline()).decode().strip()
         if not url:
             raise RefusedError(f"the page was not served: {(await process.stderr.read()).decode().strip()}")
-        yield url
+        yield url, process.pid
     finally:
         if process.returncode is None:
             process.terminate()
