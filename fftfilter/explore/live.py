@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,14 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .answers import words
+from ..transfer import Transfer
+from .answers import Answer, Answers, words
 from .request import Request, field_of, number_of, read
+from .session import Folder, Worker
 from .shown import at
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
-    from ..transfer import Transfer
-    from .answers import Answer, Answers
-    from .session import Session, Worker
-
-    Message = str | bytes
 
 # Most bytes of a request.
 LARGEST = 1 << 17
@@ -38,15 +35,10 @@ VALUES, MOST_POINTS = '{"values"', 2048
 
 
 class Live:
-    """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves.
+    """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves."""
 
-    ``opened`` returns the session of a file's name.
-    """
-
-    def __init__(
-        self, opened: Callable[[object], Session], commands: Commands, filtering: Answers, long: Worker
-    ) -> None:
-        self._opened, self._commands, self._filtering, self._long = opened, commands, filtering, long
+    def __init__(self, folder: Folder, commands: Commands, filtering: Answers, long: Worker) -> None:
+        self._folder, self._commands, self._filtering, self._long = folder, commands, filtering, long
         self._said_at = 0.0
         self._mapped: Transfer | None = None
         self._last: Answer | None = None
@@ -98,15 +90,14 @@ class Live:
         try:
             given = read(text)
             number = number_of(given)
-            request, session = await self._filtering.do(self._asked, given)
+            request: Request = await self._filtering.do(self._asked, given)
             asked = request.recipe, request.page
-            if not session.is_measured(*asked):
-                await self._send(
-                    json.dumps({"id": number, "doing": LOOKS.get(request.words[0], "Looking for patterns")})
-                )
-                if not await self._before_newer(self._long.do(session.measured, *asked)):
+            if not request.session.is_measured(*asked):
+                doing = LOOKS.get(request.words[0], "Looking for patterns")
+                await self._send(json.dumps({"id": number, "doing": doing}))
+                if not await self._before_newer(self._long.do(request.session.measured, *asked)):
                     return None
-            answer: Answer = await self._filtering.do(self._filtering.answer, request, session)
+            answer: Answer = await self._filtering.do(self._filtering.answer, request)
             await self._send(await self._filtering.do(answer.frame))
         except ConnectionError:
             raise
@@ -116,10 +107,9 @@ class Live:
         self._last = answer
         return answer
 
-    def _asked(self, given: dict[str, Any]) -> tuple[Request, Session]:
-        session = self._opened(given.get("file"))
-        self._source = session.source
-        return Request.of(given, self._commands, session), session
+    def _asked(self, given: dict[str, Any]) -> Request:
+        self._source = self._folder.session(given.get("file")).source
+        return Request.of(given, self._commands, self._folder)
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""
@@ -139,12 +129,12 @@ class Live:
         with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
             given = read(text)
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
-            page = self._opened(given.get("file")).page(given["page"])
+            page = self._folder.session(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
             told = {"tag": given["tag"], "before": at(page.picture.planes, points, page.holes), **after}
         return json.dumps({"values": told})
 
-    def _words(self, answer: Answer) -> list[Message]:
+    def _words(self, answer: Answer) -> list[str | bytes]:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
         self._said_at = monotonic()
         try:
@@ -160,7 +150,7 @@ class Live:
         field = field_of(line.replace(self._source or line, ""), self._commands)
         return json.dumps({"id": number, "error": line, "field": field})
 
-    async def _send(self, message: Message) -> None:
+    async def _send(self, message: str | bytes) -> None:
         if isinstance(message, str):
             await self._socket.send_str(message)
         else:
