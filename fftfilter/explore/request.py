@@ -10,7 +10,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
 from ..preview.steps import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
+from ..transfer.saved import brief
+from ..transfer.units import number
 from ..work.recipe import Recipe
 from .marked import Marked
 from .session import Folder, Session
@@ -79,7 +80,7 @@ class Request:
         """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
         session, show, view = folder.session(given.get("file")), given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
-            raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
+            raise ParameterError(f"show {brief(show)} is unknown: choose {' or '.join(SHOWN)}")
         if view is not None:
             if not isinstance(view, list) or len(view) != 4:
                 raise ParameterError("a view has four numbers: x and y of two corners")
@@ -154,12 +155,12 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
                 words.append(f"--{name.replace('_', '-')}")
                 continue
             if not isinstance(value, str | int | float | None):
-                raise ParameterError(f"{name} {_brief(value)} is not a value")
+                raise ParameterError(f"{name} {brief(value)} is not a value")
             text = "" if value is None else str(value).strip()
             if text in ("", str(usual)):
                 continue
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} {_brief(text)} is not a value")
+                raise ParameterError(f"{name} {brief(text)} is not a value")
             words += [f"--{name.replace('_', '-')}", text]
     return words
 
@@ -167,14 +168,7 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
 def _whole(given: object, name: str, least: int) -> int:
     if isinstance(given, int | float) and not isinstance(given, bool) and least <= given < LARGEST and given % 1 == 0:
         return int(given)
-    raise ParameterError(f"{name} {_brief(given)} is not a whole number from {least} up")
-
-
-def _brief(given: object) -> str:
-    """Return the beginning of a value, or the type of a nested one, for a message."""
-    if isinstance(given, str | int | float | None):
-        return repr(str(given)[:20])
-    return f"of the type {type(given).__name__}"
+    raise ParameterError(f"{name} {brief(given)} is not a whole number from {least} up")
 
 
 def field_of(message: str, commands: Commands) -> str | None:
@@ -190,9 +184,7 @@ def field_of(message: str, commands: Commands) -> str | None:
 def whole_of(query: Query, name: str, usual: int) -> int:
     """Return a whole number of a query; raises ParameterError."""
     text = query.get(name, str(usual))
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ParameterError(f"{name} {text!r} is not a whole number")
-    return int(text)
+    return _whole(int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text, name, 0)
 
 
 def page_of(session: Session, query: Query) -> FilePage:
@@ -201,11 +193,10 @@ def page_of(session: Session, query: Query) -> FilePage:
 
 
 def _decimal(query: Query, name: str, usual: float) -> float:
-    text = query.get(name, str(usual))
-    with suppress(ValueError):
-        if abs(found := float(text)) < 1e9:
-            return found
-    raise ParameterError(f"{name} {text[:20]!r} is not a number")
+    text = query.get(name, usual)
+    if abs(found := number(text)) < 1e9:
+        return found
+    raise ParameterError(f"{name} {brief(text)} is not a number")
 
 
 def _input(session: Session, query: Query) -> bytes:

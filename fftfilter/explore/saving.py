@@ -278,7 +278,7 @@ class _Place:
         def opener(path: str, flags: int) -> int:
             return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666, dir_fd=self._folder)
 
-        return open(self._at(name), mode, opener=opener)  # noqa: PTH123  likewise
+        return open(self._at(name), mode, opener=opener)
 
     def remove(self, part: str) -> None:
         """Remove a file of the folder, if it is there."""

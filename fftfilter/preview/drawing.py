@@ -15,7 +15,6 @@ from ..arrays import Pixels
 Color = tuple[int, int, int]
 Corners = tuple[int, int, int, int]
 
-
 INK, QUIET, FAINT, WHITE, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255), (244, 245, 247)
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
@@ -48,6 +47,11 @@ class Canvas:
     def paste(self, pixels: Pixels, x: int, y: int) -> None:
         """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
         self.image.paste(Image.fromarray(pixels), (x, y))
+
+    def panel(self, pixels: Pixels, x: int, y: int, side: int) -> None:
+        """Paste a picture into the middle of a square of paper."""
+        self.box((x, y, x + side - 1, y + side - 1), PAPER, fill=True)
+        self.paste(pixels, x + (side - pixels.shape[1]) // 2, y + (side - pixels.shape[0]) // 2)
 
     def box(self, corners: Corners, color: Color = FAINT, *, fill: bool = False) -> None:
         """Draw or fill a rectangle, corners included."""

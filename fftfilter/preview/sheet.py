@@ -19,7 +19,7 @@ from PIL import Image
 
 from ..arrays import Array, Pixels
 from . import panels
-from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
+from .drawing import FAINT, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
 from .report import FilterReport
 
 EVEN, FARTHEST = 52, 4
@@ -48,18 +48,11 @@ class Row(NamedTuple):
 
 def row(report: FilterReport, result: Array, white: float, number: int, name: str) -> Row:
     """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
-    before = panels.shown(report.planes, report.white, SIDE)
-    after = panels.shown(result, white, SIDE)
-    strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    removed, _ = panels.removed(report.removed, report.white, SIDE)
-    for i, picture in enumerate((before, panels.spectrum(report, SIDE), after, removed)):
-        height, width = picture.shape[:2]
-        top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
-        strip[top : top + height, left : left + width] = picture
-        if i:
-            strip[:, i * (SIDE + GAP) - GAP : i * (SIDE + GAP)] = 255
-    file = io.BytesIO()
-    Image.fromarray(strip).save(file, "JPEG", quality=QUALITY)
+    strip, file = Canvas(STRIP, SIDE), io.BytesIO()
+    pictures, _ = panels.pictures(report, result, white, SIDE)
+    for i, picture in enumerate(pictures):
+        strip.panel(picture, i * (SIDE + GAP), 0, SIDE)
+    strip.image.save(file, "JPEG", quality=QUALITY)
     height, width = report.size
     return Row(number, name, f"{width} x {height}", report.share, file.getvalue())
 
@@ -109,7 +102,7 @@ class Sheet:
             with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
                 canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
             canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
-            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24), TEXT, INK)
+            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24))
             canvas.text(MARGIN + 8, top + 38, each.size, SMALL, QUIET)
             color = RED if each in outliers else QUIET
             canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", SMALL, color)
