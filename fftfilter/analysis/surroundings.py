@@ -12,18 +12,14 @@ picture were cut into 16 parts. The center of its power is the place of a peak.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .found import Peak, canonical
+from .power import Power
 
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from .power import Power
-
-    Bins = NDArray[np.int64]
+Bins = NDArray[np.int64]
 
 DIRECTIONS = 32
 # Distances in bins along a line; the spot of a wave ends before the nearest.

@@ -39,17 +39,18 @@ class Live:
 
     def __init__(self, folder: Folder, commands: Commands, filtering: Answers, long: Worker) -> None:
         self._folder, self._commands, self._filtering, self._long = folder, commands, filtering, long
+        self._newest, self._newer = "", asyncio.Event()
+        self._number: int | None = None
+        self._source = ""
+        self._unsaid: Answer | None = None
         self._said_at = 0.0
         self._mapped: Transfer | None = None
         self._last: Answer | None = None
-        self._source = ""
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Answer until the page closes its socket."""
         self._socket = socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
-        self._newest = asyncio.Queue[str](1)
-        self._newer = asyncio.Event()
         answering = asyncio.create_task(self._answer_all())
         try:
             async for message in socket:
@@ -58,9 +59,7 @@ class Live:
                 if message.data.startswith(VALUES):
                     await self._send(await self._filtering.do(self._values, message.data))
                     continue
-                if self._newest.full():
-                    self._newest.get_nowait()
-                self._newest.put_nowait(message.data)
+                self._newest = message.data
                 self._newer.set()
         finally:
             answering.cancel()
@@ -69,43 +68,48 @@ class Live:
         return socket
 
     async def _answer_all(self) -> None:
-        unsaid: Answer | None = None
         while True:
-            text = None
             with suppress(TimeoutError):
-                async with asyncio.timeout(APART if unsaid else None):
-                    text = await self._newest.get()
-            if text is not None:
-                self._newer.clear()
-                unsaid = await self._answer(text)
-            # The picture first: while the browser draws it, there is time for words.
-            if unsaid and (text is None or monotonic() - self._said_at >= APART):
-                for message in await self._filtering.do(self._words, unsaid):
-                    await self._send(message)
-                unsaid = None
+                async with asyncio.timeout(APART if self._unsaid else None):
+                    await self._newer.wait()
+            try:
+                if is_new := self._newer.is_set():
+                    await self._answer()
+                # The picture first: while the browser draws it, there is time for words.
+                if self._unsaid and (not is_new or monotonic() - self._said_at >= APART):
+                    await self._say(self._unsaid)
+            except ConnectionError:
+                raise
+            except Exception as error:  # noqa: BLE001  the page must not wait forever
+                self._unsaid = None
+                line = line_of(error)
+                # The path of the file may contain the name of an option.
+                field = field_of(line.replace(self._source or line, ""), self._commands)
+                await self._send(json.dumps({"id": self._number, "error": line, "field": field}))
 
-    async def _answer(self, text: str) -> Answer | None:
-        """Send the frame that answers a request, or an error's message; return the answer that words are due for."""
-        number = None
-        try:
-            given = read(text)
-            number = number_of(given)
-            request: Request = await self._filtering.do(self._asked, given)
-            asked = request.recipe, request.page
-            if not request.session.is_measured(*asked):
-                doing = LOOKS.get(request.words[0], "Looking for patterns")
-                await self._send(json.dumps({"id": number, "doing": doing}))
-                if not await self._before_newer(self._long.do(request.session.measured, *asked)):
-                    return None
-            answer: Answer = await self._filtering.do(self._filtering.answer, request)
-            await self._send(await self._filtering.do(answer.frame))
-        except ConnectionError:
-            raise
-        except Exception as error:  # noqa: BLE001  the page must not wait forever
-            await self._send(self._refusal(number, error))
-            return None
-        self._last = answer
-        return answer
+    async def _answer(self) -> None:
+        """Send the frame that answers the newest request, unless a newer one comes; raises what goes wrong."""
+        self._newer.clear()
+        self._number = self._unsaid = None
+        given = read(self._newest)
+        self._number = number_of(given)
+        request: Request = await self._filtering.do(self._asked, given)
+        asked = request.recipe, request.page
+        if not request.session.is_measured(*asked):
+            doing = LOOKS.get(request.words[0], "Looking for patterns")
+            await self._send(json.dumps({"id": self._number, "doing": doing}))
+            if not await self._before_newer(self._long.do(request.session.measured, *asked)):
+                return
+        answer: Answer = await self._filtering.do(self._filtering.answer, request)
+        await self._send(await self._filtering.do(answer.frame))
+        self._last = self._unsaid = answer
+
+    async def _say(self, answer: Answer) -> None:
+        """Send the words about an answer, and the map of its gains if they changed."""
+        self._said_at, transfer = monotonic(), answer.measured.transfer
+        for message in await self._filtering.do(lambda: words(answer, is_mapped=transfer == self._mapped)):
+            await self._send(message)
+        self._mapped, self._unsaid = transfer, None
 
     def _asked(self, given: dict[str, Any]) -> Request:
         self._source = self._folder.session(given.get("file")).source
@@ -133,22 +137,6 @@ class Live:
             after = self._last.values(points) if self._last and self._last.page is page else {}
             told = {"tag": given["tag"], "before": at(page.picture.planes, points, page.holes), **after}
         return json.dumps({"values": told})
-
-    def _words(self, answer: Answer) -> list[str | bytes]:
-        """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
-        self._said_at = monotonic()
-        try:
-            messages = words(answer, is_mapped=answer.measured.transfer == self._mapped)
-        except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.request.id, error)]
-        self._mapped = answer.measured.transfer
-        return messages
-
-    def _refusal(self, number: int | None, error: Exception) -> str:
-        line = line_of(error)
-        # The path of the file may contain the name of an option.
-        field = field_of(line.replace(self._source or line, ""), self._commands)
-        return json.dumps({"id": number, "error": line, "field": field})
 
     async def _send(self, message: str | bytes) -> None:
         if isinstance(message, str):

@@ -24,6 +24,8 @@ from .report import HIGHEST, FilterReport, about_filter
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
+# The place of the spectrum among the pictures of a row.
+SPECTRUM = 1
 # A picture is large if it is this many times wider or higher than its panel.
 LARGE_AS = 2
 # The titles of axes of frequencies; a unit of length has "period in" it.
@@ -109,12 +111,14 @@ def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: f
     if is_middle:
         wide = f"spectrum, to {span / 2:.2g} cycles per pixel"
         captions = ("its middle at 100 %", wide, "likewise", f"likewise; white {level:.3g} of 255")
+    end = top + CAPTION + SIDE
     for i, (caption, pixels) in enumerate(zip(captions, pictures, strict=True)):
-        canvas.text(MARGIN + i * (SIDE + GAP), top + 14, fitting(caption, SIDE))
-        canvas.panel(pixels, MARGIN + i * (SIDE + GAP), top + CAPTION, SIDE)
-    left, top = MARGIN + SIDE + GAP, top + CAPTION  # of the spectrum
-    panels.draw_cutoffs(canvas, (left, top, left + SIDE - 1, top + SIDE - 1), report, span)
-    return top + SIDE + GAP
+        left = MARGIN + i * (SIDE + GAP)
+        canvas.text(left, top + 14, fitting(caption, SIDE))
+        canvas.panel(pixels, left, top + CAPTION, SIDE)
+        if i == SPECTRUM:
+            panels.draw_cutoffs(canvas, (left, top + CAPTION, left + SIDE - 1, end - 1), report, span)
+    return end + GAP
 
 
 def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:

@@ -144,21 +144,22 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
         return left + panel // 2 + 0.5 + fx * scale, top + panel // 2 + 0.5 + fy * scale
 
     found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
-    cutoffs = [mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff]
-    peaks = [mark for mark in found if isinstance(mark, Ring) and not mark.is_cutoff]
+    rings = [mark for mark in found if isinstance(mark, Ring)]
     ridges = [mark for mark in found if isinstance(mark, Ridge)]
     with Fine(canvas, corners) as fine:
-        for ring in cutoffs:
-            fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1)
-        for ring in peaks:
-            fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
+        for ring in rings:
+            if ring.is_cutoff:
+                fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1)
+            else:
+                fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
         for ridge in ridges:
             for sign in (1, -1):
                 fine.line([at(sign * f * ridge.fx, sign * f * ridge.fy) for f in (ridge.spare, 1)], WHITE_INK, 1)
-    for i, ring in enumerate(cutoffs):
+    for i, ring in enumerate(ring for ring in rings if ring.is_cutoff):
         # The outer ring's label is above it to the right, the inner ring's below it to the left.
         away = (min(ring.radius, span / 2 - 14 / scale) * 0.7071 + 5 / scale) * (-1 if i % 2 else 1)
         canvas.text(*at(away, -away), ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", **HALO)
+    peaks = [ring for ring in rings if not ring.is_cutoff]
     for ring in peaks[::2] if len(peaks) <= 2 * LABELED else ():
         is_left = ring.fx > 0.2 * span  # there is no room to the right
         reach = (max(SMALLEST, ring.radius * scale) + 6) * (-1 if is_left else 1)
