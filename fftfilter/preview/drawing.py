@@ -75,11 +75,10 @@ class Fine:
     def __enter__(self) -> Fine:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            # Premultiplied, so that colors do not mix with that of clear pixels.
-            small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
-            self._canvas.image.paste(small, (self._left, self._top), small)
+    def __exit__(self, *_: object) -> None:
+        # Premultiplied, so that colors do not mix with that of clear pixels.
+        small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
+        self._canvas.image.paste(small, (self._left, self._top), small)
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
         return FINE * (point[0] - self._left), FINE * (point[1] - self._top)

@@ -25,7 +25,7 @@ Suppress = Literal["none", "horizontal", "vertical"]
 SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class ImageJBand(Part):
     """ImageJ's band. Make one with :func:`imagej`; ``small`` is None for none."""
 

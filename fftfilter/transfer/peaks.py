@@ -34,7 +34,7 @@ MOST_HARMONICS = 1000
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Notch(Part):
     """A notch. Make one with :func:`notch`; ``at`` is in cycles per pixel."""
 

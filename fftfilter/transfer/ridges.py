@@ -30,7 +30,7 @@ RIDGE = 0.85
 NO_STRIPES = "no stripes are found"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
@@ -103,7 +103,7 @@ class Stripes(Part):
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class FittedStripes(Part):
     """Removes the stripes of one picture.
 
