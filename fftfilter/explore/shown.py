@@ -7,23 +7,19 @@ import threading
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ..analysis.power import middle, spectrum
+from .. import images
+from ..analysis.power import Spectrum, middle, spectrum
+from ..arrays import Array, Holes, Pixels
 from ..errors import ParameterError
 from ..output.modes import MODES
 from ..preview.panels import square
 from ..work.opened import cautions_on_missing, filled
-
-if TYPE_CHECKING:
-    from .. import images
-    from ..analysis.power import Spectrum
-    from ..arrays import Array, Holes, Pixels
-
 
 # id, kind, channels, width, height, level, then x and y of the sent part: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")
@@ -98,10 +94,8 @@ def around_gray(values: Array) -> Pixels:
 
 def levels(height: int, width: int) -> list[int]:
     """Return the useful reductions of a picture: 1, 2, 4 ..."""
-    found = [1]
-    while max(height, width) // (2 * found[-1]) >= SMALLEST and min(height, width) // (2 * found[-1]) >= 16:
-        found.append(2 * found[-1])
-    return found
+    coarsest = max(1, min(max(height, width) // SMALLEST, min(height, width) // 16))
+    return [1 << i for i in range(coarsest.bit_length())]
 
 
 def halved(planes: Array) -> Array:
