@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from .. import transfer
 from ..arrays import Array
 from ..transfer import Transfer
-from .power import Spectrum
+
+if TYPE_CHECKING:
+    from .power import Spectrum
 
 COLORS = ("red", "green", "blue")
 # Two peaks that are fewer bins apart are the spot of one.

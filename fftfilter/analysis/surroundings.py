@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from .found import Peak, canonical
-from .power import Power
 
 Bins = NDArray[np.int64]
+Power = NDArray[np.float32]
 
 DIRECTIONS = 32
 # Distances in bins along a line; the spot of a wave ends before the nearest.

@@ -27,6 +27,7 @@ from ..transfer import Transfer
 from ..transfer.fitted import Curve
 from ..transfer.peaks import Notch
 from ..transfer.saved import folder_of, text_of
+from ..work.opened import cautions_on_missing
 from ..work.saved import to_json
 from .request import Request
 from .session import Measured, Worker
@@ -173,7 +174,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     # The command would print these cautions.
     notes = [*filter(None, [answer.measured.note]), *answer.measured.asked.cautions(*page.size)]
     if recipe.how.takes_missing:
-        notes += page.cautions_on_missing
+        notes += cautions_on_missing(page.missing)
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     holes = page.holes if answer.level == 1 else None

@@ -27,15 +27,13 @@ from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from .answers import command_line
-from .session import check, is_text
+from .session import NAME, check, is_text
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
     from .request import Request
     from .session import Session
 
-# Most characters of a name in a message.
-_SHOWN = 60
 # Names of devices on Windows, with any extension, and characters that it allows in no name.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 _ODD = '<>:"|?*'
@@ -79,7 +77,7 @@ def save(request: Request, asked: tuple[object, object], commands: Commands, pro
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
     try:
-        shown = quoted_if_odd(name[:_SHOWN])
+        shown = quoted_if_odd(name[:NAME])
         with as_error(WriteError, f"{shown}: cannot be written"), _Place(session, name) as place:
             if session.has_changed:
                 line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
@@ -187,11 +185,11 @@ def name_of(given: object, session: Session) -> str:
     """Return the name of a file in the folder of OUT; raises ParameterError, RefusedError."""
     if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
         usual = os.path.basename(session.target)
-        raise ParameterError(f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {usual}")
+        raise ParameterError(f"OUT {str(given)[:NAME]!r} is not a name: give one such as {usual}")
     head, name = os.path.split(given)
     if head and os.path.realpath(os.path.join(session.folder, head)) != session.folder:
         line = f"lies in another folder: give a name in {quoted_if_odd(session.folder)}"
-        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:_SHOWN])}: {line}")
+        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:NAME])}: {line}")
     return name
 
 

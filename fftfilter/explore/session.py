@@ -47,7 +47,7 @@ UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
 # Most characters of a name in a message.
-_SHOWN = 60
+NAME = 60
 _STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
@@ -296,7 +296,7 @@ class Folder:
             raise ParameterError("this is not a picture by its name")
         free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
         path = Path(self._place.name, free)
-        with as_error(WriteError, f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept"):
+        with as_error(WriteError, f"{quoted_if_odd(free[:NAME])}: cannot be kept"):
             path.write_bytes(data)
         self._dropped[free] = str(path)
         try:
