@@ -151,17 +151,16 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
     for name, usual in commands.options[command].items():
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
+            option, is_text = f"--{name.replace('_', '-')}", isinstance(value, str | int | float)
+            text = str(value).strip() if is_text else ""
             if value is True:
-                words.append(f"--{name.replace('_', '-')}")
-                continue
-            if not isinstance(value, str | int | float | None):
+                words.append(option)
+            elif not (is_text or value is None) or text.startswith("--") or len(text) > LONGEST:
                 raise ParameterError(f"{name} {brief(value)} is not a value")
-            text = "" if value is None else str(value).strip()
-            if text in ("", str(usual)):
-                continue
-            if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} {brief(text)} is not a value")
-            words += [f"--{name.replace('_', '-')}", text]
+            elif text not in ("", str(usual)):
+                words += [option, text]
+            if len(words) > 2 * MOST_VALUES:
+                raise ParameterError(f"{name} has too many values: give at most {MOST_VALUES}")
     return words
 
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -48,7 +47,8 @@ UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 MOST, OPEN = 500, 3
 # Most characters of a name in a message.
 NAME = 60
-_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+# What tells the work of a thread to stop.
+_STOP = threading.local()
 
 
 class StoppedError(FftfilterError):
@@ -57,8 +57,7 @@ class StoppedError(FftfilterError):
 
 def check() -> None:
     """Raise StoppedError if nobody waits for the work of this thread."""
-    stop = _STOP.get()
-    if stop and stop.is_set():
+    if hasattr(_STOP, "event") and _STOP.event.is_set():
         raise StoppedError("canceled")
 
 
@@ -73,12 +72,12 @@ class Worker:
         stop = threading.Event()
 
         def work() -> Any:
-            _STOP.set(stop)
+            _STOP.event = stop
             check()
             return function(*arguments)
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, work)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         finally:
             stop.set()
 
