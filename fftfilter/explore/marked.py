@@ -68,6 +68,7 @@ class Marked:
         soft = [] if self.feather == FEATHER else ["--feather", f"{self.feather:g}"]
         return [f"--{self.option}", self.box or str(self.file(target)), *soft]
 
+    @lru_cache(maxsize=1)  # noqa: B019  while something is dragged, a mask stays; it keeps one alive
     def region(self, target: str) -> Region:
         """Return the region of the command that writes an output; raises ParameterError if no pixel is left."""
         if file := self.file(target):

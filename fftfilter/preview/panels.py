@@ -143,9 +143,9 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
     def at(fx: float, fy: float) -> tuple[float, float]:
         return left + panel // 2 + 0.5 + fx * scale, top + panel // 2 + 0.5 + fy * scale
 
-    found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
-    rings = [mark for mark in found if isinstance(mark, Ring)]
-    ridges = [mark for mark in found if isinstance(mark, Ridge)]
+    marks = [*report.transfer.marks(*report.size)]
+    rings = [mark for mark in marks if isinstance(mark, Ring) and _is_inside(mark, span / 2)]
+    ridges = [mark for mark in marks if isinstance(mark, Ridge)]
     with Fine(canvas, corners) as fine:
         for ring in rings:
             if ring.is_cutoff:
@@ -170,8 +170,6 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
         canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", **HALO)
 
 
-def _is_inside(mark: Ring | Ridge, end: float) -> bool:
+def _is_inside(mark: Ring, end: float) -> bool:
     """Whether a part of a mark lies below a frequency along each axis."""
-    if isinstance(mark, Ridge):
-        return True
     return mark.radius < 2 * end if mark.is_cutoff else max(abs(mark.fx), abs(mark.fy)) < end
