@@ -170,7 +170,7 @@ class Facts(NamedTuple):
     """Facts about the pictures of a pipeline's run."""
 
     extremes: Array
-    """The largest magnitude of each, behind the smallest one or 0: ``(pictures, 2)``."""
+    """The largest magnitude of each, behind 0: ``(pictures, 2)``."""
     clipped: Array
     """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
     undecided: list[float]
