@@ -140,7 +140,8 @@ def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
     """Yield slanted stripes likewise."""
     height, width = planes.shape[1:]
     n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
-    length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
+    with np.errstate(over="ignore"):  # of an angle next to 0
+        length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
     powers = spectrum(planes, white).power
     for i, power in enumerate(powers if by_channel else [powers.mean(axis=0)]):
         ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
