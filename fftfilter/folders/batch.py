@@ -117,6 +117,8 @@ class Batch:
         self._filter: Filter | None = None
         self._transfer = self._recipe.transfer
         """The filter's."""
+        self._zarr: Opened | None = None
+        """The input whose planes are the jobs, if they are."""
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -221,7 +223,8 @@ class Batch:
             outcome.peak, outcome.status = largest(filter_, pages, self._recipe), MEASURED
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
-        how: dict[str, Any] = {"compare": outcome.job.verify, "show": show, "submit": self._submit}
+        job = outcome.job
+        how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit, "is_part": bool(job.planes)}
         done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
         vars(outcome).update(vars(done))
         outcome.stamp = journal.stamp(target)
@@ -274,12 +277,15 @@ class Batch:
                     data.close()
                 outcome.status = SKIPPED
                 return outcome
-            opened = open_input(job.source, recipe, data=data, times=times, device=self._device)
+            before = self._zarr if job.planes else None
+            opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
+            self._zarr = opened if job.planes else None
             outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
             outcome.cautions += _of_waves(opened)
             frame, found = None, opened.found
             if isinstance(found, images.Pages):
-                images.suffix_of_pages(target, None, len(found))
+                images.suffix_of_pages(target, recipe.format, len(found))
+                found.chosen = job.planes or found.chosen
             else:
                 outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
                 frame = opened.frame(target, keep=job.verify or settings.preview)
