@@ -26,6 +26,9 @@ from .files.standard_streams import guarded
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
 
+# The most characters of a message, of which a longer one keeps its beginning and its end.
+_LONGEST = 2000
+
 
 class Cli(click.Group):
     """A group whose commands are the click commands in the modules of ``commands/``, loaded when they are asked for.
@@ -100,7 +103,12 @@ class Cli(click.Group):
             import traceback
 
             traceback.print_exc()
-        click.echo(f"fftfilter: {re.sub(_LONG, lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
+        message = re.sub(_LONG, lambda value: f"{value[0][:30]}...{value[0][-9:]}", message)
+        if len(message) > _LONGEST:
+            message = f"{message[: _LONGEST - 300]} ... {message[-300:]}"
+        # What files and recipes say may hold what a terminal obeys.
+        message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+        click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)
 
 

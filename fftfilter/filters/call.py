@@ -40,7 +40,7 @@ class Found(NamedTuple):
     """Facts about the pictures of a call."""
 
     extremes: Array
-    """The smallest and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
+    """0 and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
     clipped: list[float]
     """The part of each one's samples that became black or white."""
     weak: int = 0
@@ -225,8 +225,8 @@ def _by_part(
         values = values.astype(prepared.launcher.real)
     count, height, width = planes.shape
     stack = Stack(count, height, width, pixel, gray.dtype, gray.levels, has_colors)
-    magnitudes = np.abs(values).reshape(stack.pictures, -1)
-    extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
+    largest = np.abs(values).reshape(stack.pictures, -1).max(axis=1)
+    extremes = np.stack([np.zeros_like(largest), largest], axis=1)
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)

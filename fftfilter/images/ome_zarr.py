@@ -26,7 +26,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ..errors import ParameterError, ReadError, TooLargeError, WriteError
-from ..files.messages import FileName, quoted_if_odd, shown
+from ..files.messages import FileName, first_line, quoted_if_odd, shown
 from ..files.sources import digest_of
 from ..system import lacking
 from .metadata import Metadata
@@ -275,15 +275,27 @@ class ZarrSink(Sink):
 
     def add(self, encoded: list[Samples]) -> None:
         if not self._levels:
-            with quiet():
+            with self._codecs(), quiet():
                 self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
         number = next(self._left)
         self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
         self._note(_THREADS)
 
     def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
-        for level, plane in zip(self._levels, planes, strict=True):
-            level[place or ...] = plane
+        with self._codecs():
+            for level, plane in zip(self._levels, planes, strict=True):
+                level[place or ...] = plane
+
+    @contextmanager
+    def _codecs(self) -> Iterator[None]:
+        """Turn what the input's codecs raise into a ReadError; errors of the disk stay."""
+        try:
+            yield
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # zarr decodes by damaged settings of a codec that it cannot encode by
+            name, said = self._pages.name, first_line(error)
+            raise ReadError(f"{name}: OUT cannot be compressed as IN is ({said}); save IN anew") from error
 
     def _note(self, most: int = 0) -> None:
         """Enter planes into the journal when they are written, until ``most`` are left."""

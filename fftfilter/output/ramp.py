@@ -170,7 +170,7 @@ class Facts(NamedTuple):
     """Facts about the pictures of a pipeline's run."""
 
     extremes: Array
-    """The largest magnitude of each, behind the smallest one or 0: ``(pictures, 2)``."""
+    """The largest magnitude of each, behind 0: ``(pictures, 2)``."""
     clipped: Array
     """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
     undecided: list[float]
@@ -228,6 +228,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     if largest <= on["noise"] * deviation:
         # Rounding noise becomes what 0 does.
         on["stretch"], on["white"] = 0.0, np.inf
+    if abs(on["stretch"]) > np.finfo(level.dtype).max:
+        level = level.astype(np.float64)  # what it becomes may be within single precision again
     is_white = level >= on["white"]
     level *= on["stretch"]
     level += on["shift"]
@@ -235,7 +237,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
-    return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
+    with np.errstate(over="ignore"):
+        return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
 
 
 def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: Gray, deviation: float) -> Quantized:

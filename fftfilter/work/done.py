@@ -25,7 +25,7 @@ class Done:
     missing: float = 0.0
     """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
-    """The smallest and the largest filtered value of all pages, if any was filtered."""
+    """0 and the largest magnitude of the filtered values of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
     """Surprises in the output, a line each."""
     notes: list[str] = field(default_factory=list)

@@ -84,7 +84,7 @@ class Made(NamedTuple):
     planes: Array
     """``(channels, height, width)``, as the frame's depth says."""
     extremes: tuple[float, float] | None
-    """The smallest and largest filtered value; None if nothing was filtered."""
+    """0 and the largest magnitude of the filtered values; None if nothing was filtered."""
     clipped: float
     """The part of the samples that was clipped to black or white."""
     note: str = ""

@@ -345,6 +345,17 @@ def test_metadata_that_are_damaged_or_hostile_have_one_clear_line(given, tmp_pat
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
 
 
+def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
+    import numcodecs
+
+    given = made(tmp_path / "in.zarr", version="0.4", compressors=numcodecs.Blosc())
+    changed(given, "0/.zarray", lambda its: its["compressor"].update(shuffle="10px"))
+    code, _, said = run("lowpass", given, tmp_path / "out.zarr")
+    assert (code, said.count("\n")) == (1, 1)
+    assert "in.zarr: OUT cannot be compressed as IN is (an integer is required); save IN anew" in said
+    assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
+
+
 @pytest.mark.parametrize("deep", [1000, 100_000])
 def test_deep_json_is_refused(given, tmp_path, deep):
     text = (given / "zarr.json").read_text()
