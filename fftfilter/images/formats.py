@@ -95,6 +95,7 @@ RASTERS = {
         *("ICNS", "QOI", "DDS", "SUN", "TGA", "SPIDER"),
     )
 }
+PNG_START, JPEG_START = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 ZARR, _OF_ZARR = ".zarr", ("zarr.json", ".zgroup", ".zattrs", ".zarray")
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 

@@ -80,7 +80,8 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     """
     header = _header(data, name)
     size, maxval, stored, kept = header.size, header.maxval, header.stored, header.kept
-    check(size)
+    # Decimal numbers take as much as floats while they are read.
+    check(size._replace(bytes_per_sample=F32.itemsize) if header.is_text else size)
     samples = (_decimals if header.is_text else _raw)(data, header, name)
     may_exceed = kept.kind == "u" and (header.is_text or maxval not in (255, 65535))
     if may_exceed and samples.max() > maxval:
@@ -117,13 +118,13 @@ def _pnm_header(data: bytes, found: re.Match[bytes], name: str) -> Header:
             limits = f"1 to {largest}" if largest else "at least 1"
             raise ReadError(f"{name}: its {field} is {number}; it must be {limits}")
     width, height, maxval = (int(token[:30]) for token in tokens)
-    kept, channels, start = U8 if maxval < 256 else U16, 3 if kind in b"36" else 1, found.end()
+    kept = U8 if maxval < 256 else U16
+    size = Size(width, height, 3 if kind in b"36" else 1, kept.itemsize)
     if kind in b"23":
-        # Decimal numbers take as much as floats while they are read.
-        return Header(Size(width, height, channels, F32.itemsize), maxval, start, kept, kept, is_text=True)
-    if not (end := _END_OF_RAW_HEADER.match(data, start)):
+        return Header(size, maxval, found.end(), kept, kept, is_text=True)
+    if not (end := _END_OF_RAW_HEADER.match(data, found.end())):
         raise ReadError(f"{name}: the file ends with its header; get a whole copy of it")
-    size, start = Size(width, height, channels, kept.itemsize), end.end()
+    start = end.end()
     # A line end of two bytes is wrong here, but some programs write it; the file's length shows that it is one.
     if data[start - 1 : start + 1] == b"\r\n" and len(data) - start == size.samples * kept.itemsize + 1:
         start += 1
@@ -138,7 +139,7 @@ def _pfm_header(data: bytes, name: str) -> Header:
     if not found or not int(found[2]) or not int(found[3]) or not scale or not math.isfinite(scale):
         raise ReadError(f"{name}: the header of this PFM is damaged; get a whole copy of it")
     size = Size(int(found[2]), int(found[3]), 3 if found[1] == b"F" else 1, F32.itemsize)
-    return Header(size, 1, found.end(), F32.newbyteorder("<" if scale < 0 else ">"), F32)
+    return Header(size, 1, found.end(), np.dtype("<f4" if scale < 0 else ">f4"), F32)
 
 
 def _npy_header(data: bytes, name: str) -> Header:

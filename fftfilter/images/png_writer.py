@@ -18,8 +18,9 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
+from .formats import PNG_START
 
+Bytes = NDArray[np.uint8]
 
 QUICK = 1  # the highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller
 
@@ -51,7 +52,7 @@ def encode(
     kind = _NONE if level == 0 else _best_filter(samples, pixel_bytes)
     bytes_per_row = width * pixel_bytes
     rows_a_block = max(1, block_bytes // bytes_per_row)
-    parts = [b"\x89PNG\r\n\x1a\n", *chunk(b"IHDR", header), *chunks]
+    parts = [PNG_START, *chunk(b"IHDR", header), *chunks]
     above = np.zeros((1, bytes_per_row), np.uint8)
     for top in range(0, height, rows_a_block):
         rows = _bytes(samples[top : top + rows_a_block])
