@@ -45,8 +45,7 @@ class ImageJFilter(PictureFilter):
 
     name = "ImageJ's filter"
     fill = "fill them, or take bandpass"
-    width: float
-    """How far apart the values are that became black and white in the last gray picture of whole numbers."""
+    width: float  # how far apart the values are that became black and white in the last gray picture of whole numbers
     _nudge = 0.0
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
@@ -130,8 +129,7 @@ class ImageJReference(ImageJFilter):
     either side of it.
     """
 
-    values: Array
-    """The filtered values of the last picture; for one with colors, those of its brightness."""
+    values: Array  # the filtered values of the last picture; for one with colors, those of its brightness
 
     def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
         self._describe(transfer, {"autoscale": autoscale, "saturate": saturate})

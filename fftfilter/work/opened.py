@@ -42,17 +42,12 @@ MUCH = 0.5
 class Frame:
     """A picture, or a page, between its file and the output."""
 
-    picture: Picture
-    """As it was read; once it is filtered, as it will be written."""
-    suffix: str
-    """The output's extension, or that of its format."""
-    depth: Depth
-    """How the output stores it."""
+    picture: Picture  # as it was read; once it is filtered, as it will be written
+    suffix: str  # the output's extension, or that of its format
+    depth: Depth  # how the output stores it
     transfer: Transfer
-    holes: NDArray[np.bool_] | None = None
-    """Which samples are missing, of the planes' shape; None if all are valid."""
-    given: Picture | None = None
-    """A copy of the picture as it was read, if it is kept."""
+    holes: NDArray[np.bool_] | None = None  # which samples are missing, of the planes' shape; None if all are valid
+    given: Picture | None = None  # a copy of the picture as it was read, if it is kept
 
     @property
     def as_read(self) -> Picture:
@@ -81,14 +76,10 @@ class Frame:
 class Made(NamedTuple):
     """The result of filtering a frame."""
 
-    planes: Array
-    """``(channels, height, width)``, as the frame's depth says."""
-    extremes: tuple[float, float] | None
-    """The smallest and largest filtered value; None if nothing was filtered."""
-    clipped: float
-    """The part of the samples that was clipped to black or white."""
-    note: str = ""
-    """What followed from the picture, in words."""
+    planes: Array  # ``(channels, height, width)``, as the frame's depth says
+    extremes: tuple[float, float] | None  # the smallest and largest filtered value; None if nothing was filtered
+    clipped: float  # the part of the samples that was clipped to black or white
+    note: str = ""  # what followed from the picture, in words
 
     def largest(self, white: float) -> float:
         """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
@@ -99,24 +90,16 @@ class Made(NamedTuple):
 class Opened:
     """An input, ready to be filtered."""
 
-    name: str
-    """The file's, in messages."""
+    name: str  # the file's, in messages
     found: Picture | Pages
     recipe: Recipe
-    transfer: Transfer
-    """The recipe's, for the size of the file's pixels, with notches for the waves that were found."""
-    pixel_size: PixelSize | None
-    """The file's, if the filter needs it."""
-    peaks: Sequence[Peak] | None = None
-    """The waves that are removed, if any were looked for."""
-    content: int = 0
-    """How many others are left, as they look like a part of the picture."""
-    too_few: str | None = None
-    """Why none could be looked for."""
-    identity: sources.Identity | None = None
-    """That of the file, by :func:`files.sources.identity`: outputs must not replace it."""
-    times: Times | None = None
-    """For the output, if it gets the input's."""
+    transfer: Transfer  # the recipe's, for the size of the file's pixels, with notches for the waves that were found
+    pixel_size: PixelSize | None  # the file's, if the filter needs it
+    peaks: Sequence[Peak] | None = None  # the waves that are removed, if any were looked for
+    content: int = 0  # how many others are left, as they look like a part of the picture
+    too_few: str | None = None  # why none could be looked for
+    identity: sources.Identity | None = None  # that of the file, which outputs must not replace
+    times: Times | None = None  # for the output, if it gets the input's
 
     def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""

@@ -94,29 +94,23 @@ METHODS: dict[MethodName, Method] = {
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
-    transfer: Transfer
-    """For pixels of any size; notches for a picture's own waves come later."""
+    transfer: Transfer  # for pixels of any size; notches for a picture's own waves come later
     method: MethodName = "plain"
+    # Those of the method's filter, without output, scale, device and profile.
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the method's filter, without output, scale, device and profile."""
     output: Output = "magnitude"
-    scale: Scale | None = None
-    """None gives each picture its own range, or one to all of a ``span``."""
+    scale: Scale | None = None  # None gives each picture its own range, or one to all of a ``span``
+    # Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all.
     span: Span = EACH
-    """Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all."""
     pages: Asked = ALL_PAGES
-    auto: AutoNotches | None = None
-    """How the waves of each picture are found, if they are to be removed, too."""
+    auto: AutoNotches | None = None  # how the waves of each picture are found, if they are to be removed, too
     coding: Coding = AS_USUAL
-    format: str | None = None
-    """That of standard output; else the target's extension says it."""
+    format: str | None = None  # that of standard output; else the target's extension says it
     missing: Missing = USUAL
     strip: bool = False
     preserve_times: bool = False
-    embed_recipe: bool = False
-    """Whether the output's metadata have the recipe."""
-    region: Region | None = None
-    """The part of a picture that is filtered, if not all is."""
+    embed_recipe: bool = False  # whether the output's metadata have the recipe
+    region: Region | None = None  # the part of a picture that is filtered, if not all is
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -59,14 +59,10 @@ FINE, MOST = 2e-5, 16
 class Reference(NamedTuple):
     """The correct output of a picture."""
 
-    wanted: Array
-    """The output's pixels ``(channels, height, width)``."""
-    values: Array
-    """The filtered values."""
-    stretch: float
-    """The distance of the values that become black and white, as a multiple of the usual one."""
-    unit: float | None
-    """For raw values: the value that tolerances are parts of."""
+    wanted: Array  # the output's pixels ``(channels, height, width)``
+    values: Array  # the filtered values
+    stretch: float  # the distance of the values that become black and white, as a multiple of the usual one
+    unit: float | None  # for raw values: the value that tolerances are parts of
 
 
 def references_of(
