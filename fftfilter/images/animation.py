@@ -27,7 +27,7 @@ import numpy as np
 from ..errors import ReadError
 from . import pillow_reader
 from .formats import FORMATS, Coding
-from .metadata import without_orientation
+from .metadata import orientation_of, upright
 from .pages import Pages, Sink
 from .picture import Picture, Working
 from .png_writer import chunk, chunks_of
@@ -92,7 +92,7 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = without_orientation(pillow_reader.picture_of(self._image, samples))
+            picture = upright(pillow_reader.picture_of(self._image, samples), orientation_of(self._image))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture

@@ -22,7 +22,7 @@ from PIL import Image, ImageFile
 from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .formats import JPEG_START, PNG_START
-from .metadata import gather, lies_on_its_side, without_orientation
+from .metadata import gather, orientation_of, upright
 from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
@@ -68,7 +68,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     else:
         samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), table))
+    samples = with_alpha_of_one_color(image, samples, rawmode)
+    return upright(picture_of(image, samples, table), orientation_of(image))
 
 
 def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
@@ -111,7 +112,7 @@ def measure_with_pillow(file: BinaryIO) -> Size:
     image = open_raster(file)
     with quiet_pillow():
         size = size_of(image)._replace(pages=_frames(image))
-        return size._replace(width=size.height, height=size.width) if lies_on_its_side(image) else size
+        return size._replace(width=size.height, height=size.width) if orientation_of(image) in range(5, 9) else size
 
 
 def _frames(image: ImageFile.ImageFile) -> int:
