@@ -110,9 +110,7 @@ def described(recipe: Recipe) -> Filter:
     options = {name: each for name, each in given.items() if each != how.usual.get(name)}
     if own := options.get("scale"):  # as Python gives it
         options["scale"] = own[:2] if isinstance(own, Range) else (AUTO, own.saturated)
-    made = how.maker().__new__(how.maker())
-    made.__setstate__((recipe.transfer, options))
-    return made
+    return how.maker().unopened(recipe.transfer, options)
 
 
 def save_filter(filter_: Filter, file: str | os.PathLike[str]) -> None:

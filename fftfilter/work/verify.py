@@ -165,11 +165,13 @@ def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`ImageJFilter`: several with autoscaling, as a bin has two neighbors."""
     from ..imagej_filter import ImageJReference
 
-    planes, white, of, depth = frame.as_read.planes, frame.as_read.maxval, recipe.options, frame.depth
+    planes, white, depth = frame.as_read.planes, frame.as_read.maxval, frame.depth
+    dialog = {name: recipe.options[name] for name in ("autoscale", "saturate")}
+    filter_ = ImageJReference.unopened(frame.transfer, dialog)
     largest_deviation = float(deviation(planes).max())
     is_gray_of_floats = len(planes) == 1 and depth.dtype.kind == "f"
-    for nudge in NUDGES if of["autoscale"] else (0.0,):
-        filter_ = ImageJReference(frame.transfer, autoscale=of["autoscale"], saturate=of["saturate"], nudge=nudge)
+    for nudge in NUDGES if dialog["autoscale"] else (0.0,):
+        filter_.nudge = nudge
         wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
         largest = float(np.abs(filter_.values).max())
         unit = max(largest, largest_deviation) / white or 1.0 if is_gray_of_floats else 1.0
