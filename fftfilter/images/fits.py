@@ -94,7 +94,7 @@ class FitsPages(Pages):
         return self._size
 
     def read(self, index: int, working: Any = None) -> Picture:
-        number, name = self.chosen[index], self.name if self.count == 1 else self.page_name(index)
+        number, name = self.chosen[index], self.page_name(index)
         refuse_oversize(name, self.size(), working)
         with damage_as_error(name), np.errstate(over="ignore"):
             place = tuple(map(int, np.unravel_index(number, self._lead))) if self._lead else ()

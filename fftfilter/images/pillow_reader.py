@@ -136,10 +136,8 @@ def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Wo
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
     pixels = (right - left) * (bottom - top)
     if nbytes * _PIXELS_A_BYTE.get(image.format or "", pixels) < pixels:
-        raise ReadError(
-            f"{name}: {nbytes:,} bytes cannot hold the {image.width} x {image.height} pixels of its header; "
-            "get a whole copy of it"
-        )
+        size = f"{image.width} x {image.height}"
+        raise ReadError(f"{name}: {nbytes:,} bytes cannot hold the {size} pixels of its header; get a whole copy of it")
     refuse_oversize(name, size_of(image), working)
 
 

@@ -61,6 +61,9 @@ class Header(NamedTuple):
     order: Literal["C", "F"] = "C"
     format: str = "PPM"
 
+    def __str__(self) -> str:
+        return f"{self.size.width} x {self.size.height} pixels of its header"
+
 
 def is_plain(data: bytes) -> bool:
     """Whether a file with this content is read here."""
@@ -87,10 +90,8 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     if may_exceed and samples.max() > maxval:
         first = int(np.argmax(samples > maxval))
         y, x = divmod(first // size.channels, size.width)
-        raise ReadError(
-            f"{name}: sample {samples[first]} at x={x}, y={y} is above the maxval {maxval} of its header; "
-            "correct one of them"
-        )
+        found = f"sample {samples[first]} at x={x}, y={y}"
+        raise ReadError(f"{name}: {found} is above the maxval {maxval} of its header; correct one of them")
     pixels = samples.reshape((size.height, size.width, size.channels), order=header.order)
     if _PFM.match(data):
         pixels = pixels[::-1]
@@ -162,20 +163,14 @@ def _npy_header(data: bytes, name: str) -> Header:
 
 def _raw(data: bytes, header: Header, name: str) -> NDArray[Any]:
     """Return the samples as they are stored, a flat view of ``data``."""
-    size, stored = header.size, header.stored
-    wanted = size.samples * stored.itemsize
+    stored, wanted = header.stored, header.size.samples * header.stored.itemsize
     extra = len(data) - header.start - wanted
     if extra < 0:
-        raise ReadError(
-            f"{name}: {-extra} bytes are missing of the {wanted} that its header promises "
-            f"({size.width} x {size.height}, {stored.name}); get a whole copy of it"
-        )
+        raise ReadError(f"{name}: {-extra} bytes are missing of the {wanted} for the {header}; get a whole copy of it")
     # To ignore further bytes would hide a wrong width, which shears the picture.
     if data[header.start + wanted :].strip():
-        raise ReadError(
-            f"{name}: {extra} bytes follow the last pixel; give one image a file, or correct the size in its header"
-        )
-    return np.frombuffer(data, stored, size.samples, header.start)
+        raise ReadError(f"{name}: {extra} bytes follow the last pixel; give one image a file, or correct its header")
+    return np.frombuffer(data, stored, header.size.samples, header.start)
 
 
 def _decimals(data: bytes, header: Header, name: str) -> NDArray[np.int64]:
@@ -188,10 +183,7 @@ def _decimals(data: bytes, header: Header, name: str) -> NDArray[np.int64]:
     samples = np.fromstring(text, np.int64, sep=" ") if text.strip() else np.zeros(0, np.int64)
     if samples.size != (wanted := header.size.samples):
         amount = f"{abs(wanted - samples.size)} samples too {'few' if samples.size < wanted else 'many'}"
-        raise ReadError(
-            f"{name}: {amount} for the {header.size.width} x {header.size.height} of its header; "
-            "correct it or get a whole copy of it"
-        )
+        raise ReadError(f"{name}: {amount} for the {header}; correct it or get a whole copy of it")
     return samples
 
 

@@ -65,9 +65,7 @@ def decode(data: sources.Content, source: FileName, working: Working | None = No
     found = opened(data, source, asked, working=working)
     if isinstance(found, Pages):
         found.close()
-        raise SeveralPagesError(
-            f"{found.name}: {found.count} frames or pages in one file; save one of them as a file of its own"
-        )
+        raise SeveralPagesError(f"{found.name}: {found.count} frames or pages; save one of them as a file of its own")
     return found
 
 

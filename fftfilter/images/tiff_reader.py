@@ -130,7 +130,7 @@ class TiffPages(Pages):
             return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        name = self.name if self.count == 1 and not self.is_cut else self.page_name(index)
+        name = self.page_name(index)
         with damage_as_error(name):
             page = self._page(self.chosen[index])
             if self._is_imagej_run and not is_laid_out_here(page):
@@ -147,8 +147,7 @@ class TiffPages(Pages):
     def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         if page.sampleformat in _COMPLEX:
             raise ReadError(
-                f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real "
-                "and imaginary part apart"
+                f"{name}: its samples are complex numbers; save their magnitude, or both parts of them apart"
             )
         size = size_of(page)
         refuse_oversize(name, size, working)

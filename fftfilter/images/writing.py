@@ -97,8 +97,7 @@ def write(
     `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
     """
     name = shown(target, "standard output")
-    check_fits(picture, target, format=format)
-    suffix = suffix_of(target, format, picture)
+    suffix = check_fits(picture, target, format=format)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
     with as_error(WriteError, f"{name}: cannot be written"):
         store(target, parts, times, spare=spare)
@@ -272,9 +271,7 @@ def check_page(picture: Picture, number: int, first: Picture, suffix: str, name:
         raise WriteError(f"{name}: page {number}: {problem}")
     said, wanted = (_said(each) for each in (picture, first))
     if FORMATS[suffix].name != "TIFF" and said != wanted:
-        raise WriteError(
-            f"{name}: page {number} is {said}, and page 1 {wanted}: pages of a {suffix} are alike; write .tif"
-        )
+        raise WriteError(f"{name}: page {number} is {said}, page 1 {wanted}: pages of a {suffix} are alike; write .tif")
 
 
 def _said(picture: Picture) -> str:

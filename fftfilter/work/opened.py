@@ -5,7 +5,6 @@ Its pictures, or pages, go through a filter as frames: one by one, or several of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import images
 from ..files import sources
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
 from ..output.modes import check_colors
@@ -66,7 +65,8 @@ class Frame:
 
     def stays(self, recipe: Recipe) -> bool:
         """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
-        return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
+        is_stored_so = self.depth[:2] == (self.picture.planes.dtype, self.picture.maxval)
+        return not self.transfer.parts and recipe.mode.keeps_levels and is_stored_so
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""
@@ -101,12 +101,11 @@ class Opened:
     identity: sources.Identity | None = None  # that of the file, which outputs must not replace
     times: Times | None = None  # for the output, if it gets the input's
 
-    def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
+    def frame(self, target: FileName, *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
-        picture, format_ = self.found, self.recipe.format
+        picture = self.found
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
-        images.check_fits(picture, target, format=format_)
-        return self.frame_of(picture, images.suffix_of(target, format_, picture), keep=keep)
+        return self.frame_of(picture, images.check_fits(picture, target, format=self.recipe.format), keep=keep)
 
     def frame_of(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return the picture, or a page, on its way into a file with this extension."""
@@ -116,7 +115,7 @@ class Opened:
         holes = recipe.holes(picture, self.name)
         return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
-    def tell(self, frame: Frame, target: str | os.PathLike[str]) -> None:
+    def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded."""
         recipe, picture = self.recipe, frame.picture
         if recipe.embed_recipe:
@@ -181,7 +180,7 @@ def cautions_on_missing(part: float) -> list[str]:
 
 
 def open_input(
-    source: str | os.PathLike[str],
+    source: FileName,
     recipe: Recipe,
     *,
     data: sources.Content | None = None,

@@ -5,7 +5,6 @@ NumPy and OpenCL are imported on first use only.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
 from ..images.pages import ALL as ALL_PAGES
@@ -127,12 +126,12 @@ class Recipe:
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 
-    def refuse(self, target: str | os.PathLike[str]) -> None:
+    def refuse(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format has no such coding, or cannot hold the output."""
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
 
-    def fitting(self, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Recipe:
+    def fitting(self, source: FileName, target: FileName) -> Recipe:
         """Return the recipe for a target, which may be an OME-Zarr; raises ParameterError for what that has not."""
         if not is_zarr(source, target):
             return self
@@ -149,14 +148,14 @@ class Recipe:
         picture.refuse_not_finite(name)
         return None
 
-    def refuse_target(self, target: str | os.PathLike[str]) -> None:
+    def refuse_target(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
         if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
         if self.embed_recipe:
             self.refuse_embedding(target, suffix_of(target, self.format))
 
-    def refuse_embedding(self, target: str | os.PathLike[str], suffix: str) -> None:
+    def refuse_embedding(self, target: FileName, suffix: str) -> None:
         """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
         if not FORMATS[suffix].has_recipe:
             name = shown(target, "standard output")

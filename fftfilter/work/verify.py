@@ -6,7 +6,6 @@ imported on first use: a run without ``--verify`` does without it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,7 +19,7 @@ from .. import images
 from ..analysis.fit import fitted, has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..missing.reference import complete, fill
 from ..output.difference import OF_65535, Difference
@@ -198,7 +197,7 @@ _METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
 # An output beside its reference
 
 
-def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
+def refuse(target: FileName, recipe: Recipe) -> None:
     """Raise ParameterError for an output that cannot be read back as it was written."""
     name = shown(target, "standard output")
     if str(target) == STANDARD_STREAM or is_special(Path(target)):
@@ -207,7 +206,7 @@ def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
         raise ParameterError(f"{name}: --verify cannot tell a fault from this format's losses: write .png or .tif")
 
 
-def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Difference:
+def of_file(frame: Frame, target: FileName, recipe: Recipe) -> Difference:
     """Return how far a file is from the reference of its frame; raises ReadError, VerifyError for another size."""
     return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
@@ -281,7 +280,7 @@ def replaced(name: str) -> VerifyError:
     return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 
-def check(found: Difference, target: str | os.PathLike[str]) -> None:
+def check(found: Difference, target: FileName) -> None:
     """Raise VerifyError for an output that differs by more than the contract allows."""
     if not found.is_right:
         name = shown(target, "standard output")
