@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -146,18 +146,9 @@ def _possible(moved: Sequence[Range | None], *, is_symmetric: bool) -> list[Rang
 
 def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of :class:`Filter` for a frame, the most likely first."""
-    picture = frame.as_read
-    return references_of(
-        picture.planes,
-        picture.maxval,
-        frame.transfer,
-        recipe.output,
-        scale=recipe.scale,
-        depth=frame.depth,
-        edges=recipe.edges,
-        holes=frame.holes,
-        channels=recipe.channels,
-    )
+    given, depth, holes = frame.as_read, frame.depth, frame.holes
+    of: dict[str, Any] = {name: getattr(recipe, name) for name in ("scale", "edges", "channels")}
+    return references_of(given.planes, given.maxval, frame.transfer, recipe.output, depth=depth, holes=holes, **of)
 
 
 def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
