@@ -32,7 +32,7 @@ from .pages import Pages, Sink
 from .picture import Picture, Working
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
-from .writing import encode
+from .writing import CLEAR, encode
 
 _DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
@@ -190,7 +190,7 @@ class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
     def add(self, encoded: tuple[bytes, float]) -> None:
-        (data, milliseconds), is_first, position, clear = encoded, not self._file.tell(), 0, None
+        (data, milliseconds), is_first, position = encoded, not self._file.tell(), 0
         if is_first:
             self._file.write(b"GIF89a" + struct.pack("<HHBBB", self._width, self._height, 0x70, 0, 0))
         if is_first and self._plays != 1:
@@ -201,13 +201,10 @@ class _GifSink(_AnimationSink):
                 break
             if data[position + 1] == _GIF_COMMENT and is_first:
                 self._file.write(data[position:end])
-            if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
-                clear = data[position + 6]
         hundredths = min(65535, round(milliseconds / 10))
         # Cleared after it was shown, or it would be seen where the next frame is transparent.
-        after = _GIF_CLEARED if self._has_alpha else _GIF_STAYS
-        self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
-        self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
+        after, clear = (_GIF_CLEARED | 1, CLEAR) if self._has_alpha else (_GIF_STAYS, 0)
+        self._file.write(b"!" + struct.pack("<BBBHBB", _GIF_CONTROL, 4, after, hundredths, clear, 0))
         place, own, flags = data[position : position + 9], data[position + 9], data[10]
         self._file.write(place + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
         self._file.write(data[position + 10 : -1])

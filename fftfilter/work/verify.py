@@ -155,19 +155,17 @@ def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`ImageJFilter`: several with autoscaling, as a bin has two neighbors."""
     from ..imagej_filter import ImageJReference
 
-    planes, white, depth = frame.as_read.planes, frame.as_read.maxval, frame.depth
+    planes, white, depth = frame.as_read.planes, float(frame.as_read.maxval), frame.depth
     dialog = {name: recipe.options[name] for name in ("autoscale", "saturate")}
     filter_ = ImageJReference.unopened(frame.transfer, dialog)
-    largest_deviation = float(deviation(planes).max())
     is_gray_of_floats = len(planes) == 1 and depth.dtype.kind == "f"
     for nudge in NUDGES if dialog["autoscale"] else (0.0,):
         filter_.nudge = nudge
-        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
-        largest = float(np.abs(filter_.values).max())
-        unit = max(largest, largest_deviation) / white or 1.0 if is_gray_of_floats else 1.0
+        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
+        most = max(float(np.abs(filter_.values).max()), float(deviation(planes).max()))
         shown_range = filter_.width if len(planes) == 1 and not is_gray_of_floats else white
-        stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
-        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
+        unit = most / white or 1.0 if is_gray_of_floats else 1.0
+        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), max(1.0, most / shown_range), unit)
 
 
 def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG001
@@ -177,9 +175,9 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
     filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-    largest = max(map(abs, filter_.extremes()[0]))
-    unit = max(largest, float(deviation(given.planes).max())) / white or 1.0
-    yield Reference(wanted, wanted, max(1.0, largest / white), unit if depth.dtype.kind == "f" else 1.0)
+    most = max(*map(abs, filter_.extremes()[0]), float(deviation(given.planes).max()))
+    unit = most / white or 1.0 if depth.dtype.kind == "f" else 1.0
+    yield Reference(wanted, wanted, max(1.0, most / white), unit)
 
 
 _METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
