@@ -24,7 +24,6 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..errors import ReadError
 from . import pillow_reader
 from .formats import FORMATS, Coding
 from .metadata import orientation_of, upright
@@ -99,16 +98,13 @@ class AnimationPages(Pages):
 
     def _seek(self, number: int) -> None:
         wanted, at = number + self._skipped, self._image.tell()
-        try:
-            # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
-            for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
-                with quiet_pillow():
-                    self._image.seek(frame)
-                if self._image.size != self._size:
-                    pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
-            self._image.load()
-        except EOFError as error:
-            raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
+        # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
+        for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
+            with quiet_pillow():
+                self._image.seek(frame)
+            if self._image.size != self._size:
+                pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
+        self._image.load()
 
     def _look(self) -> tuple[bool, bool]:
         """Return whether any of the chosen frames has color, and whether any is transparent somewhere."""
@@ -142,11 +138,10 @@ def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each extension and image of a GIF; raises IndexError if the file is cut off."""
     position = 13 + _colors(data[10])
     while (block := data[position]) != _GIF_END:
-        start = position
+        start, position = position, position + 1
         if block not in (_GIF_EXTENSION, _GIF_IMAGE):
-            position += 1  # as Pillow does
-            continue
-        position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
+            continue  # as Pillow does
+        position += 10 + _colors(data[start + 9]) if block == _GIF_IMAGE else 1
         while data[position]:
             position += 1 + data[position]
         position += 1
