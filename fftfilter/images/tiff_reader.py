@@ -318,6 +318,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
         and page.dtype is not None
         and page.dtype.kind in "uif"
         and (is_palette or page.samplesperpixel >= _colors(page))
+        and page.planarconfig in (1, 2)
         and page.imagedepth == 1
         and page.fillorder == 1
         and page.predictor in (1, 2)
@@ -348,7 +349,7 @@ def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width)."""
     assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
-    found = np.empty(page.shaped, page.dtype)
+    found = np.zeros(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
     view = memoryview(data) if isinstance(data, bytes) else data
