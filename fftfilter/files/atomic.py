@@ -58,13 +58,14 @@ def store(
 
     ParameterError is raised if the target is one of ``spare`` when it would be replaced, whatever it was before.
     """
-    refuse_inputs(target, spare)
     if os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
+        refuse_inputs(target, spare)
         stream.writelines(parts)
         stream.flush()
         return
     if urls.is_url(target):
+        refuse_inputs(target, spare)
         urls.store(os.fsdecode(target), parts)
         return
     path = os.fspath(target)
@@ -72,6 +73,7 @@ def store(
     old = _status(path, follow_symlinks=False)
     if old and not stat.S_ISREG(old.st_mode):
         if is_special(Path(path)):
+            refuse_inputs(path, spare)
             with open(path, "wb") as file:
                 file.writelines(parts)
             return
