@@ -107,8 +107,8 @@ class Pages(ABC):
         raise NotImplementedError
 
     def page_name(self, index: int) -> str:
-        """Return the name of a chosen page in messages."""
-        return f"{self.name}, page {self.chosen[index] + 1}"
+        """Return the name of a chosen page in messages; that of the file, if it has one page."""
+        return self.name if self.count == 1 and not self.is_cut else f"{self.name}, page {self.chosen[index] + 1}"
 
     @abstractmethod
     def read(self, index: int, working: Working | None = None) -> Picture:
