@@ -14,11 +14,10 @@ BYTES = ("local memory", "global memory", "largest allocation")
 OPTIONS = [
     device_option,
     GroupedOption(
-        "--check",
+        "--check [DEVICE]",
         "checked",
         is_flag=False,
         flag_value="",
-        metavar="[DEVICE]",
         help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
     ),
     GroupedOption("--json", "as_json", is_flag=True, help="Print the list as JSON."),

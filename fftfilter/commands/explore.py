@@ -33,17 +33,15 @@ MOST_PARTS = 500
 page_option = partial(GroupedOption, group="Page")
 OPTIONS = [
     page_option(
-        "--with",
+        '--with "FILTER OPTIONS"',
         "filter_",
-        metavar='"FILTER OPTIONS"',
         short="The filter to start with.",
         help="The filter to start with, as on a command line.  [default: none]",
     ),
     page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser."),
     page_option(
-        "--port",
+        "--port N",
         type=click.IntRange(0, 65535),
-        metavar="N",
         help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,

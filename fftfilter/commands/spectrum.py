@@ -20,17 +20,14 @@ if TYPE_CHECKING:
 OPTIONS = [
     shared.engine_option,
     shared.GroupedOption(
-        "--with",
+        '--with "FILTER OPTIONS"',
         "filter_",
         group="Filter",
-        metavar='"FILTER OPTIONS"',
         short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
         help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
         "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
     ),
-    shared.input_option(
-        "--pages", metavar="N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."
-    ),
+    shared.input_option("--pages N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."),
     *shared.reading_options,
     shared.device_option,
     shared.precision_option,

@@ -29,18 +29,16 @@ SAID = 4
 automatic_option = partial(filter_option, group="Automatic")
 auto_options = [
     automatic_option(
-        AUTO,
+        f"{AUTO} [each|folder]",
         type=click.Choice([EACH, FOLDER]),
-        metavar="[each|folder]",
         short="Find the waves and remove them: each picture's own, or those of a folder.",
         help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
         "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
         "and folder those of the folder's mean spectrum.  [default: each]",
     ),
     automatic_option(
-        "--strength",
+        "--strength DB",
         type=float,
-        metavar="DB",
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
@@ -51,21 +49,18 @@ auto_options = [
         "windows, bricks, fabric.",
     ),
     automatic_option(
-        "--keep",
-        metavar="FX,FY",
+        "--keep FX,FY",
         multiple=True,
         help="With --auto, leave this wave and its harmonics in the picture; given as for notch --at. May be repeated.",
     ),
     automatic_option(
-        "--longest",
+        "--longest PX",
         type=float,
-        metavar="PX",
         help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
     ),
     automatic_option(
-        "--largest",
+        "--largest LEVELS",
         type=float,
-        metavar="LEVELS",
         help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
     ),
 ]

@@ -38,15 +38,13 @@ folder_options = [
         "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
-        "--pattern",
+        "--pattern GLOB",
         multiple=True,
-        metavar="GLOB",
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     folder_option(
-        "--format",
+        "--format EXT",
         "format_",
-        metavar="EXT",
         help="Write all files as png, tif, jpg ... (also what goes to standard output).",
     ),
     folder_option(
@@ -58,19 +56,16 @@ folder_options = [
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report",
-        metavar="FILE.jsonl",
+        "--report FILE.jsonl",
         help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
     ),
     folder_option(
-        "--cluster",
-        metavar="ADDRESS",
+        "--cluster ADDRESS",
         help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     folder_option(
-        "--processes",
+        "--processes N",
         type=click.IntRange(1, 1024),
-        metavar="N",
         help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
         "files]",
     ),

@@ -35,11 +35,17 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[A
 
 
 class GroupedOption(click.Option):
-    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
+    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help.
+
+    Behind a name stands what the help calls the value, as one types it: ``--radius R``.
+    """
 
     def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
-        completes = file_names if re.search("FILE|MASK", attributes.get("metavar") or "") else None
-        super().__init__(names, **{"shell_complete": completes, **attributes})
+        metavar = "".join(each.partition(" ")[2] for each in names) or None
+        completes = file_names if re.search("FILE|MASK", metavar or "") else None
+        super().__init__(
+            [each.partition(" ")[0] for each in names], metavar=metavar, shell_complete=completes, **attributes
+        )
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
@@ -113,8 +119,7 @@ folder_option = partial(GroupedOption, group="Folders")
 def choice_of_device(further: str = "") -> GroupedOption:
     """Return --device; ``further`` is what else it takes."""
     return of_device(
-        "--device",
-        metavar="DEVICE",
+        "--device DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
         help="auto, gpu, cpu, or an index or a part of a name from 'fftfilter devices'"
@@ -134,8 +139,7 @@ verbose_option = GroupedOption(
 )
 
 engine_option = of_device(
-    "--engine",
-    metavar="NAME",
+    "--engine NAME",
     help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for options that need its steps]",
 )
 
@@ -158,9 +162,8 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
 
 
 input_limit_option = input_option(
-    "--input-limit",
+    "--input-limit SIZE",
     callback=_bytes,
-    metavar="SIZE",
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
@@ -168,17 +171,15 @@ input_limit_option = input_option(
 file_options = [
     output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
-        "--png-level",
+        "--png-level 0-9",
         type=click.IntRange(0, 9),
         default=1,
         show_default=True,
-        metavar="0-9",
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     output_option(
-        "--quality",
+        "--quality 1-100",
         type=click.IntRange(1, 100),
-        metavar="1-100",
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
     output_option(
@@ -203,22 +204,19 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
 
 
 pages_option = input_option(
-    "--pages",
-    metavar="A-B",
+    "--pages A-B",
     help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
     "and -B.  [default: all]",
 )
 reading_options = [
     input_option(
-        "--hdu",
+        "--hdu N",
         type=click.IntRange(min=0),
-        metavar="N",
         help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
     ),
     input_option(
-        "--level",
+        "--level N",
         type=click.IntRange(min=0),
-        metavar="N",
         help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
     ),
     input_option(
@@ -232,15 +230,13 @@ reading_options = [
 
 missing_options = [
     input_option(
-        "--missing",
-        metavar="alpha|none|MASK",
+        "--missing alpha|none|MASK",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
     input_option(
-        "--nodata",
+        "--nodata VALUE",
         type=float,
-        metavar="VALUE",
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
 ]
