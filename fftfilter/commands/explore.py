@@ -24,7 +24,6 @@ from .shared.options import GroupedCommand, GroupedOption, device_option, file_n
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
 
-REDIRECT = "open.html"
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
 # Most parts of a recipe for a page.
@@ -121,7 +120,7 @@ def explore(
 class Redirect:
     """A file that leads the browser to the page, so that the token is not in a process's arguments, which all see."""
 
-    _folder: str | None = None
+    _file: Path | None = None
 
     def open(self, url: str) -> None:
         """Open a page in the browser, without waiting for its start."""
@@ -130,20 +129,18 @@ class Redirect:
         import webbrowser
 
         with suppress(OSError):  # without it there is the address on the terminal
-            self._folder = tempfile.mkdtemp(prefix="fftfilter-")  # for this user alone
-            file = Path(self._folder, REDIRECT)
-            file.touch(0o600)
+            number, name = tempfile.mkstemp(".html", "fftfilter-")  # for this user alone
+            self._file = Path(name)
+            os.close(number)
             head = f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={url}">'
-            file.write_text(f'{head}<a href="{url}">{url}</a>', encoding="ascii")
-            threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
+            self._file.write_text(f'{head}<a href="{url}">{url}</a>', encoding="ascii")
+            threading.Thread(target=webbrowser.open, args=(self._file.as_uri(),), daemon=True).start()
 
     def remove(self) -> None:
         """Remove the file, once the browser has read it or the program ends."""
-        folder, self._folder = self._folder, None
-        if folder:
+        if self._file:
             with suppress(OSError):
-                Path(folder, REDIRECT).unlink()
-                Path(folder).rmdir()
+                self._file.unlink(missing_ok=True)
 
 
 def forwarding(url: str) -> str:
