@@ -93,6 +93,8 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
 
 # All engines
 
+SHAPES = ((256, 256), (512, 512), (750, 1000), (1024, 1024))
+
 
 def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Generator[str]:
     """Measure the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
@@ -108,7 +110,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
     transfer = highpass()
     slow: set[str] = set()
     try:
-        for height, width in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
+        for height, width in sorted(shapes or SHAPES, key=lambda shape: shape[0] * shape[1]):
             size = f"{width} x {height}"
             image = images(height, width)
             wanted = filter_image(image, transfer.gain(height, width))
