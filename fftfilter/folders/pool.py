@@ -31,7 +31,7 @@ from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
 from ..system import cores
-from .jobs import FAILED, Job, Outcome, Settings
+from .jobs import Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -203,7 +203,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job=job, status=FAILED, error=why)
+                yield Outcome(job=job, status="failed", error=why)
 
 
 # What a worker does

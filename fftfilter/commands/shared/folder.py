@@ -286,7 +286,6 @@ def _outcome_line(outcome: Outcome) -> str:
 
 
 def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOptions) -> int:
-    from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
     began = time.monotonic()
@@ -304,11 +303,11 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
-                verified = outcome.difference and not options.quiet and outcome.status != FAILED
+                verified = outcome.difference and not options.quiet and outcome.status != "failed"
                 # Only the first of those under way says that no space is left.
-                failed = outcome.status == FAILED and not (outcome.found_no_space and told_of_no_space)
+                failed = outcome.status == "failed" and not (outcome.found_no_space and told_of_no_space)
                 told_of_no_space |= outcome.found_no_space
-                said = failed or (options.verbose and outcome.status != MEASURED)
+                said = failed or (options.verbose and outcome.status != "measured")
                 if run.warnings or said or verified:
                     progress.clear()
                 if said:
@@ -347,16 +346,14 @@ def _end(run: FolderRun) -> int:
 
 def _summary(run: FolderRun, seconds: float, done_by: str) -> str:
     """Return the run in one line: how many of how many, how fast, by whom, and what was not done."""
-    from ...folders.jobs import DONE, FAILED, SKIPPED
-
-    done = run.counts[DONE]
+    done = run.counts["done"]
     parts = [f"{done} of {run.found.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
     if not run.found.files:
         parts = [f"no image to filter in {run.source}"]
-    if run.counts[SKIPPED]:
-        parts.append(f"{run.counts[SKIPPED]} skipped, done before")
-    if run.counts[FAILED]:
-        parts.append(f"{run.counts[FAILED]} failed")
+    if run.counts["skipped"]:
+        parts.append(f"{run.counts['skipped']} skipped, done before")
+    if run.counts["failed"]:
+        parts.append(f"{run.counts['failed']} failed")
     return "; ".join([*parts, *_left_out(run.found), *([f"by {done_by}"] if done_by else [])])
 
 
