@@ -47,7 +47,6 @@ _options = [
         "--runs N",
         type=click.IntRange(1, 10_000),
         default=9,
-        show_default=True,
         help="Number of measurements of each thing, after one run to warm up.",
     ),
     GroupedOption("--json", "form", flag_value="json", help="Print the table as JSON."),

@@ -43,9 +43,8 @@ class GroupedOption(click.Option):
     def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
         metavar = "".join(each.partition(" ")[2] for each in names) or None
         completes = file_names if re.search("FILE|MASK", metavar or "") else None
-        super().__init__(
-            [each.partition(" ")[0] for each in names], metavar=metavar, shell_complete=completes, **attributes
-        )
+        attributes |= {"metavar": metavar, "shell_complete": completes, "show_default": "default" in attributes}
+        super().__init__([each.partition(" ")[0] for each in names], **attributes)
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
@@ -103,12 +102,8 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def filter_option(*names: str, group: str = "Filter", **attributes: Any) -> GroupedOption:
-    """Return an option of a filter, whose default the help shows."""
-    return GroupedOption(*names, group=group, show_default="default" in attributes, **attributes)
-
-
-result_option = partial(filter_option, group="Result")
+filter_option = partial(GroupedOption, group="Filter")
+result_option = partial(GroupedOption, group="Result")
 of_device = partial(GroupedOption, group="Device")
 input_option = partial(GroupedOption, group="Input")
 output_option = partial(GroupedOption, group="Output file")
@@ -147,7 +142,6 @@ precision_option = of_device(
     "--precision",
     type=click.Choice(["single", "double"]),
     default="single",
-    show_default=True,
     help="The precision of the computation; double needs a device with fp64.",
 )
 
@@ -174,7 +168,6 @@ file_options = [
         "--png-level 0-9",
         type=click.IntRange(0, 9),
         default=1,
-        show_default=True,
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     output_option(
