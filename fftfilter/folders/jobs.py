@@ -79,8 +79,6 @@ class Outcome(Done):
     """Its row in the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
     """The waves that were removed, if any were looked for."""
-    peak: float = 0.0
-    """The largest value as a part of the input's white, if only measured."""
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None

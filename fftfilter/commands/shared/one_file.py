@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter
-    from ...folders.planes import SharedPlanes
     from ...images import Pages, Picture
     from ...work.done import Done
     from ...work.opened import Frame, Opened
+    from ...work.output_file import Share
     from ..filters import CommandOptions
 
 
@@ -99,7 +99,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
 
 
 @contextmanager
-def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[SharedPlanes | None]:
+def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[Share | None]:
     """Start processes that share the planes of an OME-Zarr, if they are asked for or many planes are small."""
     if options.preview or not images.is_zarr(source, target):
         yield None
@@ -113,7 +113,7 @@ def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -
         yield None
         return
     with closing(LocalWorkers(wanted)) as workers:
-        yield planes.SharedPlanes(workers, source, target, opened)
+        yield planes.shared(workers, source, target, opened)
 
 
 def _make_and_tell(
@@ -121,7 +121,7 @@ def _make_and_tell(
     target: str,
     files: Sequence[Identity | None],
     options: CommandOptions,
-    share: SharedPlanes | None,
+    share: Share | None,
 ) -> Done:
     """Filter a picture, or pages one by one or by ``share``; ``files`` are all inputs."""
     from ...folders.progress import Progress
