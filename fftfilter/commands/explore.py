@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, typed, verbose_option
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -98,7 +98,7 @@ def explore(
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
         if "SSH_CONNECTION" in os.environ:
-            click.echo(f"fftfilter: on your own machine: {forwarding(url)}", err=True)
+            remark(f"on your own machine: {forwarding(url)}")
         if not no_browser:
             redirect.open(url)
 
@@ -158,10 +158,24 @@ class Commands:
     always: tuple[str, ...]
     """Options that every command gets: the device, if one was chosen."""
 
-    @property
+    @cached_property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
         """The filters of the page, each with the options that it may set and their defaults."""
-        return _options()
+        from .filters import COMMANDS
+        from .kinds import KINDS
+
+        kinds = [kind for kind in KINDS.values() if kind.is_on_page]
+        of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
+        options = {}
+        for kind in kinds:
+            params = COMMANDS[kind.name].params
+            # That of an option without one is an object of click's.
+            usual = {
+                each.name: each.default if isinstance(each.default, str | int | float) else None for each in params
+            }
+            own = (*kind.parameters, *kind.searches, *of_all)
+            options[kind.name] = {name: usual[name] for name in own if name in usual and name != kind.name}
+        return options
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
@@ -252,26 +266,6 @@ def _box(text: object) -> list[int] | None:
     """Return x, y, width and height of a rectangle, None for the name of a file."""
     found = re.fullmatch(r"\s*\d{1,9}(,\s*\d{1,9}){3}\s*", str(text))
     return [int(each) for each in found[0].split(",")] if found else None
-
-
-@cache
-def _options() -> Mapping[str, Mapping[str, Any]]:
-    from .filters import COMMANDS
-    from .kinds import KINDS
-
-    kinds = [kind for kind in KINDS.values() if kind.is_on_page]
-    of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
-    options = {}
-    for kind in kinds:
-        params = COMMANDS[kind.name].params
-        # That of an option without one is an object of click's.
-        defaults = {each.name: each.default if isinstance(each.default, str | int | float) else None for each in params}
-        options[kind.name] = {
-            name: defaults[name]
-            for name in (*kind.parameters, *kind.searches, *of_all)
-            if name in defaults and name != kind.name
-        }
-    return options
 
 
 @contextmanager

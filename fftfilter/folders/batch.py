@@ -229,19 +229,19 @@ class Batch:
 
     # The filter
 
-    def _try_twice(self, transfer: Transfer, work: Callable[[Filter], T]) -> tuple[Filter, T]:
+    def _try_twice(
+        self, transfer: Transfer, work: Callable[[Filter], T], *, is_second: bool = False
+    ) -> tuple[Filter, T]:
         """Return the filter, and what ``work`` makes with it; raises DeviceLostError if the device fails twice."""
         try:
             filter_ = self._filter_for(transfer)
             return filter_, work(filter_)
-        except DeviceError:
-            # A queue that has failed once stays useless; the device itself may be well.
-            try:
-                self._close_filter()
-                filter_ = self._filter_for(transfer)
-                return filter_, work(filter_)
-            except DeviceError as error:
+        except DeviceError as error:
+            if is_second:
                 raise DeviceLostError(str(error)) from error
+        # A queue that has failed once stays useless; the device itself may be well.
+        self._close_filter()
+        return self._try_twice(transfer, work, is_second=True)
 
     def _filter_for(self, transfer: Transfer) -> Filter:
         """Return the filter: opened for the first file, and anew for files of another transfer function."""

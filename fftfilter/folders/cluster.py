@@ -58,7 +58,7 @@ class ClusterWorkers:
         self.notes: list[str] = []
         self._client, self._device, self._threads = client, device, threads
         self._workers: dict[str, Worker] = {}
-        self._useless: set[str] = set()
+        self._useless: set[Worker] = set()
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
@@ -69,7 +69,7 @@ class ClusterWorkers:
             now = time.monotonic()
             if now - self._looked >= self.seconds_between_looks or not self._workers:
                 self._update(now)
-            useful = [worker for address, worker in self._workers.items() if address not in self._useless]
+            useful = [worker for worker in self._workers.values() if worker not in self._useless]
             if useful:
                 self._had_workers = now
                 return useful
@@ -96,10 +96,9 @@ class ClusterWorkers:
 
     def lose(self, worker: Worker, why: str) -> None:
         """Leave out a worker that has no usable device, or has another version."""
-        address = worker.name.removeprefix("worker ")
-        self._useless.add(address)
+        self._useless.add(worker)
         self._why = f"{worker.name}: {why}"
-        if set(self._workers) - self._useless:
+        if {*self._workers.values()} - self._useless:
             self.notes.append(f"{self._why}; the other workers do its files")
 
     def died(self, worker: Worker, error: BaseException) -> Death:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -106,7 +106,7 @@ class FolderRun:
             raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
-        self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)
         self.found, self._outdated = Survey(), 0
@@ -304,17 +304,17 @@ class FolderRun:
             return
         folder, name = split(outcome.job.target)
         if folder not in self._journals:
-            self._close_journals(OPEN_JOURNALS - 1)
+            if len(self._journals) == OPEN_JOURNALS:
+                self._close_journals()
             self._journals[folder] = journal_of(place(folder))
         with self._warning_of(folder):
             self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
 
-    def _close_journals(self, most: int = 0) -> None:
-        """Close the journals that were opened first, until ``most`` are open."""
-        while len(self._journals) > most:
-            folder, journal = self._journals.popitem(last=False)
+    def _close_journals(self) -> None:
+        for folder, journal in self._journals.items():
             with self._warning_of(folder):
                 journal.close()
+        self._journals.clear()
 
     @contextmanager
     def _warning_of(self, folder: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
 from ...output.modes import EACH, FOLDER
 from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
-from .options import filter_option, pages_of, refuse
+from .options import filter_option, pages_of, refuse, remark
 
 if TYPE_CHECKING:
     from ...analysis.found import Peak
@@ -109,10 +109,8 @@ def of_sources(
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = pages_of(given), given["quiet"]
-    of_folder = len(sources) == 1 and is_folder(sources[0])
-    if not of_folder:
+    if len(sources) == 1 and not is_folder(sources[0]):
         refuse_options_of_folders(sources, given)
-    if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True
     tree = inputs_of(sources, given, says_so=failures)
@@ -123,12 +121,10 @@ def of_sources(
     progress = Progress(len(names), quiet=quiet)
     made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
-    for line in made.failed if failures else ():
-        click.echo(f"fftfilter: {line}", err=True)
+    remark(*made.failed, quiet=not failures)
     if made.spectrum is None:
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
-    for line in () if quiet else made.notes():
-        click.echo(f"fftfilter: {line}", err=True)
+    remark(*made.notes(), quiet=quiet)
     left_out = isinstance(tree, Files) and tree.folders
     return made.spectrum, made.pixel, not (made.failed or left_out)
 
@@ -160,8 +156,8 @@ def _say(found: Sequence[Peak], content: int, auto: AutoNotches, name: str, verb
     from ...analysis.search import peaks_text
 
     if content:
-        click.echo(f"fftfilter: {name}: {auto.left(content)}", err=True)
+        remark(f"{name}: {auto.left(content)}")
     if found:
         click.echo(f"{name}: removed {peaks_text(found, None if verbose else SAID)}", err=True)
     elif not content:
-        click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)
+        remark(f"{name}: {auto.nothing}")

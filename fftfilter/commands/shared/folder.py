@@ -21,7 +21,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_that_is_done_first, folder_option, refuse
+from .options import device_that_is_done_first, folder_option, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -108,10 +108,11 @@ def inputs_of(names: list[str], given: Mapping[str, Any], *, says_so: bool = Tru
     folders = [name for name in names if is_folder(name)]
     if len(folders) == len(names):
         raise click.UsageError(f"{names[0]!r} is a folder, which must be the only IN: give files for the folder OUT.")
-    for name in folders if says_so else ():
-        why = "is a folder among several IN, and left out; filter it by a command of its own"
-        click.echo(f"fftfilter: {quoted_if_odd(name)}: {why}", err=True)
-    return Files([name for name in names if name not in folders], len(folders))
+    why = "is a folder among several IN, and left out; filter it by a command of its own"
+    remark(*(f"{quoted_if_odd(name)}: {why}" for name in folders), quiet=not says_so)
+    files = [name for name in names if name not in folders]
+    refuse_options_of_folders(files, given)
+    return Files(files, len(folders))
 
 
 def _missing(name: str) -> ReadError:
@@ -153,10 +154,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
 
     recipe = options.recipe
     options.check_for_folder(target)
-    left_out = 0
-    if isinstance(source, Files):
-        refuse_options_of_folders(source.names, vars(options))
-        left_out = min(source.folders, 1)
+    left_out = min(source.folders, 1) if isinstance(source, Files) else 0
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
     if is_new and Path(target).suffix.lower() in extensions(read_only=True):
@@ -176,8 +174,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         masks=options.masks,
     )
     startup.resume_collector()
-    for caution in () if options.quiet else recipe.mode.cautions(recipe.scale):
-        click.echo(f"fftfilter: {caution}", err=True)
+    remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
     run.survey()
     if options.pattern and not run.found.files:
         raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
@@ -319,16 +316,14 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
             progress.clear()
     _print_warnings(run)
     if not options.quiet:
-        for caution, files in run.cautions.items():
-            click.echo(f"fftfilter: {files} {'files' if files > 1 else 'file'}: {caution}", err=True)
+        remark(*(f"{files} {'files' if files > 1 else 'file'}: {each}" for each, files in run.cautions.items()))
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
         click.echo(_summary(run, time.monotonic() - began, done_by), err=True)
     return _end(run)
 
 
 def _print_warnings(run: FolderRun) -> None:
-    for warning in run.warnings:
-        click.echo(f"fftfilter: {warning}", err=True)
+    remark(*run.warnings)
     run.warnings.clear()
 
 
@@ -340,7 +335,7 @@ def _end(run: FolderRun) -> int:
     elif run.lost:
         why, code = run.lost, DeviceError.exit_code
     if why:
-        click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
+        remark(f"{why}; the same command with --skip-existing goes on from here")
     return code
 
 
@@ -377,7 +372,7 @@ def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions)
             click.echo(step)
         else:
             code = max(code, step.exit_code)
-            click.echo(f"fftfilter: {step}", err=True)
+            remark(step)
     for line in () if options.quiet else (f"{run.found.files} files", *_left_out(run.found)):
         click.echo(line)
     return code

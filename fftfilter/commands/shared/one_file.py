@@ -22,7 +22,7 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, refuse
+from .options import device_that_is_done_first, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -60,7 +60,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
-            click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
+            remark(f"{target}.partial has the planes that are done; the same command goes on")
         raise
     if done.difference:
         from ...work import verify
@@ -146,8 +146,7 @@ def _make_and_tell(
 
     def say(cautions: list[str]) -> None:
         progress.clear()
-        for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
-            click.echo(f"fftfilter: {line}", err=True)
+        remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
 
     with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:

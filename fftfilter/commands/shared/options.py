@@ -247,6 +247,12 @@ def typed(context: click.Context) -> dict[str, Any]:
     return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
 
 
+def remark(*lines: object, quiet: bool = False) -> None:
+    """Print what the program itself has to say on standard error, a line each, unless it is to be quiet."""
+    for line in () if quiet else lines:
+        click.echo(f"fftfilter: {line}", err=True)
+
+
 def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:
     """Raise UsageError for the first of some options that was given."""
     for name in names:
