@@ -103,9 +103,7 @@ region_options = [
     ),
     region_option("--protect MASK|X,Y,W,H", help="Filter everywhere but there."),
     region_option(
-        "--feather PX",
-        type=float,
-        help="How wide the soft border is, inside of what is filtered.  [default: 8]",
+        "--feather PX", type=float, help="How wide the soft border is, inside of what is filtered.  [default: 8]"
     ),
 ]
 other_options = [

@@ -155,10 +155,7 @@ peak_options = [
         "be repeated.",
     ),
     filter_option(
-        "--harmonics N",
-        type=int,
-        default=1,
-        help="Also remove multiples of each --at, up to N times its frequency.",
+        "--harmonics N", type=int, default=1, help="Also remove multiples of each --at, up to N times its frequency."
     ),
     filter_option(
         "--shape",

@@ -57,10 +57,7 @@ class MeanSpectrum:
 
 
 def mean_spectrum(
-    names: Sequence[str],
-    advance: Callable[[], None],
-    asked: images.Asked = ALL,
-    device: str | int | None = None,
+    names: Sequence[str], advance: Callable[[], None], asked: images.Asked = ALL, device: str | int | None = None
 ) -> MeanSpectrum:
     """Return the mean power of pictures, or of the pages that are asked for; ``advance`` is called after each file."""
     found = MeanSpectrum()

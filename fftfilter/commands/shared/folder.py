@@ -43,9 +43,7 @@ folder_options = [
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     folder_option(
-        "--format EXT",
-        "format_",
-        help="Write all files as png, tif, jpg ... (also what goes to standard output).",
+        "--format EXT", "format_", help="Write all files as png, tif, jpg ... (also what goes to standard output)."
     ),
     folder_option(
         "--skip-existing",
@@ -56,8 +54,7 @@ folder_options = [
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report FILE.jsonl",
-        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
+        "--report FILE.jsonl", help="Write a line of JSON about each file, to a file, a URL, or - for standard output."
     ),
     folder_option(
         "--cluster ADDRESS",

@@ -117,11 +117,7 @@ def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -
 
 
 def _make_and_tell(
-    opened: Opened,
-    target: str,
-    files: Sequence[Identity | None],
-    options: CommandOptions,
-    share: Share | None,
+    opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
 ) -> Done:
     """Filter a picture, or pages one by one or by ``share``; ``files`` are all inputs."""
     from ...folders.progress import Progress

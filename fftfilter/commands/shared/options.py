@@ -126,11 +126,7 @@ def choice_of_device(further: str = "") -> GroupedOption:
 device_option = choice_of_device()
 
 verbose_option = GroupedOption(
-    "-v",
-    "--verbose",
-    count=True,
-    callback=_verbosity,
-    help="Say what is done; twice: show where an error came from.",
+    "-v", "--verbose", count=True, callback=_verbosity, help="Say what is done; twice: show where an error came from."
 )
 
 engine_option = of_device(
