@@ -36,20 +36,11 @@ _MESSAGES_KEPT = 20
 PATIENCE = 60.0
 
 
-@contextmanager
-def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
-    """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
-
-    ``threads`` read and write in each, 0 for one per core of its machine. Raises DeviceError if no scheduler answers.
-    """
-    # A worker that was started here has its device from its environment.
-    device = None if cluster == LOCAL else devices[0]
-    with connect(cluster, devices) as client:
-        yield ClusterWorkers(client, device, threads)
-
-
 class ClusterWorkers:
-    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`."""
+    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`.
+
+    Each takes ``device``, None for its own; ``threads`` read and write in each, 0 for one per core of its machine.
+    """
 
     seconds_a_chunk = 1.0
     seconds_between_looks = 1.0
@@ -111,9 +102,8 @@ class ClusterWorkers:
             self._looked = float("-inf")
             with suppress(DeviceLostError):
                 self._update(time.monotonic())
-            if self._client.status != "running":
-                raise _gone(self._client) from error
-            return Death(f"{worker.name} died")
+            if self._client.status == "running":
+                return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
 
@@ -189,10 +179,10 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     # Signals are for the process that sends the files; here for systems without masks.
     leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
     options = {**here, **quiet, "nthreads": 1, "memory_limit": 0, "preload": [leave_signals]}
-    workers = {
-        index: {"cls": Nanny, "options": {**options, "env": _environment(device, devices.count(device))}}
-        for index, device in enumerate(devices)
-    }
+    workers = {}
+    for index, device in enumerate(devices):
+        variables = share_of_cores(devices.count(device)) | ({"FFTFILTER_DEVICE": device} if device else {})
+        workers[index] = {"cls": Nanny, "options": {**options, "env": variables}}
     ports = {"port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"}
     scheduler = {"cls": Scheduler, "options": {**here, **ports}}
     limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
@@ -203,9 +193,3 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
         with signals.blocked():
             cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
-
-
-def _environment(device: str | None, sharing: int) -> dict[str, str]:
-    """Return the variables that give a worker its device, which ``sharing`` workers share."""
-    of_device = {} if device is None else {"FFTFILTER_DEVICE": device}
-    return of_device | share_of_cores(sharing)

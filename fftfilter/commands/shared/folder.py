@@ -185,15 +185,16 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
 def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions) -> Iterator[tuple[Workers, object]]:
     """Start the workers of a run; yield them and their description for the summary."""
     if options.cluster:
-        from ...folders.cluster import workers_of_cluster
+        from ...folders.cluster import LOCAL, ClusterWorkers, connect
         from ...folders.processes import THREADS_FOR_URLS
 
         run.source, run.target = run.source.absolute(), run.target.absolute()  # for others' folders
         workers = devices * (options.processes or 1)
-        share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
-        threads = THREADS_FOR_URLS if run.urls else share
-        with workers_of_cluster(options.cluster, workers, threads) as cluster:
-            yield cluster, f"cluster {options.cluster}"
+        is_local = options.cluster == LOCAL  # whose workers have their devices from their environment
+        threads = THREADS_FOR_URLS if run.urls else max(1, cores() // len(workers)) if is_local else 0
+        with connect(options.cluster, workers) as client:
+            device = None if is_local else devices[0]
+            yield ClusterWorkers(client, device, threads), f"cluster {options.cluster}"
         return
     from ...folders.processes import LocalWorkers, choose_workers
 
