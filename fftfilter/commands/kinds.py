@@ -62,8 +62,8 @@ class Kind:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the options that :attr:`of` takes."""
-        return tuple(name for name in self.of.__annotations__ if name != "return")
+        """The names of the command's own options, which :attr:`of` takes."""
+        return tuple(str(option.name) for option in self.options)
 
     def made(self, given: dict[str, Any]) -> list[Transfer]:
         """Return the transfer functions that the command's own options describe, and take these away."""
@@ -122,24 +122,15 @@ shape_options = [
 def band(name: str) -> Callable[..., Transfer]:
     """Return a function that makes a band of options; its cutoffs may be periods."""
 
-    def of(
-        *,
-        inner: str | None,
-        outer: str | None,
-        large: str | None,
-        small: str | None,
-        shape: ShapeName,
-        order: int | None,
-        width: str | None,
-    ) -> Transfer:
+    def of(*, inner: str | None, outer: str | None, large: str | None, small: str | None, **fall: Any) -> Transfer:
         make: Callable[..., Transfer] = getattr(transfer, name)
         cutoffs, periods = (inner, outer), (large, small)
         if any(periods) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods):
             raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
         if any(cutoffs):
-            return make(inner, outer, shape=shape, order=order, width=width)
+            return make(inner, outer, **fall)
         coarse, fine = Radius.parse(large, "large", bare="px"), Radius.parse(small, "small", bare="px")
-        return make(coarse, fine, shape=shape, order=order, width=width)
+        return make(coarse, fine, **fall)
 
     return of
 
@@ -235,11 +226,6 @@ mask_option = filter_option(
     help="A picture of gains, DC in the middle, white is 1; or .npy, with the gains as they are. Gains are a function "
     "of frequency, so images may have any size, and are made even. May be repeated.",
 )
-
-
-def mask_of(mask: str) -> Transfer:
-    """Return the gains of a file; raises ParameterError and ReadError."""
-    return transfer.mask_file(mask)
 
 
 imagej_options = [
@@ -359,7 +345,7 @@ KINDS: dict[str, Kind] = {
             "Multiply the spectrum by gains from a file.",
             ("--mask gains.png in.png out.png",),
             [mask_option],
-            mask_of,
+            lambda mask: transfer.mask_file(mask),  # noqa: PLW0108  which imports NumPy when it is called
             factor=factor("--mask FILE", "Also multiply by the gains of a file; see 'mask'."),
             output="keep",
             is_on_page=False,
