@@ -15,7 +15,7 @@ import click
 
 from .. import startup
 from ..system import lacking
-from .shared.options import GroupedOption, device_option, precision_option, verbose_option
+from .shared.options import GroupedOption, device_option, precision_option, trace_option
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -57,7 +57,7 @@ _options = [
         type=click.Path(path_type=Path, dir_okay=False),
         help="Also draw the table to a picture (needs matplotlib).",
     ),
-    verbose_option,
+    trace_option,
 ]
 
 
@@ -70,14 +70,7 @@ def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
 
     @wraps(function)
     def measured(
-        *,
-        device: str | None,
-        precision: str,
-        runs: int,
-        form: str | None,
-        plot: Path | None,
-        verbose: int,  # noqa: ARG001  its callback does it
-        **own: Any,
+        *, device: str | None, precision: str, runs: int, form: str | None, plot: Path | None, **own: Any
     ) -> None:
         from ..bench import tables
         from ..bench.measure import Setting

@@ -19,7 +19,7 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -44,7 +44,7 @@ OPTIONS = [
         help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,
-    verbose_option,
+    trace_option,
 ]
 
 
@@ -61,7 +61,6 @@ def explore(
     no_browser: bool,
     port: int | None,
     device: str | None,
-    verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> None:
     """Choose a filter by eye: drag it over a spectrum in the browser.
 

@@ -125,8 +125,11 @@ def choice_of_device(further: str = "") -> GroupedOption:
 
 device_option = choice_of_device()
 
-verbose_option = GroupedOption(
-    "-v", "--verbose", count=True, callback=_verbosity, help="Say what is done; twice: show where an error came from."
+_verbose_help = "Say what is done; twice: show where an error came from."
+verbose_option = GroupedOption("-v", "--verbose", count=True, callback=_verbosity, help=_verbose_help)
+# For commands that say no more.
+trace_option = GroupedOption(
+    *verbose_option.opts, count=True, callback=_verbosity, expose_value=False, help=_verbose_help
 )
 
 engine_option = of_device(
