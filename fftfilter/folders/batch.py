@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,6 +117,8 @@ class Batch:
         self._filter: Filter | None = None
         self._transfer = self._recipe.transfer
         """The filter's."""
+        self._zarr: Opened | None = None
+        """The input whose planes are the jobs, if they are."""
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -229,19 +231,19 @@ class Batch:
 
     # The filter
 
-    def _try_twice(
-        self, transfer: Transfer, work: Callable[[Filter], T], *, is_second: bool = False
-    ) -> tuple[Filter, T]:
+    def _try_twice(self, transfer: Transfer, work: Callable[[Filter], T]) -> tuple[Filter, T]:
         """Return the filter, and what ``work`` makes with it; raises DeviceLostError if the device fails twice."""
         try:
             filter_ = self._filter_for(transfer)
             return filter_, work(filter_)
-        except DeviceError as error:
-            if is_second:
+        except DeviceError:
+            # A queue that has failed once stays useless; the device itself may be well.
+            try:
+                self._close_filter()
+                filter_ = self._filter_for(transfer)
+                return filter_, work(filter_)
+            except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
-        # A queue that has failed once stays useless; the device itself may be well.
-        self._close_filter()
-        return self._try_twice(transfer, work, is_second=True)
 
     def _filter_for(self, transfer: Transfer) -> Filter:
         """Return the filter: opened for the first file, and anew for files of another transfer function."""
@@ -260,43 +262,46 @@ class Batch:
     def _read(self, job: Job) -> Loaded | Outcome:
         """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
         began, outcome = time.perf_counter(), Outcome(job=job)
-        settings, recipe, target = self.settings, self._recipe, job.target
+        settings, recipe, target, opened, stays_open = self.settings, self._recipe, job.target, None, False
         try:
             # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
             if not settings.measure_only and os.path.lexists(target):
                 images.check_output(job.source, target, in_place=settings.in_place)
                 self._check_link(target)
             times = sources.times(job.source) if recipe.preserve_times else None
-            with ExitStack() as to_close:
-                data = images.raw(job.source)
+            data = images.raw(job.source)
+            outcome.digest = sources.digest_of(data)
+            done_before = outcome.digest == job.done_from and not settings.measure_only
+            if done_before and not job.verify:
                 if not isinstance(data, bytes):
-                    to_close.callback(data.close)
-                outcome.digest = sources.digest_of(data)
-                if outcome.digest == job.done_from and not settings.measure_only:
-                    outcome.status = "skipped"
-                    if not job.verify:
-                        return outcome
-                opened = open_input(job.source, recipe, data=data, times=times, device=self._device)
-                to_close.callback(opened.close)
-                outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
-                outcome.cautions += _of_waves(opened)
-                frame, found = None, opened.found
-                if isinstance(found, images.Pages):
-                    images.suffix_of_pages(target, recipe.format, len(found))
-                    found.chosen = job.planes or found.chosen
-                else:
-                    outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
-                    frame = opened.frame(target, keep=job.verify or settings.preview)
-                    outcome.cautions += opened.cautions(frame)
-                if outcome.status == "skipped":
-                    _verify(outcome, lambda how: how.of_earlier(opened, target))
-                    return outcome
-                to_close.pop_all()
-                return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
+                    data.close()
+                outcome.status = "skipped"
+                return outcome
+            before = self._zarr if job.planes else None
+            opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
+            self._zarr = opened if job.planes else None
+            outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
+            outcome.cautions += _of_waves(opened)
+            frame, found = None, opened.found
+            if isinstance(found, images.Pages):
+                images.suffix_of_pages(target, recipe.format, len(found))
+                found.chosen = job.planes or found.chosen
+            else:
+                outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
+                frame = opened.frame(target, keep=job.verify or settings.preview)
+                outcome.cautions += opened.cautions(frame)
+            if done_before:
+                _verify(outcome, lambda how: how.of_earlier(opened, target))
+                outcome.status = "skipped"
+                return outcome
+            stays_open = True
         except (FftfilterError, MemoryError) as error:
             return _failed(outcome, error)
         finally:
+            if opened and not stays_open:
+                opened.close()
             outcome.seconds["read"] = time.perf_counter() - began
+        return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
 
     def _write(self, loaded: Loaded, made: Made) -> Outcome:
         """Write a picture that was filtered."""
