@@ -13,7 +13,6 @@ from __future__ import annotations
 import pkgutil
 import re
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -62,14 +61,11 @@ class Cli(click.Group):
                 self.add_command(command)
 
     @guarded()
-    def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **extra: Any
-    ) -> NoReturn:
+    def main(self, *arguments: Any, **extra: Any) -> NoReturn:
         """Run a command line; always ends by SystemExit."""
         self.verbosity = 0
-        extra["standalone_mode"] = False
         try:
-            result = super().main(args, prog_name, **extra)
+            result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort) as interrupt:
             self._fail(*signals.ending_by(interrupt.__cause__ or interrupt))

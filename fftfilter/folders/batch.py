@@ -30,7 +30,7 @@ from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
 from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
-from .jobs import FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
+from .jobs import DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -196,7 +196,7 @@ class Batch:
             outcome.note(loaded.frame, made)
             outcome.cautions += [caution for caution in (NOTHING, NO_STRIPES) if made.note.startswith(caution)]
             if self.settings.measure_only:
-                outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), MEASURED
+                outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), "measured"
                 yield outcome
             else:
                 writing.append(self._submit(self._write, loaded, made))
@@ -220,7 +220,7 @@ class Batch:
         outcome.pages = len(opened.pages)
         if self.settings.measure_only:
             pages = (page for page, _ in read_ahead(opened, self._submit))
-            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), MEASURED
+            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), "measured"
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
         job = outcome.job
@@ -275,7 +275,7 @@ class Batch:
             if done_before and not job.verify:
                 if not isinstance(data, bytes):
                     data.close()
-                outcome.status = SKIPPED
+                outcome.status = "skipped"
                 return outcome
             before = self._zarr if job.planes else None
             opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
@@ -292,7 +292,7 @@ class Batch:
                 outcome.cautions += opened.cautions(frame)
             if done_before:
                 _verify(outcome, lambda how: how.of_earlier(opened, target))
-                outcome.status = SKIPPED
+                outcome.status = "skipped"
                 return outcome
             stays_open = True
         except (FftfilterError, MemoryError) as error:
@@ -374,7 +374,7 @@ def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
 
 def _failed(outcome: Outcome, error: Exception) -> Outcome:
     """Return an outcome as failed, with the error's text."""
-    outcome.status = FAILED
+    outcome.status = "failed"
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
     return outcome

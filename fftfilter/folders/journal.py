@@ -21,7 +21,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files import urls
-from ..files.atomic import temporary_name
+from ..files.atomic import store
 
 if TYPE_CHECKING:
     import io
@@ -105,19 +105,11 @@ class Journal:
 
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
-        path = Path(self._path)
-        with open(path, "rb", opener=_itself) as file:
+        with open(self._path, "rb", opener=_itself) as file:
             count = _collect(file, lines)
-        if count <= 2 * len(lines) + SPARE_LINES:
-            return
-        lines.update(_last(lines))
-        temporary = Path(temporary_name(self._path))
-        try:
-            temporary.write_bytes(b"".join(lines.values()))
-            temporary.replace(path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
+        if count > 2 * len(lines) + SPARE_LINES:
+            lines.update(_last(lines))
+            store(self._path, lines.values())
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:

@@ -252,9 +252,7 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
     for number in signals.ALL:  # where they cannot be blocked
         signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
-    for name, value in variables.items():
-        if name not in os.environ or name in {"OCL_ICD_VENDORS", drivers.POCL_WORKERS}:
-            os.environ[name] = value
+    os.environ.update(variables)
     if drivers.POCL_WORKERS in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)

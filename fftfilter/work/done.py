@@ -32,6 +32,8 @@ class Done:
     """What followed from each page, in words, if anything did."""
     left_out: list[str] = field(default_factory=list)
     """What was dropped of the input's metadata, as text."""
+    peak: float = 0.0
+    """The largest value as a part of the input's white, if only measured."""
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     has_table: bool = False

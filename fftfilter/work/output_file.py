@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..files.atomic import Spare
     from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
-    from ..folders.planes import SharedPlanes
     from ..images import Pages, Picture
     from ..images.pages import PaletteRule, Sink
     from ..transfer import Transfer
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     Observe = Callable[[str, Array], None] | None
     Say = Callable[[list[str]], None]
     Show = Callable[[Frame], object]
+    Share = Callable[..., Sequence[Done]]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
@@ -132,7 +132,7 @@ def make_output(
     observe: Observe = None,
     submit: Submit | None = None,
     advance: Callable[[], None] = lambda: None,
-    share: SharedPlanes | None = None,
+    share: Share | None = None,
     is_part: bool = False,
     say: Say = lambda _: None,
 ) -> Done:
@@ -156,10 +156,11 @@ def make_output(
     with _threads(submit) as to_threads:
         reading = partial(read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
-            measured = (
-                share.largest(recipe, advance) if share else largest(filter_, (page for page, _ in reading()), recipe)
-            )
-            recipe = recipe.with_range(measured)
+            if share:
+                most = max(each.peak for each in share(recipe.measuring(), advance, measure_only=True))
+            else:
+                most = largest(filter_, (picture for picture, _ in reading()), recipe)
+            recipe = recipe.with_range(most)
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
@@ -180,7 +181,7 @@ def make_output(
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
                 _add(sink, encoding, done)
-                for more in share.filtered(recipe, advance) if share else ():
+                for more in share(recipe, advance) if share else ():
                     done.add(more)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and not FORMATS[suffix].is_shown else []

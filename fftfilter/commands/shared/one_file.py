@@ -22,16 +22,16 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, refuse
+from .options import device_that_is_done_first, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter
-    from ...folders.planes import SharedPlanes
     from ...images import Pages, Picture
     from ...work.done import Done
     from ...work.opened import Frame, Opened
+    from ...work.output_file import Share
     from ..filters import CommandOptions
 
 
@@ -60,7 +60,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
-            click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
+            remark(f"{target}.partial has the planes that are done; the same command goes on")
         raise
     if done.difference:
         from ...work import verify
@@ -99,7 +99,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
 
 
 @contextmanager
-def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[SharedPlanes | None]:
+def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[Share | None]:
     """Start processes that share the planes of an OME-Zarr, if they are asked for or many planes are small."""
     if options.preview or not images.is_zarr(source, target):
         yield None
@@ -113,15 +113,11 @@ def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -
         yield None
         return
     with closing(LocalWorkers(wanted)) as workers:
-        yield planes.SharedPlanes(workers, source, target, opened)
+        yield planes.shared(workers, source, target, opened)
 
 
 def _make_and_tell(
-    opened: Opened,
-    target: str,
-    files: Sequence[Identity | None],
-    options: CommandOptions,
-    share: SharedPlanes | None,
+    opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
 ) -> Done:
     """Filter a picture, or pages one by one or by ``share``; ``files`` are all inputs."""
     from ...folders.progress import Progress
@@ -146,8 +142,7 @@ def _make_and_tell(
 
     def say(cautions: list[str]) -> None:
         progress.clear()
-        for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
-            click.echo(f"fftfilter: {line}", err=True)
+        remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
 
     with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
