@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
@@ -80,9 +80,10 @@ class Kernel:
             value = np.uint32(value) if isinstance(value, int) else self._real(value)
         self.cl_kernel.set_arg(self._places[name], value)
 
-    def setters(self, name: str) -> list[Callable[[cl.Buffer], None]]:
-        """Return the functions that set an argument to a buffer: one, or none if the kernel has no such argument."""
-        return [partial(self.cl_kernel.set_arg, self._places[name])] if name in self._places else []
+    def set_buffers(self, buffers: Mapping[str, cl.Buffer]) -> None:
+        """Set those of some buffers that the kernel has among its arguments."""
+        for name in buffers.keys() & self._places:
+            self.cl_kernel.set_arg(self._places[name], buffers[name])
 
     def bind(self, **given: Any) -> None:
         """Set arguments by name."""

@@ -98,7 +98,7 @@ class GenericLaunches(Launches):
         rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
         self._rows = Side(rows, plan.pairs, self.limits)
         self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
-        numbers = plan.height, plan.width, self.count, plan.tile, self.needs_two_inverses
+        numbers = plan.height, plan.width, self.stack.count, plan.tile, self.mask.needs_two_inverses
         sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], SIZES_TYPE)
         self._sizes = self.launcher.wrap(sizes, constant=True)
         self._rooms: dict[Side, cl.Buffer] = {}
@@ -114,13 +114,13 @@ class GenericLaunches(Launches):
 
     def inverse_rows(self, *, other: bool = False) -> list[Launch]:
         """Return the launch that makes values of the rows' spectra."""
-        given: dict[str, Any] = {"values": self.values, "one_scale": self.one_scale, "dc": self.mask.dc, "other": other}
+        given = {"values": self.values, "one_scale": self.stack.one_scale, "dc": self.mask.dc, "other": other}
         given["subtracts"] = self.mask.complement
         return [self._launch("inverse rows", INVERSE_ROWS, self._rows, given)]
 
     def _launch(self, name: str, step: int, side: Side, given: dict[str, Any]) -> Launch:
         """Return the launch of a step; arguments that are not ``given`` are unused."""
-        groups = side.groups * self.count
+        groups = side.groups * self.stack.count
         if side.is_local:
             room: Any = cl.LocalMemory(NUMBER_BYTES * side.batch * side.stride)
         else:
@@ -136,7 +136,7 @@ class GenericLaunches(Launches):
         arguments |= {"room": room, "shape": 0, "mask_data": unused, "scale": 0.0}
         # The compiler does not know radices and shape.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
-        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
+        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.mask.edges}", room_at, self._loads)
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
         kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | UNUSED | given, options=options)
         return Launch(name, kernel, (groups * side.group,), (side.group,))

@@ -12,7 +12,6 @@ import pyopencl as cl
 from ...device.launcher import Kernel, Launcher
 from ...output.histogram import BINS, counted
 from ...output.ramp import PIXELS, Stack
-from ...transfer.edges import Edges
 from .plan import FusedPlan, LongPlan, Mask
 from .transform import MOST_PER_ITEM, TransformPlan
 
@@ -47,6 +46,8 @@ DEVIATION_GROUPS = 512
 HISTOGRAM_GROUPS = 128
 # Numbers that kernels find of each picture: FOUND of attributes.cl.
 FOUND = 3
+# Counters by which work-groups wait for each other, besides one for each task.
+PROGRESS = 10
 
 
 class Launch(NamedTuple):
@@ -60,7 +61,7 @@ class Launch(NamedTuple):
 
 @dataclass(eq=False)
 class Launches:
-    """Makes launches for stacks of ``count`` images.
+    """Makes launches for a stack.
 
     The arguments ``image``, ``output`` and ``largest`` are bound later, as they change with each stack. So is
     ``values`` where the values are the output and have no buffer of their own.
@@ -70,12 +71,7 @@ class Launches:
     plan: FusedPlan
     mask: Mask
     mask_data: Buffer
-    count: int
-    one_scale: bool
-    pixel: str
-    """What OpenCL calls the type of the pixels."""
-    edges: Edges
-    needs_two_inverses: bool
+    stack: Stack
     spectrum: Buffer
     work: Buffer
     """Between the steps of long transforms that are not in the spectrum's place."""
@@ -99,16 +95,20 @@ class Launches:
         return min(self.support, self.plan.width // 2 + 1)
 
     @property
+    def _loads(self) -> str:
+        """The define that names the type of the pixels."""
+        return f"LOAD_PIXEL={PIXELS[self.stack.pixel]}"
+
+    @property
     def mask_arguments(self) -> Arguments:
         """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
-        both = (4 if self.edges == "mirror" else 2) * self.plan.width * self.plan.height
+        both = (4 if self.mask.edges == "mirror" else 2) * self.plan.width * self.plan.height
         return {"mask_data": self.mask_data, "scale": 1 / both, **self.mask.numbers}
 
     def rows(self) -> list[Launch]:
         """Return the launches that make the rows' spectra of pixels."""
         rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
-        tables = self.row_tables
-        pixel = (f"LOAD_PIXEL={self.pixel}",)
+        tables, pixel = self.row_tables, (self._loads,)
         if isinstance(rows, TransformPlan):
             own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
             return [self._whole("rows", ROWS, rows, pixel, own)]
@@ -131,8 +131,8 @@ class Launches:
         Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
         """
         rows, spectrum, support, tables = self.plan.rows, self.spectrum, self.support, self.row_tables
-        defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(self.mask.complement)}"
-        found: Arguments = {"largest": self.largest, "one_scale": self.one_scale}
+        defines = self._loads, f"COMPLEMENT={int(self.mask.complement)}"
+        found: Arguments = {"largest": self.largest, "one_scale": self.stack.one_scale}
         if isinstance(rows, TransformPlan):
             own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
             own |= {"dc": self.mask.dc, "other": other, "image": None}
@@ -179,7 +179,7 @@ class Launches:
             own = {"spectrum": spectrum, "strips": strips}
             kernel = self._kernel("fused/gpu/long/pack.cl", columns.defines(columns.outer), own)
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
-            launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.count), (PACK_GROUP, 1, 1)))
+            launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.stack.count), (PACK_GROUP, 1, 1)))
         return launches
 
     def groups_together(self, source: str) -> int:
@@ -190,15 +190,34 @@ class Launches:
         plan, does_all = self.plan.rows, source == FILTER
         if not isinstance(plan, TransformPlan) or (does_all and plan != self.plan.columns):
             return 0
-        groups = self.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
+        groups = self.stack.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
         units = int(self.launcher.device.cl_device.max_compute_units)
         # Kernels are also right if the device has registers for less.
         return groups if groups * plan.group * _registers(source, plan) <= units * UNIT_REGISTERS else 0
 
-    def waiting(self, source: str, defines: Defines, arguments: Arguments) -> Launch:
-        """Return the launch of a kernel whose work-groups wait for each other."""
+    def in_one(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
+        """Return the one launch of all steps: with ``counts`` it finds the ``ramps``, else it reads them."""
+        rows, columns = counted(self.stack.height, self.stack.width)
+        arguments = self.mask_arguments | {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
+        arguments |= {"counted_rows": rows, "counted_columns": columns}
+        return self._waiting(FILTER, ramps, arguments, (f"SHAPE={self.mask.shape}",))
+
+    def inverse_rows_to_pixels(self, ramps: Buffer) -> Launch:
+        """Return the launch of the last two steps."""
+        return self._waiting(INVERSE_ROWS_TO_PIXELS, ramps, {}, ())
+
+    def _waiting(self, source: str, ramps: Buffer, others: Arguments, defines: Defines) -> Launch:
+        """Return the launch of a kernel whose work-groups wait for each other, with counters of its own."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        progress = self.launcher.allocate(told.nbytes)
+        self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
+        arguments: Arguments = {"image": None, "output": None, "spectrum": self.spectrum, "values": self.values}
+        arguments |= {"tables": self.row_tables[0], "largest": self.largest, "progress": progress}
+        arguments |= {"pictures": self.stack.count, "support": self.support, "one_scale": self.stack.one_scale}
+        arguments |= {"dc": self.mask.dc, "ramps": ramps, "range": widest(self.stack), **others}
         plan: Any = self.plan.rows
-        defines = (*plan.defines(), *defines, "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}")
+        waits = "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", f"COMPLEMENT={int(self.mask.complement)}"
+        defines = (*plan.defines(), self._loads, *self._stores(1), *waits, *defines)
         kernel = self._kernel(source, defines, arguments, _registers(source, plan))
         return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
@@ -206,7 +225,7 @@ class Launches:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
         kernel = self._kernel(source, (*plan.defines(), *defines), arguments, _registers(source, plan))
         transforms = self._kept_columns if step == "columns" else self.plan.pairs
-        return Launch(step, kernel, (plan.work_items(transforms), self.count), (plan.group, 1))
+        return Launch(step, kernel, (plan.work_items(transforms), self.stack.count), (plan.group, 1))
 
     def _long(self, step: str, side: LongPlan, parts: list[LongStep]) -> list[Launch]:
         """Return the launches of long rows or columns."""
@@ -216,70 +235,67 @@ class Launches:
             transforms = side.length // part.length
             if step == "columns":
                 # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
-                items = transforms * part.group, -(-self._kept_columns // part.batch), self.count
+                items = transforms * part.group, -(-self._kept_columns // part.batch), self.stack.count
             else:
-                items = part.work_items(transforms), self.plan.pairs, self.count
+                items = part.work_items(transforms), self.plan.pairs, self.stack.count
             launches.append(Launch(step, kernel, items, (part.group, 1, 1)))
         return launches
 
     def _kernel(self, source: str, defines: Defines, arguments: Arguments, registers: int = REGISTERS) -> Kernel:
         """Return the kernel of a file, which is named after it."""
-        plan = self.plan
-        edges = (f"EDGES={self.edges}", f"TWO_INVERSES={int(self.needs_two_inverses)}")
+        plan, mask = self.plan, self.mask
+        edges = (f"EDGES={mask.edges}", f"TWO_INVERSES={int(mask.needs_two_inverses)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
         files, options = (*self.before.get(source, ()), source), compiler_options(self.launcher, registers)
         return self.launcher.kernel(files, (*size, *defines), name, arguments, options=options)
 
+    def quantize(self, ramps: Buffer) -> Launch:
+        """Return the launch that maps values to pixels on ramps."""
+        stack = self.stack
+        at_once = 1 if stack.height * stack.width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
+        arguments: Arguments = {"output": None, "values": self.values, "image": None, "largest": self.largest}
+        arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
+        arguments |= {"height": stack.height, "width": stack.width}
+        items = -(-stack.height * stack.width // PIXELS_OF_ITEM)
+        return self._of_pixels("quantize", (self._loads, *self._stores(at_once)), arguments, items, stack.count)
 
-def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, ramps: Buffer) -> Launch:
-    """Return the launch that maps values to pixels on ramps; ``image`` and ``output`` are bound later."""
-    count, height, width = stack.shape
-    at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
-    stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-    arguments: Arguments = {"output": None, "values": values, "image": None, "largest": largest}
-    arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
-    arguments |= {"height": height, "width": width}
-    groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored)
-    return _of_pixels(launcher, "fused/gpu/quantize.cl", defines, arguments, (groups, count))
+    def histogram(self, counts: Buffer) -> Launch:
+        """Return the launch that counts magnitudes."""
+        stack = self.stack
+        rows, columns = counted(stack.height, stack.width)
+        arguments: Arguments = {"counts": counts, "values": self.values, "largest": self.largest}
+        arguments |= {"one_scale": stack.one_scale, "height": stack.height, "width": stack.width}
+        arguments |= {"bins": BINS, "rows": rows, "columns": columns, "own": cl.LocalMemory(4 * BINS)}
+        items = min(HISTOGRAM_GROUPS * QUANTIZE_GROUP, stack.height * stack.width)
+        return self._of_pixels("histogram", (), arguments, items, stack.count)
 
+    def ramp_of_histogram(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
+        """Return the launch that finds the ramp of each picture in the counts of its histogram."""
+        arguments: Arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": self.largest}
+        arguments |= {"bins": BINS, "sums": cl.LocalMemory(4 * QUANTIZE_GROUP)}
+        launch = self._of_pixels("ramp_of_histogram", (), arguments, QUANTIZE_GROUP, self.stack.pictures)
+        return launch._replace(step="ramp")
 
-def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, counts: Buffer) -> Launch:
-    """Return the launch that counts magnitudes."""
-    count, height, width = stack.shape
-    rows, columns = counted(height, width)
-    arguments: Arguments = {"counts": counts, "values": values, "largest": largest, "one_scale": stack.one_scale}
-    arguments |= {"height": height, "width": width, "bins": BINS, "rows": rows, "columns": columns}
-    arguments["own"] = cl.LocalMemory(4 * BINS)
-    groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(launcher, "fused/gpu/histogram.cl", (), arguments, (groups, count))
+    def deviation(self, image: Buffer, far: Buffer) -> Launch:
+        """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
+        stack = self.stack
+        arguments: Arguments = {"far": far, "image": image, "one_scale": stack.one_scale}
+        arguments |= {"height": stack.height, "width": stack.width}
+        items = min(DEVIATION_GROUPS * QUANTIZE_GROUP, stack.height * stack.width)
+        return self._of_pixels("deviation", (self._loads,), arguments, items, stack.count)
 
+    def _stores(self, at_once: int) -> Defines:
+        """Return the defines of kernels that write pixels, so many at once."""
+        stored = f"STORE_PIXEL={PIXELS[self.stack.out]}"
+        return stored, f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
 
-def ramp_of_histogram(
-    launcher: Launcher, stack: Stack, largest: Buffer, counts: Buffer, *, wanted: Buffer, ramps: Buffer
-) -> Launch:
-    """Return the launch that finds the ramp of each picture in the counts of its histogram."""
-    sums = cl.LocalMemory(4 * QUANTIZE_GROUP)
-    arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": largest, "bins": BINS, "sums": sums}
-    launch = _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))
-    return launch._replace(step="ramp")
-
-
-def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
-    """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
-    count, height, width = stack.shape
-    arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
-    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)
-    groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(launcher, "fused/gpu/deviation.cl", defines, arguments, (groups, count))
-
-
-def _of_pixels(launcher: Launcher, source: str, defines: Defines, given: Arguments, groups: tuple[int, int]) -> Launch:
-    """Return the launch of the kernel of a file; ``groups`` are for each image, and images."""
-    name = source.removeprefix("fused/gpu/").removesuffix(".cl")
-    kernel = launcher.kernel((source,), defines, f"gpu_{name}", given, options=compiler_options(launcher))
-    return Launch(name, kernel, (groups[0] * QUANTIZE_GROUP, groups[1]), (QUANTIZE_GROUP, 1))
+    def _of_pixels(self, step: str, defines: Defines, arguments: Arguments, items: int, images: int) -> Launch:
+        """Return the launch of the kernel of a file that takes pixels one by one, with so many items an image."""
+        options = compiler_options(self.launcher)
+        kernel = self.launcher.kernel((f"fused/gpu/{step}.cl",), defines, f"gpu_{step}", arguments, options=options)
+        whole = -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP
+        return Launch(step, kernel, (whole, images), (QUANTIZE_GROUP, 1))
 
 
 def widest(stack: Stack) -> float:

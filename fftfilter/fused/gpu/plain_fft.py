@@ -16,7 +16,7 @@ import pyopencl as cl
 
 from ...arrays import Array
 from ...device.launcher import Launcher
-from ...output.ramp import PIXELS
+from ...output.ramp import PIXELS, Stack
 from ..tables import twiddles
 from . import plan as images
 from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
@@ -214,7 +214,7 @@ class GpuTransform:
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, scratch_bytes])
         self._scratch = launcher.allocate(scratch_bytes) if scratch_bytes else None
         if paired:
-            self._build_pairs(paired, PIXELS[pixel])
+            self._build_pairs(paired, pixel)
         else:
             self._build_lines(lines, PIXELS[pixel])
 
@@ -266,15 +266,15 @@ class GpuTransform:
             self._launches.append(Launch("transform", kernel, (step.plan.work_items(step.count),), (step.plan.group,)))
             place = goes_to
 
-    def _build_pairs(self, planned: FusedPlan, pixel: str) -> None:
+    def _build_pairs(self, planned: FusedPlan, pixel: np.dtype[Any]) -> None:
         """Build the steps of real images, whose rows go in pairs."""
         shape = self.shape
+        stack = Stack(shape.arrays, shape.height, shape.width, pixel, FLOAT, white=None)
         # The steps of a filter keep what they find of each image there.
         largest = self.launcher.allocate(4 * FOUND * shape.arrays)
         nothing = images.Mask(planned.tiles, complement=False, dc=0.0, shape="table", data=np.zeros(0), numbers={})
-        given: dict[str, Any] = {"launcher": self.launcher, "plan": planned, "mask": nothing, "mask_data": None}
-        given |= {"count": shape.arrays, "pixel": pixel, "edges": "wrap", "needs_two_inverses": False}
-        given |= {"spectrum": self._scratch, "work": None, "values": None, "largest": largest, "one_scale": False}
+        given: dict[str, Any] = {"launcher": self.launcher, "plan": planned, "mask": nothing, "stack": stack}
+        given |= {"spectrum": self._scratch, "largest": largest, **dict.fromkeys(("mask_data", "work", "values"))}
         given |= {"row_tables": [self._table(planned.rows)], "column_tables": [self._table(planned.columns)]}
         made = PairLaunches(**given)
         if shape.data == "real":

@@ -233,14 +233,15 @@ class Mask(NamedTuple):
     data: NDArray[Any]
     numbers: dict[str, float | int]
     """By name, in the order in which kernels declare them."""
+    edges: Edges = "wrap"
+    needs_two_inverses: bool = False
+    """Whether edges are mirrored and H is not even along each axis: a table has the gains of its even part, then of
+    the odd one."""
 
 
-def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> Mask:
-    """Return the mask for images of a plan's size.
-
-    If it ``needs_two_inverses``, the gains of a table are those of the part that is even along each axis, then of the
-    odd one.
-    """
+def mask(transfer: Transfer, plan: FusedPlan, edges: Edges) -> Mask:
+    """Return the mask for images of a plan's size."""
+    needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
     grid = grid_with(edges, transfer, plan.height, plan.width)
     support, table = grid.on_grid()
     columns = plan.width // 2 + 1
@@ -255,7 +256,8 @@ def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverse
         gains = 1 - gains if complement else gains
         parts = parts_along_axes(gains) if needs_two_inverses else (gains[:, : width // 2 + 1],)
         data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
-        return Mask(tiles, complement, dc, "table", data, UNUSED | {"at_dc": at_dc})
+        numbers = UNUSED | {"at_dc": at_dc}
+        return Mask(tiles, complement, dc, "table", data, numbers, edges, needs_two_inverses)
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -271,7 +273,7 @@ def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverse
         "is_complement": radial.is_complement and not complement,
     }
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-    return Mask(tiles, complement, dc, radial.shape, bounds, numbers)
+    return Mask(tiles, complement, dc, radial.shape, bounds, numbers, edges)
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:
