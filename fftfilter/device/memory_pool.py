@@ -26,7 +26,8 @@ ALIGNMENT = 128
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return an array that begins at an address that vectors can have.
 
-    NumPy requests huge pages for large arrays; OpenCL has no way to.
+    NumPy requests huge pages for large arrays; OpenCL has no way to. Rows of strips touch a page for every strip, and a
+    large image has more small pages than the CPU's table of them holds.
     """
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)

@@ -153,13 +153,14 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples
     output, scale = prepared.description.output, prepared.description.scale
     if not prepared.description.mode.needs_ramps(scale):
         return None
-    if isinstance(scale, Auto):
-        return ByHistogram(output, scale, gray.dtype, gray.levels)
     key = exponents.tobytes(), gray, samples
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
+        if isinstance(scale, Auto):
+            prepared.ramps = key, ByHistogram(output, scale, gray.dtype, gray.levels)
+        else:
+            prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
     return prepared.ramps[1]
 
 
@@ -231,12 +232,12 @@ def _by_part(
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
     rounding = ramps(own.output, None, units, gray=gray, samples=stack.samples)
-    result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
-    if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
+    result, facts = on_ramps(values, stack, rounding, deviations)
+    if has_colors and max(facts.undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
             result, found = _by_part(prepared.in_double(), planes, has_colors, of_pixels, None)
             return result, found._replace(weak=1)
-    return result, Found(extremes, clipped.tolist(), weak)
+    return result, Found(extremes, facts.clipped.tolist(), weak)
 
 
 def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:

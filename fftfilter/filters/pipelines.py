@@ -14,7 +14,7 @@ from ..device.launcher import Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.ramp import Facts, on_ramps
+from ..output.ramp import on_ramps
 from ..output.rounding import UNEVEN, deviation
 from .description import describe
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps
-    from ..output.ramp import Stack
+    from ..output.ramp import Facts, Stack
     from ..transfer import Transfer
     from .description import Description
 
@@ -47,7 +47,7 @@ class Prepared:
         """The name of the engine that filtered last."""
         self.pipeline: Pipeline | None = None
         """The last one."""
-        self.ramps: tuple[tuple[Any, ...], Array] | None = None
+        self.ramps: tuple[tuple[Any, ...], Ramps] | None = None
         """Those of the last call, behind what they were made of."""
         self.gains = lru_cache(1)(partial(gains, description))
         """:func:`gains` of a size, those of the last one kept."""
@@ -222,13 +222,7 @@ class Mirrored:
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
             values = np.abs(values) if ramps is None and stack.white is not None else values.real
-        own = values.reshape(stack.pictures, -1, *values.shape[1:])
-        largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
-        extremes = np.stack([np.zeros_like(largest), largest], axis=1)
-        result, clipped, undecided = values, np.zeros(stack.pictures), [0.0] * stack.pictures
-        if stack.white is not None:
-            result, clipped, undecided = on_ramps(values, stack, ramps, far)
-        self._facts = Facts(extremes, clipped, undecided, lambda: far)
+        result, self._facts = on_ramps(values, stack, ramps, far)
         return np.ascontiguousarray(result)
 
     @staticmethod

@@ -166,6 +166,11 @@ STEPS = {
     "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
 }
 LAUNCH = "fused/cpu/plain_fft/launch.cl"
+# The kernel's arguments, in their order.
+ARGUMENTS = (
+    *("progress", "params", "layout", "z", "x", "source", "target", "largest"),
+    *("column_twiddles", "row_twiddles", "places", "to", "take", "between", "scale"),
+)
 
 
 class CpuTransform:
@@ -209,17 +214,14 @@ class CpuTransform:
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
-        described = {"params": layout.params(), "layout": layout.layout()}
-        tables: dict[str, Array] = {
-            "column_twiddles": layout.columns.twiddles(),
-            "row_twiddles": layout.rows.twiddles(),
-        }
+        tables: dict[str, Array] = {"params": layout.params(), "layout": layout.layout()}
+        tables |= {"column_twiddles": layout.columns.twiddles(), "row_twiddles": layout.rows.twiddles()}
         tables |= {"places": layout.places, "to": layout.to, "take": layout.take, "between": between}
         strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
-        arguments: dict[str, Any] = {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32))}
-        arguments |= {name: launcher.wrap(table, constant=True) for name, table in described.items()}
-        arguments |= {"z": strips, "x": x, "source": None, "target": None, "largest": self._largest_buffer}
-        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()} | {"scale": None}
+        arguments: dict[str, Any] = dict.fromkeys(ARGUMENTS)  # None is set later
+        arguments |= {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32)), "z": strips, "x": x}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
+        arguments["largest"] = self._largest_buffer
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
         files = (*STEPS[shape.data], LAUNCH)

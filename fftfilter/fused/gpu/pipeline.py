@@ -212,7 +212,7 @@ class FusedGpuPipeline:
 
     def set_ramps(self, ramps: Ramps) -> None:
         """Set the ramps of the pictures that follow, or how a histogram finds them; None takes the stack's own."""
-        if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
+        if ramps is self._ramps:
             return
         stack = self.stack
         if isinstance(ramps, ByHistogram):
