@@ -46,6 +46,13 @@ def needs(name: str) -> tuple[str, ...]:
     return tuple(" ".join(re.findall(r"^// needs: (.*)", source(name), re.MULTILINE)).split())
 
 
+@cache
+def declared(name: str, kernel: str) -> tuple[str, ...]:
+    """Return the names of a kernel's arguments, in the order in which its file declares them."""
+    arguments = source(name).partition(f"void {kernel}(")[2].partition(")")[0]
+    return tuple(re.findall(r"(\w+)(?:,|$)", arguments))
+
+
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
     """Return the named files, before each the files that it needs, none twice."""
     found: dict[str, None] = {}

@@ -13,7 +13,6 @@ from .description import FilterOptions as FilterOptions
 from .description import Options as Options
 from .description import PixelOptions as PixelOptions
 from .description import check_transfer as check_transfer
-from .description import describe as describe
 from .description import split_options as split_options
 from .filter import Filter as Filter
 from .picture_filter import PictureFilter as PictureFilter

@@ -28,6 +28,7 @@ import numpy as np
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
+from ...device.programs import declared
 from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
 from ...output.ramp import ON_DEVICE, PIXELS, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
@@ -35,17 +36,11 @@ from ...transfer import Transfer
 from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
+from .program import FILTER, PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.
 OF_HISTOGRAM = ("histogram", "ramp")
-# The kernel's arguments, in their order.
-ARGUMENTS = (
-    *("progress", "params", "z", "x", "image", "pixels", "deviation", "largest", "column_twiddles", "row_twiddles"),
-    *("places", "across", "down", "gains", "odd_gains", "twins", "turns", "ramps", "counted", "extremes"),
-    *("wanted", "counts", "bins", "first_step", "end_step"),
-)
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
 HISTOGRAMS = 8
 # Large results at a time in memory that is used again: the last one is there until the next one takes its name.
@@ -95,7 +90,8 @@ class FusedCpuPipeline:
         """For large results, which take the memory of earlier ones that are gone."""
         self._steps = 0, len(STEPS)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        arguments: dict[str, Any] = dict.fromkeys(ARGUMENTS)  # None is set later, for images, ramps and by `retune`
+        # None is set later, for images, ramps and by `retune`.
+        arguments: dict[str, Any] = dict.fromkeys(declared(FILTER, "filter"))
         arguments |= {"progress": launcher.wrap(counters), "z": self._strips, "x": x}
         arguments |= {"deviation": self._far_buffer, "largest": launcher.allocate(self._far.nbytes)}
         for name, axis in (("column_twiddles", self.plan.columns), ("row_twiddles", self.plan.rows)):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import aligned
+from ...device.programs import declared
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
@@ -166,11 +167,6 @@ STEPS = {
     "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
 }
 LAUNCH = "fused/cpu/plain_fft/launch.cl"
-# The kernel's arguments, in their order.
-ARGUMENTS = (
-    *("progress", "params", "layout", "z", "x", "source", "target", "largest"),
-    *("column_twiddles", "row_twiddles", "places", "to", "take", "between", "scale"),
-)
 
 
 class CpuTransform:
@@ -218,7 +214,7 @@ class CpuTransform:
         tables |= {"column_twiddles": layout.columns.twiddles(), "row_twiddles": layout.rows.twiddles()}
         tables |= {"places": layout.places, "to": layout.to, "take": layout.take, "between": between}
         strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
-        arguments: dict[str, Any] = dict.fromkeys(ARGUMENTS)  # None is set later
+        arguments: dict[str, Any] = dict.fromkeys(declared(LAUNCH, "plain_fft"))  # None is set later
         arguments |= {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32)), "z": strips, "x": x}
         arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
         arguments["largest"] = self._largest_buffer

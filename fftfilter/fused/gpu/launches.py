@@ -10,6 +10,7 @@ import numpy as np
 import pyopencl as cl
 
 from ...device.launcher import Kernel, Launcher
+from ...device.programs import declared
 from ...output.histogram import BINS, counted
 from ...output.ramp import PIXELS, Stack
 from .plan import FusedPlan, LongPlan, Mask
@@ -18,7 +19,7 @@ from .transform import MOST_PER_ITEM, TransformPlan
 Buffer = cl.Buffer | None
 Defines = tuple[str, ...]
 Arguments = dict[str, Any]
-LongStep = tuple[str, TransformPlan, Defines, Arguments]
+LongStep = tuple[str, TransformPlan, Defines]
 
 
 ROWS = "fused/gpu/rows.cl"
@@ -84,6 +85,18 @@ class Launches:
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Files in front of a kernel's, beside those that it needs."""
 
+    def __post_init__(self) -> None:
+        plan, mask, stack = self.plan, self.mask, self.stack
+        rows, both = plan.rows, (4 if mask.edges == "mirror" else 2) * plan.width * plan.height
+        is_apart = isinstance(rows, LongPlan) and rows.is_bluestein
+        self._known: Arguments = {"image": None, "output": None, "values": self.values, "largest": self.largest}
+        """What each argument is, whichever kernel has it, unless a launch gives it."""
+        self._known |= {"spectrum": self.spectrum, "lines": self.work if is_apart else self.spectrum}
+        self._known |= {"strips": self.spectrum if plan.columns_paired else self.work, "mask_data": self.mask_data}
+        self._known |= {"scale": 1 / both, **mask.numbers, "dc": mask.dc, "support": self.support, "bins": BINS}
+        self._known |= {"pictures": stack.count, "one_scale": stack.one_scale, "range": widest(stack)}
+        self._known |= {"height": stack.height, "width": stack.width}
+
     @property
     def support(self) -> int:
         """Columns that are stored: whole tiles."""
@@ -100,29 +113,20 @@ class Launches:
         return f"LOAD_PIXEL={PIXELS[self.stack.pixel]}"
 
     @property
-    def mask_arguments(self) -> Arguments:
-        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
-        both = (4 if self.mask.edges == "mirror" else 2) * self.plan.width * self.plan.height
-        return {"mask_data": self.mask_data, "scale": 1 / both, **self.mask.numbers}
+    def _of_size(self) -> Defines:
+        """The defines of all programs of a size."""
+        plan, mask = self.plan, self.mask
+        edges = (f"EDGES={mask.edges}", f"TWO_INVERSES={int(mask.needs_two_inverses)}")
+        return f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges
 
     def rows(self) -> list[Launch]:
         """Return the launches that make the rows' spectra of pixels."""
-        rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
-        tables, pixel = self.row_tables, (self._loads,)
+        rows, pixel = self.plan.rows, (self._loads,)
         if isinstance(rows, TransformPlan):
-            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
-            return [self._whole("rows", ROWS, rows, pixel, own)]
-        outer, middle, between = tables
-        lines = self.work if rows.is_bluestein else spectrum
-        first = {"lines": lines, "image": None, "tables": outer, "long_tables": between, "largest": largest}
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
-        steps: list[LongStep] = [
-            ("fused/gpu/long/rows.cl", rows.outer, pixel, first),
-            ("fused/gpu/long/rows_middle.cl", rows.middle, ("INVERSE=0",), second),
-        ]
+            return [self._whole("rows", ROWS, rows, pixel)]
+        steps: list[LongStep] = [("rows", rows.outer, pixel), ("rows_middle", rows.middle, ("INVERSE=0",))]
         if rows.is_bluestein:
-            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "support": support}
-            steps.append(("fused/gpu/long/rows_to_spectrum.cl", rows.outer, (), last))
+            steps.append(("rows_to_spectrum", rows.outer, ()))
         return self._long("rows", rows, steps)
 
     def inverse_rows(self, *, other: bool = False) -> list[Launch]:
@@ -130,27 +134,12 @@ class Launches:
 
         Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
         """
-        rows, spectrum, support, tables = self.plan.rows, self.spectrum, self.support, self.row_tables
-        defines = self._loads, f"COMPLEMENT={int(self.mask.complement)}"
-        found: Arguments = {"largest": self.largest, "one_scale": self.stack.one_scale}
+        rows, defines = self.plan.rows, (self._loads, f"COMPLEMENT={int(self.mask.complement)}")
         if isinstance(rows, TransformPlan):
-            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
-            own |= {"dc": self.mask.dc, "other": other, "image": None}
-            return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, own)]
-        outer, middle, between = tables
-        lines = self.work if rows.is_bluestein else spectrum
-        steps: list[LongStep] = []
-        if rows.is_bluestein:
-            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "support": support}
-            steps.append(("fused/gpu/long/rows_from_spectrum.cl", rows.outer, (), first))
+            return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, other=other)]
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
-        last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
-        last |= {"dc": self.mask.dc, "image": None}
-        steps += [
-            ("fused/gpu/long/rows_middle.cl", rows.middle, direction, second),
-            ("fused/gpu/long/rows_to_values.cl", rows.outer, defines, last),
-        ]
+        steps: list[LongStep] = [("rows_from_spectrum", rows.outer, ())] if rows.is_bluestein else []
+        steps += [("rows_middle", rows.middle, direction), ("rows_to_values", rows.outer, defines)]
         return self._long("inverse rows", rows, steps)
 
     def columns(self, *, other: bool = False) -> list[Launch]:
@@ -158,26 +147,15 @@ class Launches:
 
         ``other`` is as for :meth:`inverse_rows`: the numbers for those pixels lie beside the spectrum, which stays.
         """
-        columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
-        defines, tables, mask = (f"SHAPE={self.mask.shape}",), self.column_tables, self.mask_arguments
+        columns, shape = self.plan.columns, (f"SHAPE={self.mask.shape}",)
         if isinstance(columns, TransformPlan):
-            own = {"spectrum": spectrum, "tables": tables[0], **mask, "other": other}
-            return [self._whole("columns", "fused/gpu/columns.cl", columns, defines, own)]
-        outer, middle, between = tables
-        strips = spectrum if paired else self.work
-        ends = {"strips": strips, "spectrum": spectrum, "tables": outer, "long_tables": between}
-        inside = {"strips": strips, "tables": middle, "long_tables": between, **mask}
-        steps: list[LongStep] = [
-            ("fused/gpu/long/columns.cl", columns.outer, (), ends),
-            ("fused/gpu/long/columns_middle.cl", columns.middle, defines, inside),
-        ]
+            return [self._whole("columns", "fused/gpu/columns.cl", columns, shape, other=other)]
+        steps: list[LongStep] = [("columns", columns.outer, ()), ("columns_middle", columns.middle, shape)]
         if columns.is_bluestein:
-            steps += [("fused/gpu/long/columns_mask.cl", columns.outer, defines, inside | {"tables": outer}), steps[1]]
-        steps.append(("fused/gpu/long/columns_back.cl", columns.outer, (), ends))
-        launches = self._long("columns", columns, steps)
-        if not paired:
-            own = {"spectrum": spectrum, "strips": strips}
-            kernel = self._kernel("fused/gpu/long/pack.cl", columns.defines(columns.outer), own)
+            steps += [("columns_mask", columns.outer, shape), steps[1]]
+        launches = self._long("columns", columns, [*steps, ("columns_back", columns.outer, ())])
+        if not self.plan.columns_paired:
+            kernel = self._kernel("fused/gpu/long/pack.cl", (*self._of_size, *columns.defines(columns.outer)))
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
             launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.stack.count), (PACK_GROUP, 1, 1)))
         return launches
@@ -198,40 +176,43 @@ class Launches:
     def in_one(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
         """Return the one launch of all steps: with ``counts`` it finds the ``ramps``, else it reads them."""
         rows, columns = counted(self.stack.height, self.stack.width)
-        arguments = self.mask_arguments | {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
-        arguments |= {"counted_rows": rows, "counted_columns": columns}
-        return self._waiting(FILTER, ramps, arguments, (f"SHAPE={self.mask.shape}",))
+        given: Arguments = {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
+        given |= {"counted_rows": rows, "counted_columns": columns}
+        return self._waiting(FILTER, (f"SHAPE={self.mask.shape}",), ramps=ramps, **given)
 
     def inverse_rows_to_pixels(self, ramps: Buffer) -> Launch:
         """Return the launch of the last two steps."""
-        return self._waiting(INVERSE_ROWS_TO_PIXELS, ramps, {}, ())
+        return self._waiting(INVERSE_ROWS_TO_PIXELS, (), ramps=ramps)
 
-    def _waiting(self, source: str, ramps: Buffer, others: Arguments, defines: Defines) -> Launch:
+    def _waiting(self, source: str, defines: Defines, **given: Any) -> Launch:
         """Return the launch of a kernel whose work-groups wait for each other, with counters of its own."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         progress = self.launcher.allocate(told.nbytes)
         self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
-        arguments: Arguments = {"image": None, "output": None, "spectrum": self.spectrum, "values": self.values}
-        arguments |= {"tables": self.row_tables[0], "largest": self.largest, "progress": progress}
-        arguments |= {"pictures": self.stack.count, "support": self.support, "one_scale": self.stack.one_scale}
-        arguments |= {"dc": self.mask.dc, "ramps": ramps, "range": widest(self.stack), **others}
         plan: Any = self.plan.rows
         waits = "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", f"COMPLEMENT={int(self.mask.complement)}"
-        defines = (*plan.defines(), self._loads, *self._stores(1), *waits, *defines)
-        kernel = self._kernel(source, defines, arguments, _registers(source, plan))
+        defines = (*self._of_size, *plan.defines(), self._loads, *self._stores(1), *waits, *defines)
+        given |= {"tables": self.row_tables[0], "progress": progress}
+        kernel = self._kernel(source, defines, _registers(source, plan), **given)
         return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
-    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, arguments: Arguments) -> Launch:
+    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, **given: Any) -> Launch:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
-        kernel = self._kernel(source, (*plan.defines(), *defines), arguments, _registers(source, plan))
-        transforms = self._kept_columns if step == "columns" else self.plan.pairs
+        transforms, tables = self.plan.pairs, self.row_tables
+        if step == "columns":
+            transforms, tables = self._kept_columns, self.column_tables
+        defines = (*self._of_size, *plan.defines(), *defines)
+        kernel = self._kernel(source, defines, _registers(source, plan), tables=tables[0], **given)
         return Launch(step, kernel, (plan.work_items(transforms), self.stack.count), (plan.group, 1))
 
     def _long(self, step: str, side: LongPlan, parts: list[LongStep]) -> list[Launch]:
         """Return the launches of long rows or columns."""
         launches = []
-        for source, part, defines, arguments in parts:
-            kernel = self._kernel(source, (*side.defines(part), *defines), arguments, _registers(source, part))
+        outer, middle, between = self.column_tables if step == "columns" else self.row_tables
+        for name, part, defines in parts:
+            source, all_defines = f"fused/gpu/long/{name}.cl", (*self._of_size, *side.defines(part), *defines)
+            tables = {"tables": middle if part is side.middle else outer, "long_tables": between}
+            kernel = self._kernel(source, all_defines, _registers(source, part), **tables)
             transforms = side.length // part.length
             if step == "columns":
                 # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
@@ -241,61 +222,49 @@ class Launches:
             launches.append(Launch(step, kernel, items, (part.group, 1, 1)))
         return launches
 
-    def _kernel(self, source: str, defines: Defines, arguments: Arguments, registers: int = REGISTERS) -> Kernel:
-        """Return the kernel of a file, which is named after it."""
-        plan, mask = self.plan, self.mask
-        edges = (f"EDGES={mask.edges}", f"TWO_INVERSES={int(mask.needs_two_inverses)}")
-        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
-        name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        files, options = (*self.before.get(source, ()), source), compiler_options(self.launcher, registers)
-        return self.launcher.kernel(files, (*size, *defines), name, arguments, options=options)
-
     def quantize(self, ramps: Buffer) -> Launch:
         """Return the launch that maps values to pixels on ramps."""
-        stack = self.stack
-        at_once = 1 if stack.height * stack.width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
-        arguments: Arguments = {"output": None, "values": self.values, "image": None, "largest": self.largest}
-        arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
-        arguments |= {"height": stack.height, "width": stack.width}
-        items = -(-stack.height * stack.width // PIXELS_OF_ITEM)
-        return self._of_pixels("quantize", (self._loads, *self._stores(at_once)), arguments, items, stack.count)
+        size = self.stack.height * self.stack.width
+        defines = (self._loads, *self._stores(1 if size % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR))
+        return self._of_pixels("quantize", defines, -(-size // PIXELS_OF_ITEM), self.stack.count, ramps=ramps)
 
     def histogram(self, counts: Buffer) -> Launch:
         """Return the launch that counts magnitudes."""
-        stack = self.stack
-        rows, columns = counted(stack.height, stack.width)
-        arguments: Arguments = {"counts": counts, "values": self.values, "largest": self.largest}
-        arguments |= {"one_scale": stack.one_scale, "height": stack.height, "width": stack.width}
-        arguments |= {"bins": BINS, "rows": rows, "columns": columns, "own": cl.LocalMemory(4 * BINS)}
-        items = min(HISTOGRAM_GROUPS * QUANTIZE_GROUP, stack.height * stack.width)
-        return self._of_pixels("histogram", (), arguments, items, stack.count)
+        rows, columns = counted(self.stack.height, self.stack.width)
+        items = min(HISTOGRAM_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
+        given: Arguments = {"counts": counts, "rows": rows, "columns": columns, "own": cl.LocalMemory(4 * BINS)}
+        return self._of_pixels("histogram", (), items, self.stack.count, **given)
 
     def ramp_of_histogram(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
         """Return the launch that finds the ramp of each picture in the counts of its histogram."""
-        arguments: Arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": self.largest}
-        arguments |= {"bins": BINS, "sums": cl.LocalMemory(4 * QUANTIZE_GROUP)}
-        launch = self._of_pixels("ramp_of_histogram", (), arguments, QUANTIZE_GROUP, self.stack.pictures)
+        given: Arguments = {"ramps": ramps, "wanted": wanted, "counts": counts}
+        given["sums"] = cl.LocalMemory(4 * QUANTIZE_GROUP)
+        launch = self._of_pixels("ramp_of_histogram", (), QUANTIZE_GROUP, self.stack.pictures, **given)
         return launch._replace(step="ramp")
 
     def deviation(self, image: Buffer, far: Buffer) -> Launch:
         """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
-        stack = self.stack
-        arguments: Arguments = {"far": far, "image": image, "one_scale": stack.one_scale}
-        arguments |= {"height": stack.height, "width": stack.width}
-        items = min(DEVIATION_GROUPS * QUANTIZE_GROUP, stack.height * stack.width)
-        return self._of_pixels("deviation", (self._loads,), arguments, items, stack.count)
+        items = min(DEVIATION_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
+        return self._of_pixels("deviation", (self._loads,), items, self.stack.count, image=image, far=far)
 
     def _stores(self, at_once: int) -> Defines:
         """Return the defines of kernels that write pixels, so many at once."""
         stored = f"STORE_PIXEL={PIXELS[self.stack.out]}"
         return stored, f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
 
-    def _of_pixels(self, step: str, defines: Defines, arguments: Arguments, items: int, images: int) -> Launch:
-        """Return the launch of the kernel of a file that takes pixels one by one, with so many items an image."""
-        options = compiler_options(self.launcher)
-        kernel = self.launcher.kernel((f"fused/gpu/{step}.cl",), defines, f"gpu_{step}", arguments, options=options)
+    def _of_pixels(self, step: str, defines: Defines, items: int, images: int, **given: Any) -> Launch:
+        """Return the launch of a kernel that takes pixels one by one, with so many items an image."""
         whole = -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        return Launch(step, kernel, (whole, images), (QUANTIZE_GROUP, 1))
+        return Launch(
+            step, self._kernel(f"fused/gpu/{step}.cl", defines, **given), (whole, images), (QUANTIZE_GROUP, 1)
+        )
+
+    def _kernel(self, source: str, defines: Defines, registers: int = REGISTERS, **given: Any) -> Kernel:
+        """Return the kernel of a file, which is named after it; ``given`` are arguments of its own."""
+        name, known = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_"), self._known | given
+        files, options = (*self.before.get(source, ()), source), compiler_options(self.launcher, registers)
+        arguments = {each: known[each] for each in declared(source, name)}
+        return self.launcher.kernel(files, defines, name, arguments, options=options)
 
 
 def widest(stack: Stack) -> float:
