@@ -187,27 +187,23 @@ class Launcher:
         mapped: Array = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
         return mapped
 
-    @_plain_errors
     def write(self, buffer: cl.Buffer, array: Array, *, wait: bool = True) -> cl.Event:
         """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event."""
-        event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
-        self.queue.flush()
-        return event
+        return self._copy("write", buffer, array, is_blocking=wait)
 
-    @_plain_errors
     def read(self, array: Array, buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True) -> cl.Event:
         """Copy the beginning of a buffer into a contiguous host array, optionally after an event of another queue."""
-        wait_for = None if after is None else [after]
-        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)
-        self.queue.flush()
-        return self._keep("read", copied)
+        return self._copy("read", array, buffer, wait_for=None if after is None else [after], is_blocking=wait)
 
-    @_plain_errors
     def copy(self, target: cl.Buffer, source: cl.Buffer) -> cl.Event:
         """Copy a buffer into another one on the device."""
-        event = self._keep("copy", cl.enqueue_copy(self.queue, target, source))
+        return self._copy("copy", target, source)
+
+    @_plain_errors
+    def _copy(self, step: str, target: Any, source: Any, **how: Any) -> cl.Event:
+        copied = cl.enqueue_copy(self.queue, target, source, **how)
         self.queue.flush()
-        return event
+        return self._keep(step, copied)
 
     @_plain_errors
     def wait(self, event: cl.Event) -> None:

@@ -27,6 +27,7 @@ from fftfilter.missing.fill import fill
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline, Transform
 from tests.fused.helpers import stack_of
+from tests.variants import variants
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fused.md"
 BOOK = algorithms.load("book")
@@ -85,7 +86,7 @@ def recorded(launcher):
             CpuTransform(recording["cpu"], shape)
             GpuTransform(recording["gpu"], shape)
     for name, n in product(algorithms.names(), (2, 64)):
-        for options in algorithms.variants(name):
+        for options in variants(name):
             Transform(recording["staged"], algorithms.load(name, **options), (1, n, n), 2).run(np.ones((1, n, n)))
     fill(recording["missing"], np.zeros((1, 4, 4)), np.eye(4, dtype=bool)[None])
     return recording

@@ -117,12 +117,10 @@ class CpuLayout:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
             at = places_of(frequencies)[sign * to % height]
-        elif shape.data == "complex":
-            at = mixed_radix.grouped(np.arange(height), lanes)
-            to = sign * frequencies[at] % height
         else:
-            pairs = mixed_radix.mirrored_pairs(frequencies, height)
-            at = np.concatenate([mixed_radix.grouped(each, lanes) for each in pairs], axis=1)
+            is_complex = shape.data == "complex"
+            rows = [np.arange(height)] if is_complex else mixed_radix.mirrored_pairs(frequencies, height)
+            at = np.concatenate([mixed_radix.grouped(each, lanes) for each in rows], axis=1)
             to = sign * frequencies[at] % height
         self.groups = len(to)
         # No buffer is empty.

@@ -184,7 +184,7 @@ class Launches:
         """Return the launch of the last two steps."""
         return self._waiting(INVERSE_ROWS_TO_PIXELS, (), ramps=ramps)
 
-    def _waiting(self, source: str, defines: Defines, **given: Any) -> Launch:
+    def _waiting(self, source: str, defines: Defines, /, **given: Any) -> Launch:
         """Return the launch of a kernel whose work-groups wait for each other, with counters of its own."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         progress = self.launcher.allocate(told.nbytes)
@@ -196,7 +196,7 @@ class Launches:
         kernel = self._kernel(source, defines, _registers(source, plan), **given)
         return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
-    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, **given: Any) -> Launch:
+    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, /, **given: Any) -> Launch:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
         transforms, tables = self.plan.pairs, self.row_tables
         if step == "columns":
@@ -252,14 +252,14 @@ class Launches:
         stored = f"STORE_PIXEL={PIXELS[self.stack.out]}"
         return stored, f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
 
-    def _of_pixels(self, step: str, defines: Defines, items: int, images: int, **given: Any) -> Launch:
+    def _of_pixels(self, step: str, defines: Defines, items: int, images: int, /, **given: Any) -> Launch:
         """Return the launch of a kernel that takes pixels one by one, with so many items an image."""
         whole = -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP
         return Launch(
             step, self._kernel(f"fused/gpu/{step}.cl", defines, **given), (whole, images), (QUANTIZE_GROUP, 1)
         )
 
-    def _kernel(self, source: str, defines: Defines, registers: int = REGISTERS, **given: Any) -> Kernel:
+    def _kernel(self, source: str, defines: Defines, registers: int = REGISTERS, /, **given: Any) -> Kernel:
         """Return the kernel of a file, which is named after it; ``given`` are arguments of its own."""
         name, known = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_"), self._known | given
         files, options = (*self.before.get(source, ()), source), compiler_options(self.launcher, registers)

@@ -6,7 +6,6 @@ algorithm's options, which ``plan`` checks. A module may also have
 
 - ``supports(n)``, which tells the lengths n >= 2 that it transforms without padding, by default the powers of two; all
   others go through Bluestein's chirp-z on top of it;
-- ``VARIANTS``, sets of options that take different paths through the code;
 - ``TRANSPOSE``, the kind of transpose that its 2-D transform was published with.
 """
 
@@ -78,11 +77,6 @@ def names() -> list[str]:
 def load(name: str, **options: Option) -> Algorithm:
     """Return the algorithm of that name with its options; raises ParameterError, which lists the algorithms."""
     return Algorithm(name, options)
-
-
-def variants(name: str) -> list[Mapping[str, Option]]:
-    """Return the sets of options of an algorithm that take different paths, the defaults first."""
-    return [{}, *getattr(_module(name), "VARIANTS", ())]
 
 
 def catalogue() -> list[Entry]:
