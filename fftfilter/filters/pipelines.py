@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..output.histogram import Ramps
     from ..output.ramp import Facts, Stack
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from .description import Description
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
@@ -94,21 +95,18 @@ class Prepared:
         return self.pipeline
 
     def _for_edges(self, stack: Stack) -> Pipeline:
-        described, launcher = self.description, self.launcher
+        described = self.description
         described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
-        if described.edges == "wrap":
-            return self._repeating(described.on_grid, stack)
-        if self._mirrors_by_itself(stack.height, stack.width):
-            self.engine = FUSED
-            return fused(launcher, described.on_grid, stack, described.edges)
-        value = launcher.real if described.transfer.is_even else launcher.complex
-        return Mirrored(self._repeating, described.on_grid, stack, value)
+        if not self._is_doubled(stack.height, stack.width):
+            return self._of_engine(described.on_grid, stack, described.edges)
+        value = self.launcher.real if described.transfer.is_even else self.launcher.complex
+        return Mirrored(self._of_engine, described.on_grid, stack, value)
 
-    def _repeating(self, transfer: Transfer, stack: Stack) -> Pipeline:
-        """Return the pipeline of the chosen engine for a stack whose images repeat."""
+    def _of_engine(self, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> Pipeline:
+        """Return the pipeline of the chosen engine."""
         if self._is_fused(stack.height, stack.width):
             self.engine = FUSED
-            return fused(self.launcher, transfer, stack)
+            return fused(self.launcher, transfer, stack, edges)
         from ..staged.pipeline import StagedPipeline
 
         algorithm = self.description.engine.staged
@@ -119,19 +117,20 @@ class Prepared:
     def _is_fused(self, height: int, width: int) -> bool:
         return self.description.engine.is_fused(serves=serves(self.launcher.device, height, width))
 
-    def _mirrors_by_itself(self, height: int, width: int) -> bool:
-        """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self.description.engine.algorithm is None and mirrors(self.launcher.device, height, width)
+    def _is_doubled(self, height: int, width: int) -> bool:
+        """Whether mirrored edges take a picture of twice each side, as the engine does not mirror by itself."""
+        described = self.description
+        by_itself = described.engine.algorithm is None and mirrors(self.launcher.device, height, width)
+        return described.edges == "mirror" and not by_itself
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         described, (count, height, width) = self.description, shape
-        mirrors_itself = described.edges == "mirror" and self._mirrors_by_itself(height, width)
-        is_doubled = described.edges == "mirror" and not mirrors_itself
-        if is_doubled:
+        if is_doubled := self._is_doubled(height, width):
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):
-            inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
+            is_mirrored = described.edges == "mirror" and not is_doubled
+            inverses = 2 if is_mirrored and not described.transfer.is_even_along_axes else 1
             real = described.mode.is_values or is_doubled or described.channels is not None
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes

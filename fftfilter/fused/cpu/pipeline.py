@@ -36,7 +36,7 @@ from ...transfer import Transfer
 from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .program import FILTER, PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
+from .program import FILTER, PART_BYTES, mask_terms, params, plan, program, turns_of, twins_of
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.
@@ -126,7 +126,7 @@ class FusedCpuPipeline:
         zero_rows = np.flatnonzero(is_beyond & (support.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
         across_k, down_k = rows.frequencies(), frequencies[at]
-        twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)
+        twins = turns = np.zeros(1, np.float32)  # not read
         if edges == "mirror":
             # A frequency is filtered together with the opposite one.
             places_of = mixed_radix.mirrored_pairs(across_k, width)

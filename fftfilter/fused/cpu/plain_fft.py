@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import aligned
-from ...device.programs import declared
+from ...device.programs import declared, record
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
@@ -31,14 +31,7 @@ if TYPE_CHECKING:
 
 PLANES, LINES, SIGNAL, COLUMNS = range(4)
 KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}
-LAYOUT = np.dtype(
-    [
-        *((name, np.uint64) for name in ("source_step", "target_step")),
-        *((name, np.uint32) for name in ("images", "chunk")),
-        ("tasks", np.uint32, 2),
-        *((name, np.uint32) for name in ("source_pitch", "target_pitch", "width", "kind")),
-    ]
-)
+LAYOUT = ("fused/cpu/plain_fft/layout.cl", "layout_t")
 # Bytes of strips for each worker that wait between both steps, which the caches hold.
 WAITING = 1 << 19
 # Rows from this length on are split if they are fewer than a vector's lanes; from the other one on in any case, as
@@ -139,7 +132,7 @@ class CpuLayout:
         """Return the fields of params.cl that transforms read."""
         fields = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
         fields["last_start"] = max(0, self.pitch - self.strip)
-        return filled(PARAMS, fields, self.columns, self.rows)
+        return filled(record(*PARAMS), fields, self.columns, self.rows)
 
     def layout(self) -> Array:
         """Return the fields of layout.cl."""
@@ -148,7 +141,7 @@ class CpuLayout:
         tasks = self.strips, self.groups
         fields = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
         fields |= {"source_step": of_source, "target_step": of_target, "images": shape.arrays, "width": self.spectrum}
-        return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
+        return filled(record(*LAYOUT), fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
 
     def sizes(self) -> tuple[int, int]:
         """Return the floats (or pixels) of a source array and of a target array."""

@@ -14,6 +14,7 @@ import numpy as np
 import pyopencl as cl
 
 from ...device.choice import Device
+from ...device.programs import record
 from ...transfer.shapes import number_of
 from .launches import REGISTERS, Launch, Launches
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, Limits, TransformPlan, group_limit
@@ -22,20 +23,7 @@ STEP = "fused/gpu/generic/step.cl"
 # The numbers of the steps, in the order in which step.cl has them.
 ROWS, COLUMNS, INVERSE_ROWS = range(3)
 
-# side_t and sizes_t of side.cl
-SIDE_TYPE = np.dtype(
-    [
-        *((name, np.uint32) for name in ("points", "length", "log2_batch", "stride")),
-        *((name, np.uint32) for name in ("twiddles_reversed", "chirp", "chirp_filter", "stages")),
-        ("radices", np.uint32, MOST_STAGES),
-    ]
-)
-SIZES_TYPE = np.dtype(
-    [
-        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "needs_two_inverses")),
-        *((name, SIDE_TYPE) for name in ("rows", "columns")),
-    ]
-)
+SIZES = ("fused/gpu/generic/side.cl", "sizes_t")
 # Two rooms of complex numbers
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
@@ -49,15 +37,10 @@ Kind = tuple[object, ...]
 _specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
 
-def is_specialized(device: Device, kind: Kind) -> bool:
-    """Tell whether a kind of stacks has specialized programs on a device."""
-    return kind in _specialized.get(device, ())
-
-
-def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
-    """Tell whether a kind of stacks may have specialized programs after so many pixels; if so, remember it."""
+def is_specialized(device: Device, kind: Kind, pixels: int = 0) -> bool:
+    """Tell whether a kind of stacks has specialized programs on a device, or may have them after so many pixels."""
     kinds = _specialized.setdefault(device, set())
-    if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
+    if pixels and (len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING):
         kinds.add(kind)
     return kind in kinds
 
@@ -99,7 +82,7 @@ class GenericLaunches(Launches):
         self._rows = Side(rows, plan.pairs, self.limits)
         self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
         numbers = plan.height, plan.width, self.stack.count, plan.tile, self.mask.needs_two_inverses
-        sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], SIZES_TYPE)
+        sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], record(*SIZES))
         self._known |= {"spectra": self.spectrum, "sizes": self.launcher.wrap(sizes, constant=True)}
         self._known |= {"shape": number_of(self.mask.shape), "subtracts": self.mask.complement}
         self._rooms: dict[Side, cl.Buffer] = {}

@@ -36,7 +36,7 @@ from ...output.ramp import ON_DEVICE, WANTED, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...transfer import Transfer
 from ...transfer.edges import Edges
-from .generic import GenericLaunches, Kind, is_specialized, may_specialize
+from .generic import GenericLaunches, Kind, is_specialized
 from .launches import FILTER, FOUND, INVERSE_ROWS_TO_PIXELS, Launch, Launches
 from .plan import mask, plan
 from .transform import DEFAULT, Limits
@@ -179,7 +179,7 @@ class FusedGpuPipeline:
         """
         self._runs += 1
         if self._runs > 1 and not self._is_specialized:
-            self._is_specialized = may_specialize(self.device, self._kind, self._runs * self.stack.size)
+            self._is_specialized = is_specialized(self.device, self._kind, self._runs * self.stack.size)
             if self._is_specialized:
                 self._build()
         chosen = self._by_histogram if isinstance(self._ramps, ByHistogram) else self._launches
