@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol,
 import numpy as np
 import pyopencl as cl
 
-from ..errors import DeviceError, ParameterError, TooLargeError
+from ..errors import DeviceError, ParameterError, TooLargeError, check_option
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -101,8 +101,7 @@ class Launcher:
     def __init__(
         self, device: Device, *, precision: str = "single", work_group_size: int | None = None, profile: bool = False
     ) -> None:
-        if precision not in PRECISIONS:
-            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        check_option("precision", precision, PRECISIONS)
         if precision == "double" and not device.fp64:
             raise ParameterError(f"{device.name} has no double precision (fp64): choose single or another device")
         if work_group_size is not None:

@@ -58,8 +58,6 @@ class MemoryPool:
         self._free: dict[int, list[Array]] = {}
         self._in_use = 0
         self._returned: deque[Array] = deque()
-        self.made = 0
-        """How often memory was asked of the system."""
 
     def _make(self, size: int) -> Array:
         return np.empty(size, np.uint8)
@@ -71,7 +69,6 @@ class MemoryPool:
             free = self._free.get(size)
             if free:
                 return free.pop()
-            self.made += 1
             return self._make(size)
 
     def give_back(self, memory: Array) -> None:

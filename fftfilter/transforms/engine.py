@@ -21,7 +21,7 @@ from ..arrays import Array, as_numpy
 from ..device.choice import Device, open_device
 from ..device.launcher import PRECISIONS, Launcher, Precision
 from ..engine import choose
-from ..errors import ParameterError, check_unmasked
+from ..errors import ParameterError, check_option, check_unmasked
 from ..fused import Data, Shape, fused, plain_fft, serves_plain
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
@@ -135,8 +135,7 @@ class Engine:
     def __init__(
         self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
     ) -> None:
-        if precision not in PRECISIONS:
-            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        check_option("precision", precision, PRECISIONS)
         _, self.real, self.complex = PRECISIONS[precision]
         asked = {"engine": algorithm, "precision": precision, "engine_options": options}
         self._engine, self._precision = choose(asked, word="algorithm"), precision
