@@ -100,7 +100,7 @@ def test_the_catalogue_tells_all_about_each(entry):
         assert getattr(entry, label.lower()), f"{entry.name}: no {label} in its docstring"
     assert entry.title
     tried = {option for options in variants(entry.name) for option in options}
-    assert tried == set(entry.options), f"{entry.name}: VARIANTS must try every option"
+    assert tried == set(entry.options), f"{entry.name}: tests/variants.py must try every option"
 
 
 @pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)

@@ -171,7 +171,7 @@ class Launches:
         groups = self.stack.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
         units = int(self.launcher.device.cl_device.max_compute_units)
         # Kernels are also right if the device has registers for less.
-        return groups if groups * plan.group * _registers(source, plan) <= units * UNIT_REGISTERS else 0
+        return groups if groups * plan.group * registers_of(source, plan) <= units * UNIT_REGISTERS else 0
 
     def in_one(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
         """Return the one launch of all steps: with ``counts`` it finds the ``ramps``, else it reads them."""
@@ -193,7 +193,7 @@ class Launches:
         waits = "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", f"COMPLEMENT={int(self.mask.complement)}"
         defines = (*self._of_size, *plan.defines(), self._loads, *self._stores(1), *waits, *defines)
         given |= {"tables": self.row_tables[0], "progress": progress}
-        kernel = self._kernel(source, defines, _registers(source, plan), **given)
+        kernel = self._kernel(source, defines, registers_of(source, plan), **given)
         return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
     def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, /, **given: Any) -> Launch:
@@ -202,7 +202,7 @@ class Launches:
         if step == "columns":
             transforms, tables = self._kept_columns, self.column_tables
         defines = (*self._of_size, *plan.defines(), *defines)
-        kernel = self._kernel(source, defines, _registers(source, plan), tables=tables[0], **given)
+        kernel = self._kernel(source, defines, registers_of(source, plan), tables=tables[0], **given)
         return Launch(step, kernel, (plan.work_items(transforms), self.stack.count), (plan.group, 1))
 
     def _long(self, step: str, side: LongPlan, parts: list[LongStep]) -> list[Launch]:
@@ -212,7 +212,7 @@ class Launches:
         for name, part, defines in parts:
             source, all_defines = f"fused/gpu/long/{name}.cl", (*self._of_size, *side.defines(part), *defines)
             tables = {"tables": middle if part is side.middle else outer, "long_tables": between}
-            kernel = self._kernel(source, all_defines, _registers(source, part), **tables)
+            kernel = self._kernel(source, all_defines, registers_of(source, part), **tables)
             transforms = side.length // part.length
             if step == "columns":
                 # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
@@ -272,7 +272,7 @@ def widest(stack: Stack) -> float:
     return 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
 
 
-def _registers(source: str, plan: TransformPlan) -> int:
+def registers_of(source: str, plan: TransformPlan) -> int:
     """Return the most registers of a work-item."""
     if source == FILTER:
         return REGISTERS_OF_FILTER

@@ -19,9 +19,9 @@ from ...device.launcher import Launcher
 from ...output.ramp import PIXELS, Stack
 from ..tables import twiddles
 from . import plan as images
-from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
+from .launches import FOUND, INVERSE_ROWS, ROWS, Launch, Launches, compiler_options, registers_of
 from .plan import FusedPlan, LongPlan, plan_long
-from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
+from .transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
     from .. import Shape
@@ -256,8 +256,8 @@ class GpuTransform:
                 "between": self.launcher.wrap(between, constant=True),
                 "lines": step.count,
             }
-            registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
-            options, source = compiler_options(self.launcher, registers), "fused/gpu/plain_fft/lines.cl"
+            source = "fused/gpu/plain_fft/lines.cl"
+            options = compiler_options(self.launcher, registers_of(source, step.plan))
             kernel = self.launcher.kernel((source,), defines, "gpu_plain_fft_lines", arguments, options=options)
             self._names.append({name: what for name, what in names.items() if what not in known})
             self._launches.append(Launch("transform", kernel, (step.plan.work_items(step.count),), (step.plan.group,)))
