@@ -176,5 +176,4 @@ def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np
 
 def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:
     """Return values as rows of ``size``; the last value fills up the last row."""
-    rows = -(-len(values) // size)
-    return np.concatenate([values, np.repeat(values[-1:], rows * size - len(values), axis=0)]).reshape(rows, size)
+    return np.pad(values, (0, -len(values) % size), "edge").reshape(-1, size)
