@@ -117,6 +117,8 @@ class Batch:
         self._filter: Filter | None = None
         self._transfer = self._recipe.transfer
         """The filter's."""
+        self._zarr: Opened | None = None
+        """The input whose planes are the jobs, if they are."""
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -275,7 +277,9 @@ class Batch:
                     data.close()
                 outcome.status = SKIPPED
                 return outcome
-            opened = open_input(job.source, recipe, data=data, times=times, device=self._device)
+            before = self._zarr if job.planes else None
+            opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
+            self._zarr = opened if job.planes else None
             outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
             outcome.cautions += _of_waves(opened)
             frame, found = None, opened.found

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..work.opened import Opened
     from ..work.recipe import Recipe
 
-# Jobs for each process: few, as each opens the Zarr anew, but enough that all end at about the same time.
+# Jobs for each process: enough that all end at about the same time.
 JOBS_A_PROCESS = 8
 
 
@@ -29,7 +29,8 @@ def choose_for_planes(pages: Pages, device: str | None, processes: int | None) -
     """Return the workers that suit the chosen planes; ``device`` and ``processes`` are the user's choice."""
     size = pages.size()
     survey = Survey(len(pages), len(pages) * size.samples * size.bytes_per_sample)
-    return choose_workers(survey, [device], processes, over_network=False)
+    # A process reads, filters and writes one plane after the other; zarr has threads of its own.
+    return choose_workers(survey, [device], processes, over_network=False)._replace(threads=1)
 
 
 class SharedPlanes:
