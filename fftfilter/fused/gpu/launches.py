@@ -124,9 +124,12 @@ class Launches:
         rows, pixel = self.plan.rows, (self._loads,)
         if isinstance(rows, TransformPlan):
             return [self._whole("rows", ROWS, rows, pixel)]
-        steps: list[LongStep] = [("rows", rows.outer, pixel), ("rows_middle", rows.middle, ("INVERSE=0",))]
+        steps: list[LongStep] = [
+            ("fused/gpu/long/rows.cl", rows.outer, pixel),
+            ("fused/gpu/long/rows_middle.cl", rows.middle, ("INVERSE=0",)),
+        ]
         if rows.is_bluestein:
-            steps.append(("rows_to_spectrum", rows.outer, ()))
+            steps.append(("fused/gpu/long/rows_to_spectrum.cl", rows.outer, ()))
         return self._long("rows", rows, steps)
 
     def inverse_rows(self, *, other: bool = False) -> list[Launch]:
@@ -138,8 +141,11 @@ class Launches:
         if isinstance(rows, TransformPlan):
             return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, other=other)]
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        steps: list[LongStep] = [("rows_from_spectrum", rows.outer, ())] if rows.is_bluestein else []
-        steps += [("rows_middle", rows.middle, direction), ("rows_to_values", rows.outer, defines)]
+        steps: list[LongStep] = [("fused/gpu/long/rows_from_spectrum.cl", rows.outer, ())] if rows.is_bluestein else []
+        steps += [
+            ("fused/gpu/long/rows_middle.cl", rows.middle, direction),
+            ("fused/gpu/long/rows_to_values.cl", rows.outer, defines),
+        ]
         return self._long("inverse rows", rows, steps)
 
     def columns(self, *, other: bool = False) -> list[Launch]:
@@ -150,10 +156,13 @@ class Launches:
         columns, shape = self.plan.columns, (f"SHAPE={self.mask.shape}",)
         if isinstance(columns, TransformPlan):
             return [self._whole("columns", "fused/gpu/columns.cl", columns, shape, other=other)]
-        steps: list[LongStep] = [("columns", columns.outer, ()), ("columns_middle", columns.middle, shape)]
+        steps: list[LongStep] = [
+            ("fused/gpu/long/columns.cl", columns.outer, ()),
+            ("fused/gpu/long/columns_middle.cl", columns.middle, shape),
+        ]
         if columns.is_bluestein:
-            steps += [("columns_mask", columns.outer, shape), steps[1]]
-        launches = self._long("columns", columns, [*steps, ("columns_back", columns.outer, ())])
+            steps += [("fused/gpu/long/columns_mask.cl", columns.outer, shape), steps[1]]
+        launches = self._long("columns", columns, [*steps, ("fused/gpu/long/columns_back.cl", columns.outer, ())])
         if not self.plan.columns_paired:
             kernel = self._kernel("fused/gpu/long/pack.cl", (*self._of_size, *columns.defines(columns.outer)))
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
@@ -209,8 +218,8 @@ class Launches:
         """Return the launches of long rows or columns."""
         launches = []
         outer, middle, between = self.column_tables if step == "columns" else self.row_tables
-        for name, part, defines in parts:
-            source, all_defines = f"fused/gpu/long/{name}.cl", (*self._of_size, *side.defines(part), *defines)
+        for source, part, defines in parts:
+            all_defines = (*self._of_size, *side.defines(part), *defines)
             tables = {"tables": middle if part is side.middle else outer, "long_tables": between}
             kernel = self._kernel(source, all_defines, registers_of(source, part), **tables)
             transforms = side.length // part.length
@@ -226,38 +235,41 @@ class Launches:
         """Return the launch that maps values to pixels on ramps."""
         size = self.stack.height * self.stack.width
         defines = (self._loads, *self._stores(1 if size % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR))
-        return self._of_pixels("quantize", defines, -(-size // PIXELS_OF_ITEM), self.stack.count, ramps=ramps)
+        return self._of_pixels(
+            "fused/gpu/quantize.cl", defines, -(-size // PIXELS_OF_ITEM), self.stack.count, ramps=ramps
+        )
 
     def histogram(self, counts: Buffer) -> Launch:
         """Return the launch that counts magnitudes."""
         rows, columns = counted(self.stack.height, self.stack.width)
         items = min(HISTOGRAM_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
         given: Arguments = {"counts": counts, "rows": rows, "columns": columns, "own": cl.LocalMemory(4 * BINS)}
-        return self._of_pixels("histogram", (), items, self.stack.count, **given)
+        return self._of_pixels("fused/gpu/histogram.cl", (), items, self.stack.count, **given)
 
     def ramp_of_histogram(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
         """Return the launch that finds the ramp of each picture in the counts of its histogram."""
         given: Arguments = {"ramps": ramps, "wanted": wanted, "counts": counts}
         given["sums"] = cl.LocalMemory(4 * QUANTIZE_GROUP)
-        launch = self._of_pixels("ramp_of_histogram", (), QUANTIZE_GROUP, self.stack.pictures, **given)
+        launch = self._of_pixels("fused/gpu/ramp_of_histogram.cl", (), QUANTIZE_GROUP, self.stack.pictures, **given)
         return launch._replace(step="ramp")
 
     def deviation(self, image: Buffer, far: Buffer) -> Launch:
         """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
         items = min(DEVIATION_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
-        return self._of_pixels("deviation", (self._loads,), items, self.stack.count, image=image, far=far)
+        return self._of_pixels("fused/gpu/deviation.cl", (self._loads,), items, self.stack.count, image=image, far=far)
 
     def _stores(self, at_once: int) -> Defines:
         """Return the defines of kernels that write pixels, so many at once."""
         stored = f"STORE_PIXEL={PIXELS[self.stack.out]}"
         return stored, f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
 
-    def _of_pixels(self, step: str, defines: Defines, items: int, images: int, /, **given: Any) -> Launch:
+    def _of_pixels(self, source: str, defines: Defines, items: int, images: int, /, **given: Any) -> Launch:
         """Return the launch of a kernel that takes pixels one by one, with so many items an image."""
-        whole = -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        return Launch(
-            step, self._kernel(f"fused/gpu/{step}.cl", defines, **given), (whole, images), (QUANTIZE_GROUP, 1)
+        step, whole = (
+            source.removeprefix("fused/gpu/").removesuffix(".cl"),
+            -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP,
         )
+        return Launch(step, self._kernel(source, defines, **given), (whole, images), (QUANTIZE_GROUP, 1))
 
     def _kernel(self, source: str, defines: Defines, registers: int = REGISTERS, /, **given: Any) -> Kernel:
         """Return the kernel of a file, which is named after it; ``given`` are arguments of its own."""

@@ -169,15 +169,15 @@ class PairLaunches(Launches):
 
     def to_spectrum(self, *, half: bool) -> Launch:
         """Return the launch from the rows' spectra to spectra in natural order; target and scale are bound later."""
-        return self._ends("to_spectrum", f"HALF={int(half)}", target=None)
+        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", f"HALF={int(half)}", target=None)
 
     def from_spectrum(self) -> Launch:
         """Return the launch from half a spectrum to the rows' spectra; source and scale are bound later."""
-        return self._ends("from_spectrum", source=None)
+        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", source=None)
 
-    def _ends(self, name: str, *defines: str, **end: None) -> Launch:
+    def _ends(self, file: str, *defines: str, **end: None) -> Launch:
         columns: Any = self.plan.columns
-        return self._whole("columns", f"fused/gpu/plain_fft/{name}.cl", columns, defines, scale=None, **end)
+        return self._whole("columns", file, columns, defines, scale=None, **end)
 
 
 class GpuTransform:
