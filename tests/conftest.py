@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -16,6 +18,8 @@ import pytest
 
 from fftfilter.fused.cpu import program
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
+
+KERNELS = Path(__file__).parent.parent / "kernels"
 
 # Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as
 # on macOS and Windows, the system's drivers serve. The workers that pytest starts have their environment from it
@@ -37,6 +41,29 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config):
+    """Keep what PoCL compiles from run to run, among what pytest remembers, as long as no kernel changes.
+
+    PoCL finds a program by its whole text and its options, so that each fault of a kernel is compiled. Without a cache
+    of pytest's, or with ``--cache-clear``, all are compiled anew.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ or not (HAS_POCL_WHEEL and hasattr(config, "cache")):
+        return
+    kernels = hashlib.sha256()
+    for file in sorted(KERNELS.rglob("*.cl")):
+        kernels.update(file.read_bytes())
+    programs = config.cache.mkdir("programs")
+    own = programs / kernels.hexdigest()[:16]
+    for each in programs.iterdir():
+        if each != own:
+            shutil.rmtree(each, ignore_errors=True)
+    own.mkdir(exist_ok=True)
+    cache = Path(os.environ["XDG_CACHE_HOME"])
+    cache.mkdir()
+    (cache / "pocl").symlink_to(own)
+
 
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)
