@@ -8,6 +8,8 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from weakref import WeakKeyDictionary
@@ -18,8 +20,6 @@ import pytest
 
 from fftfilter.fused.cpu import program
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
-
-KERNELS = Path(__file__).parent.parent / "kernels"
 
 # Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as
 # on macOS and Windows, the system's drivers serve. The workers that pytest starts have their environment from it
@@ -44,25 +44,26 @@ if hasattr(signal, "SIGHUP"):
 
 
 def pytest_configure(config):
-    """Keep what PoCL compiles from run to run, among what pytest remembers, as long as no kernel changes.
+    """Keep the programs that PoCL compiles from run to run, with what pytest remembers, for each text of the kernels.
 
-    PoCL finds a program by its whole text and its options, so that each fault of a kernel is compiled. Without a cache
-    of pytest's, or with ``--cache-clear``, all are compiled anew.
+    ``--cache-clear`` has all compiled anew, as does a change of any kernel. Those of other kernels go after a day.
     """
     if "PYTEST_XDIST_WORKER" in os.environ or not (HAS_POCL_WHEEL and hasattr(config, "cache")):
         return
     kernels = hashlib.sha256()
-    for file in sorted(KERNELS.rglob("*.cl")):
+    for file in sorted((SAMPLES.parent / "kernels").rglob("*.cl")):
         kernels.update(file.read_bytes())
-    programs = config.cache.mkdir("programs")
-    own = programs / kernels.hexdigest()[:16]
-    for each in programs.iterdir():
-        if each != own:
-            shutil.rmtree(each, ignore_errors=True)
-    own.mkdir(exist_ok=True)
-    cache = Path(os.environ["XDG_CACHE_HOME"])
-    cache.mkdir()
-    (cache / "pocl").symlink_to(own)
+    with suppress(OSError):  # where nothing can be kept
+        programs = config.cache.mkdir("programs")
+        own = programs / kernels.hexdigest()[:16]
+        own.mkdir(exist_ok=True)
+        os.utime(own)
+        for each in programs.iterdir():
+            if time.time() - each.stat().st_mtime > 24 * 3600:
+                shutil.rmtree(each)
+        cache = Path(os.environ["XDG_CACHE_HOME"])
+        cache.mkdir()
+        (cache / "pocl").symlink_to(own)
 
 
 # Examples have no time limit: a busy machine is no fault.

@@ -225,6 +225,16 @@ def test_a_histograms_range_that_is_narrow_has_all_levels(form, launcher):
     np.testing.assert_array_equal(got[0], np.floor(levels))
 
 
+@each_form
+def test_what_is_white_for_being_nearly_the_largest_is_decided(form, launcher):
+    """Its level is that of white: no edge lies there."""
+    images = np.full((1, *SIZE), 1 - NUDGE / 255, np.float32)
+    images[0, 0, 0], images[0, 1] = 1, 0.5
+    pipeline = made(form, launcher, ALL, images, "u1", 255)
+    assert (pipeline.run(images)[0, 2:] == 255).all()
+    assert list(pipeline.facts().undecided) == [0]
+
+
 # Calls after calls
 
 
