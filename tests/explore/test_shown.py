@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, around_gray, at, halved, histogram, levels
+from fftfilter.explore.shown import FilePage, around_gray, at, extremes, halved, histogram, levels
 from fftfilter.images import Picture
 from fftfilter.transfer.fitted import Curve
 from fftfilter.work.recipe import Recipe
@@ -93,6 +93,10 @@ def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
 
 def test_the_name_of_a_file_is_no_option_of_the_command():
     assert command_line(["lowpass"], "-in.png", "a b.png") == "fftfilter lowpass ./-in.png 'a b.png'"
+
+
+def test_of_equal_samples_there_is_a_level_to_show_as_white():
+    assert extremes(np.full((1, 2, 2), 7.0)) == (7, 8)
 
 
 def test_a_histogram_has_no_missing_samples():
