@@ -249,7 +249,8 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        shared.refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
+        of_folders = [each for each in OF_FOLDERS if each != "processes" or not is_zarr(source, target)]
+        shared.refuse(vars(self), of_folders, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:

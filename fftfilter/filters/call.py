@@ -21,7 +21,7 @@ from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
-from ..output.rounding import NOISE, mean_deviation, spread
+from ..output.rounding import NOISE, mean_deviation, spread, weak_below
 from .pipelines import Mirrored
 
 if TYPE_CHECKING:
@@ -248,12 +248,13 @@ def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tupl
     prepared, pixel = ready.prepared, ready.stack.pixel
     if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
         return 0  # it is in double precision already, or there is none
-    weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
+    limit = weak_below(ready.pipeline.weak, ready.stack)
+    of_range = limit * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
     # NumPy's minimum would take a hundredth of a small image's time.
-    if min(facts.extremes[:, 1].tolist()) >= weak_below and max(facts.undecided) <= 1:
+    if min(facts.extremes[:, 1].tolist()) >= of_range and max(facts.undecided) <= 1:
         return 0
     largest, undecided = facts.extremes[:, 1].astype(np.float64), np.array(facts.undecided) > 1
-    limit, deviations, least, weak = ready.pipeline.weak, facts.deviations(), 0.0, 0
+    deviations, least, weak = facts.deviations(), 0.0, 0
     result, extremes, clipped = into
     images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
     is_above_noise = largest > NOISE / 2 * deviations

@@ -221,7 +221,8 @@ class Batch:
             outcome.peak, outcome.status = largest(filter_, pages, self._recipe), MEASURED
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
-        how: dict[str, Any] = {"compare": outcome.job.verify, "show": show, "submit": self._submit}
+        job = outcome.job
+        how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit, "is_part": bool(job.planes)}
         done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
         vars(outcome).update(vars(done))
         outcome.stamp = journal.stamp(target)
@@ -279,7 +280,8 @@ class Batch:
             outcome.cautions += _of_waves(opened)
             frame, found = None, opened.found
             if isinstance(found, images.Pages):
-                images.suffix_of_pages(target, None, len(found))
+                images.suffix_of_pages(target, recipe.format, len(found))
+                found.chosen = job.planes or found.chosen
             else:
                 outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
                 frame = opened.frame(target, keep=job.verify or settings.preview)

@@ -59,6 +59,8 @@ class Job(NamedTuple):
     """The digest of the input's bytes that the target was made from, if it needs no other work."""
     verify: bool = False
     """Whether the target is compared with the reference."""
+    planes: Sequence[int] = ()
+    """Those of an OME-Zarr that are filtered, if the target is one, counted from 0."""
 
     def __str__(self) -> str:
         return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"

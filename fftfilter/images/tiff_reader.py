@@ -237,7 +237,7 @@ class TiffPages(Pages):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
 
 
-def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+def kept_description(text: str, chosen: Sequence[int], count: int, *, keeps_levels: bool, are_floats: bool) -> str:
     """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
 
     ImageJ's display range is left out unless the output ``keeps_levels``. OME's type of samples is corrected if the
