@@ -76,7 +76,7 @@ def test_what_was_found_for_one_call_is_not_taken_for_the_next():
             assert outcome(used, **LARGE) == outcome(Filter(transfer), **LARGE)
             assert used.weak() == 1
     with Filter(H.bandpass(1.5, 2.5), output="real") as used:
-        for n, weak in ((8, 1), (64, 0)):  # most of what passes on 8 pixels does not on 64
+        for n, weak in ((8, 1), (256, 0)):  # most of what passes on 8 pixels does not on 256
             y, x = np.mgrid[:n, :n]
             used(((-1.0) ** (x + y) + 0.02 * np.cos(4 * np.pi * x / n)).astype(np.float32))
             assert used.weak() == weak
