@@ -116,7 +116,7 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
 
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
-    rings, powers = Rings.of(*planes.shape[1:]), powers_behind(others, planes)
+    rings, powers = Rings.of(*planes.shape[1:]), (power for power, _ in powers_behind(others, planes))
     if by_channel:
         for i, power in enumerate(powers):
             yield replace(curve(rings, power, part.noise, white), channels=(i,))
