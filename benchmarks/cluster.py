@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import click
 
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
-from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
+from fftfilter.folders.cluster import LOCAL, ClusterWorkers, check_address, connect
 from fftfilter.folders.jobs import Job, Outcome, Settings, Tree
 from fftfilter.folders.pool import pack
 from fftfilter.folders.processes import LocalWorkers, WantedWorkers
@@ -30,7 +30,7 @@ from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from distributed import Client
 
@@ -207,6 +207,12 @@ def _files(folder: Path, extension: str, side: int, count: int) -> Path:
     return folder
 
 
+@contextmanager
+def _of_cluster(address: str) -> Iterator[ClusterWorkers]:
+    with connect(address, [None]) as client:
+        yield ClusterWorkers(client, None, threads=1)
+
+
 def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:
     """Return the images a second of whole runs by this process and by the cluster, in turn, after one of each.
 
@@ -214,7 +220,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     """
     started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
         "one process": lambda: closing(LocalWorkers(WantedWorkers([str(setting.device.index)], 0, cores()))),
-        "the cluster": lambda: workers_of_cluster(address, [None], threads=1),
+        "the cluster": lambda: _of_cluster(address),
     }
     rates: dict[str, list[float]] = {what: [] for what in started}
     spent = []

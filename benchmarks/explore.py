@@ -186,10 +186,9 @@ async def dragged(
 
 def processor_seconds(process: int) -> float:
     """Return the processor time that a process has taken; NaN where the system has no /proc."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text("latin-1").rpartition(")")[2].split()
-    except OSError:
+    if sys.platform != "linux":
         return math.nan
+    fields = Path(f"/proc/{process}/stat").read_text("latin-1").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import pkgutil
 import re
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -25,6 +24,9 @@ from .files.standard_streams import guarded
 
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
+
+# The most characters of a message, of which a longer one keeps its beginning and its end.
+_LONGEST = 2000
 
 
 class Cli(click.Group):
@@ -59,14 +61,11 @@ class Cli(click.Group):
                 self.add_command(command)
 
     @guarded()
-    def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **extra: Any
-    ) -> NoReturn:
+    def main(self, *arguments: Any, **extra: Any) -> NoReturn:
         """Run a command line; always ends by SystemExit."""
         self.verbosity = 0
-        extra["standalone_mode"] = False
         try:
-            result = super().main(args, prog_name, **extra)
+            result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort) as interrupt:
             self._fail(*signals.ending_by(interrupt.__cause__ or interrupt))
@@ -100,7 +99,12 @@ class Cli(click.Group):
             import traceback
 
             traceback.print_exc()
-        click.echo(f"fftfilter: {re.sub(_LONG, lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
+        message = re.sub(_LONG, lambda value: f"{value[0][:30]}...{value[0][-9:]}", message)
+        if len(message) > _LONGEST:
+            message = f"{message[: _LONGEST - 300]} ... {message[-300:]}"
+        # What files and recipes say may hold what a terminal obeys.
+        message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+        click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)
 
 

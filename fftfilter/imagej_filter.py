@@ -45,9 +45,9 @@ class ImageJFilter(PictureFilter):
 
     name = "ImageJ's filter"
     fill = "fill them, or take bandpass"
-    width: float
-    """How far apart the values are that became black and white in the last gray picture of whole numbers."""
-    _nudge = 0.0
+    width: float  # how far apart the values are that became black and white in the last gray picture of whole numbers
+    nudge = 0.0
+    """How far all values are moved before they are counted, in bins: one on an edge may lie on either side of it."""
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
@@ -106,7 +106,7 @@ class ImageJFilter(PictureFilter):
             return (values if planes.dtype.kind == "f" else values / white)[None], np.zeros(values.shape, np.bool_)
         low, high = 0.0, white
         if self._autoscale and planes.dtype.kind != "f":
-            low, high = _stretched(values, self._saturated, self._nudge)
+            low, high = _stretched(values, self._saturated, self.nudge)
             if high - low <= NOISE * float(deviation(planes[0])):
                 low, high = high, high + 1  # one color becomes black
         self.width = high - low
@@ -124,18 +124,9 @@ class ImageJFilter(PictureFilter):
 
 
 class ImageJReference(ImageJFilter):
-    """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with.
+    """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with."""
 
-    ``nudge`` moves all values by a part of a bin before they are counted: a value on the edge of a bin may lie on
-    either side of it.
-    """
-
-    values: Array
-    """The filtered values of the last picture; for one with colors, those of its brightness."""
-
-    def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
-        self._describe(transfer, {"autoscale": autoscale, "saturate": saturate})
-        self._nudge = nudge
+    values: Array  # the filtered values of the last picture; for one with colors, those of its brightness
 
     def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
         self.values, _ = super()._filtered(plane, observe)

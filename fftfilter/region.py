@@ -46,16 +46,11 @@ _RECTANGLE = re.compile(r"\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9})\s*
 class Area:
     """Pixels of a picture: a rectangle, or a mask for pictures of its size."""
 
-    what: str = field(compare=False, repr=False)
-    """The option that gives it."""
-    text: str = field(compare=False, repr=False)
-    """Its value, an array in short."""
-    box: tuple[int, int, int, int]
-    """x, y, width and height; of a mask those of the whole picture."""
-    mask: bytes = b""
-    """One bit a pixel, compressed, as settings go to each process."""
-    file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """The mask's file and its digest, if it is in one."""
+    what: str = field(compare=False, repr=False)  # the option that gives it
+    text: str = field(compare=False, repr=False)  # its value, an array in short
+    box: tuple[int, int, int, int]  # x, y, width and height; of a mask those of the whole picture
+    mask: bytes = b""  # one bit a pixel, compressed, as settings go to each process
+    file: dict[str, str] = field(default_factory=dict, compare=False, repr=False)  # the mask's, if any, and its digest
 
     @classmethod
     def of_file(cls, file: str | os.PathLike[str], what: str) -> Area:

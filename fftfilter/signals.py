@@ -62,19 +62,13 @@ def asking_first(ask: Callable[[int], None]) -> Iterator[None]:
 @contextmanager
 def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
     """Within it a signal ends the process, whatever its threads do; ``clean`` removes what is not to stay behind."""
+    from select import select
 
     def end(number: int, _: FrameType | None) -> None:
         said, code = ending(number)
-
-        def say() -> None:
-            with suppress(OSError):
+        with suppress(OSError):  # standard error may block, or be locked by what this interrupted
+            if sys.platform == "win32" or select([], [2], [], 0.3)[1]:
                 os.write(2, f"fftfilter: {said}\n".encode())
-
-        # Standard error may block, or be locked by what this interrupted.
-        saying = threading.Thread(target=say, daemon=True)
-        with suppress(RuntimeError):
-            saying.start()
-            saying.join(0.3)
         clean()
         os._exit(code)
 

@@ -69,7 +69,7 @@ ROOMS = {
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "
         "files images work"
     ),
-    "explore": "errors text output region transfer analysis preview device files images filters descreen_filter "
+    "explore": "errors text output arrays region transfer analysis preview device files images filters descreen_filter "
     "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,

@@ -163,7 +163,7 @@ def test_what_is_no_stack_or_no_option_is_refused_at_once(stack):
         fd.highpass(da.from_array(stack), radius=-1)
     for options, words in (
         ({"ouput": "keep"}, "unexpected keyword argument 'ouput'"),
-        ({"output": "keeps"}, "unknown"),
+        ({"output": "keeps"}, "invalid"),
     ):
         with pytest.raises((TypeError, ParameterError), match=words):
             fd.highpass(da.from_array(stack), **options)

@@ -141,7 +141,7 @@ def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
         for output, scale in RANGES:
             given = ramps(output, scale, [1] * stack.pictures, gray=Gray(1, stack.out, white))
             far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
-            wanted, clipped, _ = on_ramps(images.astype(np.float64), stack, given, far)
+            wanted, facts = on_ramps(images.astype(np.float64), stack, given, far)
             is_own = (output, scale) == RANGES[0]
             got, about = pipeline.run(images, None if is_own else given), f"{out} {white} {output} {scale}"
             if out == "f4":
@@ -154,7 +154,7 @@ def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
                 assert not apart[sure].any(), about
             if not is_own:
                 unsure = 0 if out == "f4" else np.count_nonzero(~sure) / images.size * stack.pictures
-                np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=unsure + 1e-6, err_msg=about)
+                np.testing.assert_allclose(pipeline.facts().clipped, facts.clipped, atol=unsure + 1e-6, err_msg=about)
             most = np.abs(images).reshape(stack.pictures, -1).max(axis=1)
             np.testing.assert_allclose(pipeline.facts().extremes[:, 1], most, rtol=1e-6)
             np.testing.assert_allclose(pipeline.facts().deviations(), far, rtol=1e-6)
@@ -207,11 +207,13 @@ def test_a_histogram_finds_the_range_that_numpy_finds(form, one_scale, launcher)
         far = deviation(given).reshape(stack.pictures, -1).max(axis=1)
         for output, percent in (("magnitude", 13), ("signed", 31), ("magnitude", 0), ("signed", 0)):
             found = ByHistogram(output, Auto(percent), stack.out, 1)
-            wanted, clipped, _ = on_ramps(given.copy(), stack, found, far)
+            wanted, facts = on_ramps(given.copy(), stack, found, far)
             np.testing.assert_allclose(
                 pipeline.run(given, found), wanted, rtol=0, atol=1e-5, err_msg=f"{output} {percent}"
             )
-            np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1e-6, err_msg=f"{output} {percent}")
+            np.testing.assert_allclose(
+                pipeline.facts().clipped, facts.clipped, atol=1e-6, err_msg=f"{output} {percent}"
+            )
 
 
 @each_form

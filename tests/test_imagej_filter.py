@@ -162,7 +162,9 @@ def test_another_output_is_told(tmp_path, gray, monkeypatch):
     assert is_right(fftfilter.imagej(gray))
     assert not is_right(fftfilter.imagej(gray, saturate=False))
     # As if half of the pixels lay on the edges of the histogram's bins.
-    moved = ImageJReference(H.imagej(), nudge=9.0)(gray)
+    reference = ImageJReference.unopened(H.imagej(), {})
+    reference.nudge = 9.0
+    moved = reference(gray)
     assert not is_right(moved)
     monkeypatch.setattr("fftfilter.work.verify.NUDGES", (0.0, 9.0))
     assert is_right(moved)

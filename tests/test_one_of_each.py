@@ -60,8 +60,8 @@ CHECKER_ON_THE_COMMAND_LINE = """
             "checker",
             "Take out a checkerboard.",
             ("--side 8px in.png out.png",),
-            [filter_option("--side", metavar="R", multiple=True, required=True, help="Of a square.")],
-            factor=factor("--checker", "R", "Take it out, too."),
+            [filter_option("--side R", multiple=True, required=True, help="Of a square.")],
+            factor=factor("--checker R", "Take it out, too."),
         ),
 """
 

@@ -15,7 +15,7 @@ lets through. So waves are subtracted first, each with the amplitude and phase t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -114,25 +114,27 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
 # Gains for one picture
 
 
+def _each(powers: Iterable[Array], by_channel: bool) -> Iterator[tuple[Array, tuple[int] | None]]:
+    """Yield the power of each channel, and which one that is; or the mean of all, and None."""
+    if by_channel:
+        yield from ((power, (i,)) for i, power in enumerate(powers))
+    else:
+        yield np.mean([*powers], axis=0), None
+
+
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
-    rings, powers = Rings.of(*planes.shape[1:]), (power for power, _ in powers_behind(others, planes))
-    if by_channel:
-        for i, power in enumerate(powers):
-            yield replace(curve(rings, power, part.noise, white), channels=(i,))
-    else:
-        yield curve(rings, np.mean([*powers], axis=0), part.noise, white)
+    rings = Rings.of(*planes.shape[1:])
+    for power, channels in _each((power for power, _ in powers_behind(others, planes)), by_channel):
+        yield replace(curve(rings, power, part.noise, white), channels=channels)
 
 
 def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
     """Yield stripes with the gains of a picture: for each channel, or for all."""
     upright = planes if angle % 180 else planes.swapaxes(1, 2)
-    low = np.stack([_low_rows(plane) for plane in upright])
-    for i, lines in enumerate(low if by_channel else [low]):
-        power = np.square(lines).reshape(-1, *lines.shape[-2:]).mean(axis=0)
+    for power, channels in _each((np.square(_low_rows(plane)) for plane in upright), by_channel):
         taken = _taken(power)
         amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
-        channels = (i,) if by_channel else None
         yield FittedStripes(angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
 
 
@@ -140,13 +142,13 @@ def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
     """Yield slanted stripes likewise."""
     height, width = planes.shape[1:]
     n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
-    length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
-    powers = spectrum(planes, white).power
-    for i, power in enumerate(powers if by_channel else [powers.mean(axis=0)]):
+    with np.errstate(over="ignore"):  # of an angle next to 0
+        length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
+    for power, channels in _each(spectrum(planes, white).power, by_channel):
         ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
         taken = _taken(np.stack([ridge] * BESIDE.start + beside))
         amplitude = 255 / n * float(np.sqrt(3 * np.square(taken) @ ridge))
-        yield FittedStripes(angle, length, tuple(taken.tolist()), amplitude, (i,) if by_channel else None)
+        yield FittedStripes(angle, length, tuple(taken.tolist()), amplitude, channels)
 
 
 def _low_rows(plane: Array) -> Floats:

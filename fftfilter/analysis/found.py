@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import transfer
+from ..arrays import Array
+from ..transfer import Transfer
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..transfer import Transfer
     from .power import Spectrum
 
 COLORS = ("red", "green", "blue")
@@ -93,12 +93,12 @@ class Peak:
 
     def described(self) -> dict[str, Any]:
         """Return all of its properties, for JSON."""
-        of_harmonics = ("fx", "fy", "strength_db", "amplitude", "notch")
         own = {name: getattr(self, name) for name in ("fx", "fy", "period_px", "angle_deg", "strength_db", "amplitude")}
-        harmonics = []
-        for each in self.harmonics:
-            described = each.peak.described()
-            harmonics.append({"multiples": list(each.multiples), **{name: described[name] for name in of_harmonics}})
+        harmonics = [
+            {"multiples": list(each.multiples), "fx": each.peak.fx, "fy": each.peak.fy}
+            | {"strength_db": each.peak.strength_db, "amplitude": each.peak.amplitude, "notch": each.peak.at}
+            for each in self.harmonics
+        ]
         return {**own, "channels": list(self.channels), "notch": self.at, "harmonics": harmonics}
 
     def own_notch(self, **options: Any) -> Transfer:
@@ -108,7 +108,7 @@ class Peak:
 
     def notch(self, **options: Any) -> Transfer:
         """Return the transfer function that removes it and its harmonics, each from the channels that have it."""
-        return math.prod((each.own_notch(**options) for each in self.all()), start=transfer.Transfer(()))
+        return math.prod((each.own_notch(**options) for each in self.all()), start=Transfer(()))
 
 
 @dataclass(frozen=True)

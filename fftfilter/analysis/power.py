@@ -18,7 +18,6 @@ from ..errors import DeviceError, TooLargeError
 
 Power = NDArray[np.float32]
 
-
 # Single precision holds the power of values in this range, as parts of white.
 LEAST, MOST = 1e-12, 1e12
 # Pixels of a plane that NumPy transforms in 0.2 s, or more if a side has a large prime factor. Opening a device takes

@@ -12,18 +12,14 @@ picture were cut into 16 parts. The center of its power is the place of a peak.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .found import Peak, canonical
 
-if TYPE_CHECKING:
-    from ..arrays import Array
-    from .power import Power
-
-    Bins = NDArray[np.int64]
+Bins = NDArray[np.int64]
+Power = NDArray[np.float32]
 
 DIRECTIONS = 32
 # Distances in bins along a line; the spot of a wave ends before the nearest.
@@ -77,13 +73,7 @@ def standing_out(power: Power, width: int, times: float) -> tuple[Bins, Bins]:
     means = np.add.reduceat(np.add.reduceat(logs, rows, axis=0), columns, axis=1) / counts - LOG_OF_NOISE
     limit = (means + np.log(times / GUESS)).astype(np.float32)
     limit[:STEEP, :STEEP] = limit[-STEEP:, :STEEP] = -np.inf
-    # By strips, to save memory: each is far smaller than the spectrum.
-    found = []
-    for row, of_strip in zip(rows, limit, strict=True):
-        strip = logs[row : row + BLOCK]
-        ky, kx = np.nonzero(strip > np.repeat(of_strip, BLOCK)[: strip.shape[1]])
-        found.append(np.stack([ky + row, kx]))
-    ky, kx = np.concatenate(found, axis=1)
+    ky, kx = np.nonzero(logs > limit.repeat(BLOCK, 0)[: logs.shape[0]].repeat(BLOCK, 1)[:, : logs.shape[1]])
     values = at(power, width, ky, kx)
     # A column that holds both of a pair of conjugates gives one of them.
     once = ~((kx % (width / 2) == 0) & (ky > height / 2))

@@ -93,6 +93,8 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
 
 # All engines
 
+SHAPES = ((256, 256), (512, 512), (750, 1000), (1024, 1024))
+
 
 def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Generator[str]:
     """Measure the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
@@ -108,7 +110,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
     transfer = highpass()
     slow: set[str] = set()
     try:
-        for height, width in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
+        for height, width in sorted(shapes or SHAPES, key=lambda shape: shape[0] * shape[1]):
             size = f"{width} x {height}"
             image = images(height, width)
             wanted = filter_image(image, transfer.gain(height, width))
@@ -161,7 +163,7 @@ _GTX_285 = {1: (3500, 0.57), 2: (1300, 1.5), 4: (560, 3.6), 8: (300, 6.7), 32: (
 _HD_5870 = {1: (8100, 0.25), 2: (3700, 0.54), 4: (2000, 1.0), 8: (1200, 1.7), 32: (810, 2.5), 128: (920, 2.2)}
 _PAGE = "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision"
 BAINVILLE = tuple(
-    Published(_PAGE, label, hardware, ("ms", "gflops"), {f"workgroup r={r}": found for r, found in by_r.items()})
+    Published(_PAGE, label, hardware, ("radix", "ms", "gflops"), {f"workgroup r={r}": (2 * r, *by_r[r]) for r in by_r})
     for label, hardware, by_r in (
         ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
         ("HD 5870, 2010", "Radeon HD 5870", _HD_5870),
@@ -189,11 +191,6 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Generator[str]:
     finally:
         for source in BAINVILLE:
             table.beside(source)
-        for row in table.rows:  # the published ones have no radix yet
-            name, _, r = str(row["algorithm"]).partition(" r=")
-            row.setdefault("line", name)
-            if r:
-                row.setdefault("radix", 2 * int(r))
 
 
 def _radices(device: Device, n: int, number_bytes: int) -> Iterator[tuple[str, dict[str, Any], int]]:

@@ -87,8 +87,10 @@ def _resident(
 # The same high-pass
 
 
-def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None) -> Generator[str]:
-    """Measure the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
+def peers(
+    setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), radius: RadiusLike | None = None
+) -> Generator[str]:
+    """Measure the milliseconds of an ideal high-pass by each peer, for images ``(height, width)``.
 
     This program skips the frequencies that its radius removes; the others compute all.
     """
@@ -100,7 +102,7 @@ def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike 
         prepare, note = filters_on_gpu, GPU_NOTE
     title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
     table = _table(setting, title, ("size", "who"), f"{str(transfer).capitalize()}. {note}")
-    for shape in shapes or usual:
+    for shape in [(1, *each) for each in shapes] or usual:
         size = shown_size(shape)
         yield f"{size}: prepare"
         stack = images(*shape)
@@ -326,14 +328,14 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
     yield Case("fft of rows", "fft", numbers, {})
 
 
-def transforms(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Generator[str]:
-    """Measure the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``."""
+def transforms(setting: Setting, *, shapes: Sequence[tuple[int, int]] = ()) -> Generator[str]:
+    """Measure the milliseconds of plain FFTs by each peer, for arrays ``(height, width)``."""
     prepare, usual, note = transforms_on_host, (*SQUARES, (1, 1000, 1500), (1, 1021, 1531)), CPU_NOTE
     if setting.device.is_gpu:
         usual = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
         prepare, note = transforms_on_gpu, "Data stay on the device."
     table = _table(setting, "The same transforms by fftfilter and its peers", ("size", "transform", "who"), note)
-    for shape in shapes or usual:
+    for shape in [(1, *each) for each in shapes] or usual:
         size = shown_size(shape)
         for case in cases(shape, setting.launcher().real):
             yield f"{size}: {case.name}"

@@ -138,19 +138,16 @@ def markdown(table: Table) -> str:
 
 def comma_separated(table: Table) -> str:
     """Return a table as CSV; each column of medians is followed by its quartiles and the number of runs."""
-    header: list[str] = []
+    columns: list[list[Any]] = []
     for key in table.columns:
-        is_measured = any(isinstance(row.get(key), Stats) for row in table.rows)
-        header += [key, f"{key}_low", f"{key}_high", f"{key}_runs"] if is_measured else [key]
+        cells = [row.get(key, "") for row in table.rows]
+        columns.append([key, *(cell.median if isinstance(cell, Stats) else cell for cell in cells)])
+        if any(isinstance(cell, Stats) for cell in cells):
+            columns += (
+                [f"{key}_{name}", *(getattr(cell, name, "") for cell in cells)] for name in ("low", "high", "runs")
+            )
     out = io.StringIO()
-    write = csv.DictWriter(out, header, extrasaction="ignore", lineterminator="\n")
-    write.writeheader()
-    for row in table.rows:
-        cells: dict[str, Any] = dict(row)
-        for key, cell in row.items():
-            if isinstance(cell, Stats):
-                cells |= {key: cell.median, f"{key}_low": cell.low, f"{key}_high": cell.high, f"{key}_runs": cell.runs}
-        write.writerow(cells)
+    csv.writer(out, lineterminator="\n").writerows(zip(*columns, strict=True))
     return out.getvalue().rstrip("\n")
 
 
@@ -205,16 +202,14 @@ def series(table: Table) -> dict[str, list[tuple[float, float]]]:
     """Return the points of each line by its label; the labels of published figures name their hardware."""
     found: dict[str, list[tuple[float, float]]] = {}
     lines = table.lines
+    several = lines.x is not None and len(lines.y) > 1
     for row in table.rows:
         by = [str(row[key]) for key in lines.by if row.get(key, HERE) != HERE]
         for column in lines.y:
-            y = _value(row.get(column, ""))
-            x = _value(row.get(lines.x, "")) if lines.x else float(column)
-            if x is None or y is None:
-                continue
-            several = lines.x is not None and len(lines.y) > 1
-            label = ", ".join([*([table.columns[column]] if several else []), *by])
-            found.setdefault(label or HERE, []).append((x, y))
+            x, y = _value(row.get(lines.x, "")) if lines.x else float(column), _value(row.get(column, ""))
+            if x is not None and y is not None:
+                label = ", ".join([table.columns[column], *by] if several else by)
+                found.setdefault(label or HERE, []).append((x, y))
     return found
 
 

@@ -211,6 +211,8 @@ def _command(kind: Kind, recipe: Recipe) -> list[str] | None:
     if any(KINDS[part.kind].factor is None for part in others):
         return None
     said, usual = settings(recipe), dict[str, Any](method=recipe.method)
+    if "engine-options" in said:
+        return None  # they are Python's alone
     if kind.outputs is None:
         said = {"output": recipe.output, "edges": recipe.edges, **said}
         usual |= {"output": kind.output, "edges": kind.edges}

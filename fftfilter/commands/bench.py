@@ -7,17 +7,15 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from .. import startup
 from ..system import lacking
-from .shared.options import GroupedOption, device_option, precision_option, verbose_option
-
-if TYPE_CHECKING:
-    from ..bench.measure import Setting
+from .shared.options import GroupedOption, device_option, precision_option, trace_option
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -46,23 +44,20 @@ _options = [
     device_option,
     precision_option,
     GroupedOption(
-        "--runs",
+        "--runs N",
         type=click.IntRange(1, 10_000),
         default=9,
-        show_default=True,
-        metavar="N",
         help="Number of measurements of each thing, after one run to warm up.",
     ),
     GroupedOption("--json", "form", flag_value="json", help="Print the table as JSON."),
     GroupedOption("--csv", "form", flag_value="csv", help="Print the table as CSV."),
     GroupedOption("--markdown", "form", flag_value="markdown", help="Print the table as Markdown."),
     GroupedOption(
-        "--plot",
+        "--plot FILE",
         type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
         help="Also draw the table to a picture (needs matplotlib).",
     ),
-    verbose_option,
+    trace_option,
 ]
 
 
@@ -75,14 +70,7 @@ def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
 
     @wraps(function)
     def measured(
-        *,
-        device: str | None,
-        precision: str,
-        runs: int,
-        form: str | None,
-        plot: Path | None,
-        verbose: int,  # noqa: ARG001  its callback does it
-        **own: Any,
+        *, device: str | None, precision: str, runs: int, form: str | None, plot: Path | None, **own: Any
     ) -> None:
         from ..bench import tables
         from ..bench.measure import Setting
@@ -132,16 +120,15 @@ def pairs(given: tuple[str, ...], advice: str) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def size_option(shown_default: str, *default: str) -> Callable[[F], F]:
-    """Return the decorator for --size, which gives ``shapes`` (height, width); the help shows ``shown_default``."""
+def size_option(usual: str) -> Callable[[F], F]:
+    """Return the decorator for --size, which gives ``shapes`` (height, width), none for those that are ``usual``."""
     return click.option(
         "--size",
         "shapes",
         callback=_shapes,
         metavar="WxH",
         multiple=True,
-        default=default,
-        help=f"Size of an image, width x height; may be given several times.  [default: {shown_default}]",
+        help=f"Size of an image, width x height; may be given several times.  [default: {usual}]",
     )
 
 
@@ -178,7 +165,20 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
 # The papers' tables
 
 
-@benchmark_command
+def benchmark_of(module: str) -> Callable[[Callable[..., None]], None]:
+    """Return the decorator of what describes a benchmark, a generator of its name in a module of ``bench/``."""
+
+    def add(described: Callable[..., None]) -> None:
+        @wraps(described)
+        def function(*arguments: Any, **options: Any) -> Any:
+            return getattr(import_module(f"fftfilter.bench.{module}"), described.__name__)(*arguments, **options)
+
+        bench.add_command(benchmark_command(function))
+
+    return add
+
+
+@benchmark_of("papers")
 @engine_option
 @click.option(
     "--side",
@@ -194,36 +194,30 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
     type=click.Choice(["tiled", "plain", "float4"]),
     help="How the image is transposed.  [default: the engine's own]",
 )
-def stages(setting: Setting, **options: Any) -> Generator[str]:
+def stages() -> None:
     """Time each step by work-group size (the book's Table 6.1).
 
     \b
     Example: fftfilter bench stages
              fftfilter bench stages --transpose plain --csv
     """
-    from ..bench import papers
-
-    return papers.stages(setting, **options)
 
 
-@benchmark_command
+@benchmark_of("papers")
 @length_option("--n", "2^24", "Length of the transform, a power of two.")
-def radix(setting: Setting, **options: Any) -> Generator[str]:
+def radix() -> None:
     """Time one long transform by radix (Bainville).
 
     \b
     Example: fftfilter bench radix
              fftfilter bench radix --n 2^20 --plot radix.png
     """
-    from ..bench import papers
-
-    return papers.radix(setting, **options)
 
 
-@benchmark_command
+@benchmark_of("papers")
 @engine_option
 @length_option("--largest", "4096", "Largest size, a power of two; the first is 64.")
-def sizes(setting: Setting, **options: Any) -> Generator[str]:
+def sizes() -> None:
     """Time transfers and FFTs by size (the stream paper's Table 1).
 
     For each N: transfers, N transforms of N, one of N^2, and one 2-D of N x N.
@@ -232,46 +226,37 @@ def sizes(setting: Setting, **options: Any) -> Generator[str]:
     Example: fftfilter bench sizes --engine pease
              fftfilter bench sizes --largest 1024 --json
     """
-    from ..bench import papers
-
-    return papers.sizes(setting, **options)
 
 
-@benchmark_command
+@benchmark_of("papers")
 @length_option("--n", "2^14", "Length of the transform, a power of two.")
-def speedup(setting: Setting, **options: Any) -> Generator[str]:
+def speedup() -> None:
     """Compare p work-items with one on the same device (McCarthy).
 
     \b
     Example: fftfilter bench speedup --plot speedup.png
     """
-    from ..bench import papers
-
-    return papers.speedup(setting, **options)
 
 
-@benchmark_command
-@size_option("256x256, 512x512, 1000x750, 1024x1024", "256x256", "512x512", "1000x750", "1024x1024")
+@benchmark_of("papers")
+@size_option("256x256, 512x512, 1000x750, 1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
-def engines(setting: Setting, **options: Any) -> Generator[str]:
+def engines() -> None:
     """Time every engine on the same images.
 
     \b
     Example: fftfilter bench engines
              fftfilter bench engines --size 640x480 --engine book --engine stockham
     """
-    from ..bench import papers
-
-    return papers.engines(setting, **options)
 
 
 # Beside other libraries
 
 
-@benchmark_command
+@benchmark_of("peers")
 @size_option("seven sizes on a CPU, eleven on a GPU")
 @click.option("--radius", metavar="R", help="Radius of the high-pass, as highpass takes it.  [default: n/8]")
-def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | None) -> Generator[str]:
+def peers() -> None:
     """Time the same high-pass by fftfilter and other libraries.
 
     Measures wall time, in turn, of the installed libraries: on a CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV and PyTorch;
@@ -282,14 +267,11 @@ def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | N
     Example: fftfilter bench peers
              fftfilter bench peers --size 640x480 --radius 50%
     """
-    from ..bench import peers as tables
-
-    return tables.peers(setting, shapes=[(1, *shape) for shape in shapes], radius=radius)
 
 
-@benchmark_command
+@benchmark_of("peers")
 @size_option("six sizes on a CPU, seven on a GPU")
-def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
+def transforms() -> None:
     """Time the same FFTs by fftfilter and other libraries.
 
     Measures fft2, ifft2, rfft2, irfft2 and fft of rows by wall time, in turn, for the installed libraries: on a CPU
@@ -299,10 +281,3 @@ def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Generat
     Example: fftfilter bench transforms
              fftfilter bench transforms --size 1531x1021
     """
-    from ..bench import peers as tables
-
-    return tables.transforms(setting, shapes=[(1, *shape) for shape in shapes])
-
-
-for each in (stages, radix, sizes, speedup, engines, peers, transforms):
-    bench.add_command(each)

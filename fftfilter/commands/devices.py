@@ -7,27 +7,26 @@ from typing import Any
 import click
 
 from ..errors import DeviceError, RefusedError, VerifyError
-from .shared.options import GroupedOption, device_option, verbose_option
+from .shared.options import GroupedOption, device_option, trace_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
 
 OPTIONS = [
     device_option,
     GroupedOption(
-        "--check",
+        "--check [DEVICE]",
         "checked",
         is_flag=False,
         flag_value="",
-        metavar="[DEVICE]",
         help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
     ),
     GroupedOption("--json", "as_json", is_flag=True, help="Print the list as JSON."),
-    verbose_option,
+    trace_option,
 ]
 
 
 @click.command(params=OPTIONS)
-def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
+def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
     """List the OpenCL devices, their limits, and which one is taken.
 
     Tries a small filter on each device, and prints each problem with the command that repairs it. --check prints a

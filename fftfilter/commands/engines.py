@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import check_option
-from .shared.options import GroupedOption, verbose_option
+from .shared.options import GroupedOption, trace_option
 
 if TYPE_CHECKING:
     from ..staged.algorithms import Entry
@@ -28,10 +28,10 @@ FUSED: dict[str, Any] = {
 
 
 @click.command(
-    params=[GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON."), verbose_option]
+    params=[GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON."), trace_option]
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
+def engines(names: tuple[str, ...], as_json: bool) -> None:
     """List the FFT algorithms: idea, radix, trips, limits and source.
 
     Trips are those through global memory. Filters take each as --engine, and fftfilter.fft in Python as algorithm=,

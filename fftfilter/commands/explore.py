@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,11 @@ from ..errors import ParameterError, check_option
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, typed, verbose_option
+from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
 
-REDIRECT = "open.html"
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
 # Most parts of a recipe for a page.
@@ -33,21 +32,19 @@ MOST_PARTS = 500
 page_option = partial(GroupedOption, group="Page")
 OPTIONS = [
     page_option(
-        "--with",
+        '--with "FILTER OPTIONS"',
         "filter_",
-        metavar='"FILTER OPTIONS"',
         short="The filter to start with.",
         help="The filter to start with, as on a command line.  [default: none]",
     ),
     page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser."),
     page_option(
-        "--port",
+        "--port N",
         type=click.IntRange(0, 65535),
-        metavar="N",
         help="The port of the address.  [default: 17326; if it is taken, a free one]",
     ),
     device_option,
-    verbose_option,
+    trace_option,
 ]
 
 
@@ -64,7 +61,6 @@ def explore(
     no_browser: bool,
     port: int | None,
     device: str | None,
-    verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> None:
     """Choose a filter by eye: drag it over a spectrum in the browser.
 
@@ -101,7 +97,7 @@ def explore(
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
         if "SSH_CONNECTION" in os.environ:
-            click.echo(f"fftfilter: on your own machine: {forwarding(url)}", err=True)
+            remark(f"on your own machine: {forwarding(url)}")
         if not no_browser:
             redirect.open(url)
 
@@ -123,7 +119,7 @@ def explore(
 class Redirect:
     """A file that leads the browser to the page, so that the token is not in a process's arguments, which all see."""
 
-    _folder: str | None = None
+    _file: Path | None = None
 
     def open(self, url: str) -> None:
         """Open a page in the browser, without waiting for its start."""
@@ -132,20 +128,18 @@ class Redirect:
         import webbrowser
 
         with suppress(OSError):  # without it there is the address on the terminal
-            self._folder = tempfile.mkdtemp(prefix="fftfilter-")  # for this user alone
-            file = Path(self._folder, REDIRECT)
-            file.touch(0o600)
+            number, name = tempfile.mkstemp(".html", "fftfilter-")  # for this user alone
+            self._file = Path(name)
+            os.close(number)
             head = f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={url}">'
-            file.write_text(f'{head}<a href="{url}">{url}</a>', encoding="ascii")
-            threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
+            self._file.write_text(f'{head}<a href="{url}">{url}</a>', encoding="ascii")
+            threading.Thread(target=webbrowser.open, args=(self._file.as_uri(),), daemon=True).start()
 
     def remove(self) -> None:
         """Remove the file, once the browser has read it or the program ends."""
-        folder, self._folder = self._folder, None
-        if folder:
+        if self._file:
             with suppress(OSError):
-                Path(folder, REDIRECT).unlink()
-                Path(folder).rmdir()
+                self._file.unlink(missing_ok=True)
 
 
 def forwarding(url: str) -> str:
@@ -163,10 +157,24 @@ class Commands:
     always: tuple[str, ...]
     """Options that every command gets: the device, if one was chosen."""
 
-    @property
+    @cached_property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
         """The filters of the page, each with the options that it may set and their defaults."""
-        return _options()
+        from .filters import COMMANDS
+        from .kinds import KINDS
+
+        kinds = [kind for kind in KINDS.values() if kind.is_on_page]
+        of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
+        options = {}
+        for kind in kinds:
+            params = COMMANDS[kind.name].params
+            # That of an option without one is an object of click's.
+            usual = {
+                each.name: each.default if isinstance(each.default, str | int | float) else None for each in params
+            }
+            own = (*kind.parameters, *kind.searches, *of_all)
+            options[kind.name] = {name: usual[name] for name in own if name in usual and name != kind.name}
+        return options
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
@@ -257,26 +265,6 @@ def _box(text: object) -> list[int] | None:
     """Return x, y, width and height of a rectangle, None for the name of a file."""
     found = re.fullmatch(r"\s*\d{1,9}(,\s*\d{1,9}){3}\s*", str(text))
     return [int(each) for each in found[0].split(",")] if found else None
-
-
-@cache
-def _options() -> Mapping[str, Mapping[str, Any]]:
-    from .filters import COMMANDS
-    from .kinds import KINDS
-
-    kinds = [kind for kind in KINDS.values() if kind.is_on_page]
-    of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
-    options = {}
-    for kind in kinds:
-        params = COMMANDS[kind.name].params
-        # That of an option without one is an object of click's.
-        defaults = {each.name: each.default if isinstance(each.default, str | int | float) else None for each in params}
-        options[kind.name] = {
-            name: defaults[name]
-            for name in (*kind.parameters, *kind.searches, *of_all)
-            if name in defaults and name != kind.name
-        }
-    return options
 
 
 @contextmanager

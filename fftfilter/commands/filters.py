@@ -48,17 +48,15 @@ VERIFY = "--verify"
 VERIFIED = 10
 
 pixel_size_option = shared.filter_option(
-    "--pixel-size",
-    metavar="LENGTH",
+    "--pixel-size LENGTH",
     help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
 )
 
 
 depth_option = shared.filter_option(
-    "--depth",
+    "--depth DB",
     group="Further filters",
     type=float,
-    metavar="DB",
     help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
     "filter with its notches, stripes and masks.  [default: remove]",
 )
@@ -70,32 +68,28 @@ channels_option = shared.filter_option(
     "for --output keep and real.  [default: all]",
 )
 scale_option = shared.result_option(
-    "--scale",
+    "--scale RANGE",
     default="each",
-    metavar="RANGE",
     help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
     "the picture's largest; folder, stack: likewise, with the largest of the whole folder or of all pages of a file; "
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two gray "
     "levels of IN, such as 0:40.",
 )
 verify_option = shared.check_option(
-    VERIFY,
+    f"{VERIFY} [N]",
     type=click.IntRange(min=1),
-    metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
     f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
 preview_option = shared.check_option(
-    "--preview",
-    metavar="FILE",
+    "--preview FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
     ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
 recipe_options = [
     shared.output_option(
-        "--save-recipe",
-        metavar="FILE.json",
+        "--save-recipe FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
     shared.output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
@@ -103,17 +97,13 @@ recipe_options = [
 region_option = partial(shared.GroupedOption, group=PART)
 region_options = [
     region_option(
-        "--region",
-        metavar="MASK|X,Y,W,H",
+        "--region MASK|X,Y,W,H",
         help="Filter only there, where OUT has the gray levels of IN (keep, real): a rectangle in pixels, or a picture "
         "of the size of IN that is not 0 there.",
     ),
-    region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
+    region_option("--protect MASK|X,Y,W,H", help="Filter everywhere but there."),
     region_option(
-        "--feather",
-        type=float,
-        metavar="PX",
-        help="How wide the soft border is, inside of what is filtered.  [default: 8]",
+        "--feather PX", type=float, help="How wide the soft border is, inside of what is filtered.  [default: 8]"
     ),
 ]
 other_options = [
@@ -123,9 +113,8 @@ other_options = [
     shared.precision_option,
     shared.of_device("--profile", is_flag=True, help="Print the time of every step on the device."),
     shared.check_option(
-        "--save-stages",
+        "--save-stages DIR",
         type=click.Path(path_type=Path, file_okay=False),
-        metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
     shared.pages_option,
@@ -138,7 +127,7 @@ other_options = [
     *recipe_options,
     *folder_options,
     shared.GroupedOption(
-        "--work-group-size", group=shared.STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"
+        "--work-group-size N", group=shared.STUDY, type=int, help="Work-items per work-group.  [default: 64]"
     ),
     shared.GroupedOption(
         "--transpose",
@@ -249,7 +238,8 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        shared.refuse(vars(self), OF_FOLDERS, "is for folders, and IN is a file.")
+        of_folders = [each for each in OF_FOLDERS if each != "processes" or not is_zarr(source, target)]
+        shared.refuse(vars(self), of_folders, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:

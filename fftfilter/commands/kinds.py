@@ -62,8 +62,8 @@ class Kind:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the options that :attr:`of` takes."""
-        return tuple(name for name in self.of.__annotations__ if name != "return")
+        """The names of the command's own options, which :attr:`of` takes."""
+        return tuple(str(option.name) for option in self.options)
 
     def made(self, given: dict[str, Any]) -> list[Transfer]:
         """Return the transfer functions that the command's own options describe, and take these away."""
@@ -73,9 +73,9 @@ class Kind:
         return [self.of(value, **own) for value in own.pop(self.parameters[0])]
 
 
-def factor(name: str, metavar: str, text: str, **attributes: Any) -> click.Option:
+def factor(name: str, text: str) -> click.Option:
     """Return the option of the other filters that multiplies a kind in."""
-    return filter_option(name, group="Further filters", metavar=metavar, multiple=True, help=text, **attributes)
+    return filter_option(name, group="Further filters", multiple=True, help=text)
 
 
 RADIUS = (
@@ -83,23 +83,20 @@ RADIUS = (
     "25% (of Nyquist); with the size of a pixel also 2.6um (period; nm to m, in), 5arcsec, 150lpi, 12lp/mm."
 )
 one_cutoff = filter_option(
-    "--radius",
-    metavar="R",
+    "--radius R",
     short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
 two_cutoffs = [
-    filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer. The order does not matter."),
-    filter_option("--outer", metavar="R", help=RADIUS),
+    filter_option("--inner R", help="The other cutoff, in the units of --outer. The order does not matter."),
+    filter_option("--outer R", help=RADIUS),
     filter_option(
-        "--large",
-        metavar="P",
+        "--large P",
         short="The largest structures, such as 40px.",
         help="Instead of --inner: the size of the largest structures; 40 means 40px.",
     ),
     filter_option(
-        "--small",
-        metavar="P",
+        "--small P",
         short="The smallest structures, such as 3px.",
         help="Instead of --outer: the size of the smallest structures.",
     ),
@@ -113,13 +110,10 @@ shape_options = [
         short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
+    filter_option("--order N", group="Shape", type=int, help="Steepness of butterworth, 1 to 100.  [default: 2]"),
     filter_option(
-        "--order", group="Shape", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"
-    ),
-    filter_option(
-        "--width",
+        "--width W",
         group="Shape",
-        metavar="W",
         help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
     ),
 ]
@@ -128,24 +122,15 @@ shape_options = [
 def band(name: str) -> Callable[..., Transfer]:
     """Return a function that makes a band of options; its cutoffs may be periods."""
 
-    def of(
-        *,
-        inner: str | None,
-        outer: str | None,
-        large: str | None,
-        small: str | None,
-        shape: ShapeName,
-        order: int | None,
-        width: str | None,
-    ) -> Transfer:
+    def of(*, inner: str | None, outer: str | None, large: str | None, small: str | None, **fall: Any) -> Transfer:
         make: Callable[..., Transfer] = getattr(transfer, name)
         cutoffs, periods = (inner, outer), (large, small)
         if any(periods) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods):
             raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
         if any(cutoffs):
-            return make(inner, outer, shape=shape, order=order, width=width)
+            return make(inner, outer, **fall)
         coarse, fine = Radius.parse(large, "large", bare="px"), Radius.parse(small, "small", bare="px")
-        return make(coarse, fine, shape=shape, order=order, width=width)
+        return make(coarse, fine, **fall)
 
     return of
 
@@ -153,8 +138,7 @@ def band(name: str) -> Callable[..., Transfer]:
 PEAK = "FX,FY[,WIDTH]"
 peak_options = [
     filter_option(
-        "--at",
-        metavar=PEAK,
+        f"--at {PEAK}",
         multiple=True,
         short="Remove this wave: 0.123,0.047 are its cycles per pixel. May be repeated.",
         help="Remove this wave, given by its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. "
@@ -162,11 +146,7 @@ peak_options = [
         "be repeated.",
     ),
     filter_option(
-        "--harmonics",
-        type=int,
-        default=1,
-        metavar="N",
-        help="Also remove multiples of each --at, up to N times its frequency.",
+        "--harmonics N", type=int, default=1, help="Also remove multiples of each --at, up to N times its frequency."
     ),
     filter_option(
         "--shape",
@@ -195,30 +175,26 @@ def at_of(given: dict[str, Any]) -> str:
 
 stripe_options = [
     filter_option(
-        "--angle",
-        metavar="DEG",
+        "--angle DEG",
         multiple=True,
         short="The direction of the stripes in degrees, counterclockwise. Without it, --auto finds the stripes.",
         help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
         "angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
     ),
     filter_option(
-        "--width",
-        metavar="W",
+        "--width W",
         help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff, "
         "for all pictures alike.  [default: by the picture; 0.003cyc with --spare]",
     ),
     filter_option(
-        "--spare",
-        metavar="R",
+        "--spare R",
         short="Keep frequencies below this radius, such as 40px.",
         help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with "
         "--width]",
     ),
 ]
 wiener_option = filter_option(
-    "--noise",
-    metavar="NOISE",
+    "--noise NOISE",
     multiple=True,
     default=("auto",),
     short="The noise in gray levels, white being 255, or auto.",
@@ -227,16 +203,14 @@ wiener_option = filter_option(
 )
 descreen_options = [
     filter_option(
-        "--strength",
+        "--strength DB",
         type=float,
-        metavar="DB",
         help="How far a screen's waves have to stand out from the frequencies around them.  [default: 18]",
     ),
     filter_option(
-        "--keep-detail",
+        "--keep-detail PERCENT",
         type=float,
         default=0.0,
-        metavar="PERCENT",
         short="Keep a part of the detail that is smoothed away: 0, the default, to 100.",
         help="The part that stays of the detail that is smoothed behind the screen: 0 gives the cleanest picture, 100 "
         "removes the screen's waves alone.",
@@ -245,9 +219,7 @@ descreen_options = [
 
 
 mask_option = filter_option(
-    "--mask",
-    "mask",
-    metavar="FILE",
+    "--mask FILE",
     multiple=True,
     required=True,
     short="A picture of gains, DC in the middle, white is 1; or .npy. May be repeated.",
@@ -256,22 +228,15 @@ mask_option = filter_option(
 )
 
 
-def mask_of(mask: str) -> Transfer:
-    """Return the gains of a file; raises ParameterError and ReadError."""
-    return transfer.mask_file(mask)
-
-
 imagej_options = [
     filter_option(
-        "--large",
-        metavar="P",
+        "--large P",
         default="40",
         short="Filter large structures down to: 40 (pixels) or 2.6um.",
         help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
     ),
     filter_option(
-        "--small",
-        metavar="P",
+        "--small P",
         default="3",
         short="Filter small structures up to: 3 (pixels) or 0.2um.",
         help="Filter small structures up to: likewise; 0 keeps the finest.",
@@ -283,7 +248,7 @@ imagej_options = [
         short="Suppress stripes: horizontal or vertical.",
         help="Suppress stripes in this direction.",
     ),
-    filter_option("--tolerance", type=float, metavar="PERCENT", default=5, help="The tolerance of that direction."),
+    filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of that direction."),
 ]
 autoscale_options = [
     filter_option(
@@ -339,7 +304,7 @@ KINDS: dict[str, Kind] = {
             ),
             peak_options,
             notch_of,
-            factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
+            factor=factor(f"--notch {PEAK}", "Also remove this wave; see 'notch'."),
             value_of=at_of,
             output="keep",
             searches=("auto", "strength", "keep"),
@@ -350,7 +315,7 @@ KINDS: dict[str, Kind] = {
             "has them, so that one without any hardly changes.",
             ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             stripe_options,
-            factor=factor("--stripes", "DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
+            factor=factor("--stripes DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
             output="keep",
             edges="mirror",
         ),
@@ -359,7 +324,7 @@ KINDS: dict[str, Kind] = {
             "Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays.",
             ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
             [wiener_option],
-            factor=factor("--wiener", "NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
+            factor=factor("--wiener NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
             value_of=lambda given: str(given.pop("noise") or "auto"),
             output="keep",
             edges="mirror",
@@ -380,8 +345,8 @@ KINDS: dict[str, Kind] = {
             "Multiply the spectrum by gains from a file.",
             ("--mask gains.png in.png out.png",),
             [mask_option],
-            mask_of,
-            factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
+            lambda mask: transfer.mask_file(mask),  # noqa: PLW0108  which imports NumPy when it is called
+            factor=factor("--mask FILE", "Also multiply by the gains of a file; see 'mask'."),
             output="keep",
             is_on_page=False,
         ),

@@ -20,20 +20,18 @@ PIXEL_OF_PRINTS = 5e-6
 search_option = partial(shared.GroupedOption, group="Search")
 OPTIONS = [
     search_option(
-        "--strength",
+        "--strength DB",
         type=float,
-        metavar="DB",
         short="The least strength of a wave; 18 if left out.",
         help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
     search_option(
-        "--pixel-size",
-        metavar="LENGTH",
+        "--pixel-size LENGTH",
         short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
     shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too."),
-    shared.folder_option("--pattern", multiple=True, metavar="GLOB", help="Only files whose name matches."),
+    shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches."),
     shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors."),
     shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON."),
     shared.pages_option,

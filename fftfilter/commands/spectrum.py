@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,23 +14,17 @@ from ..files.atomic import remove_leftovers_beside
 from ..files.messages import shown
 from .shared import options as shared
 
-if TYPE_CHECKING:
-    from ..device.launcher import Precision
-
 OPTIONS = [
     shared.engine_option,
     shared.GroupedOption(
-        "--with",
+        '--with "FILTER OPTIONS"',
         "filter_",
         group="Filter",
-        metavar='"FILTER OPTIONS"',
         short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
         help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
         "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
     ),
-    shared.input_option(
-        "--pages", metavar="N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."
-    ),
+    shared.input_option("--pages N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."),
     *shared.reading_options,
     shared.device_option,
     shared.precision_option,
@@ -43,19 +37,7 @@ OPTIONS = [
 @click.argument("target", metavar="OUT", shell_complete=shared.file_names)
 @click.pass_context
 def spectrum(
-    context: click.Context,
-    /,
-    *,
-    source: str,
-    target: str,
-    engine: str | None,
-    filter_: str | None,
-    device: str | None,
-    precision: Precision,
-    in_place: bool,
-    input_limit: int | None,
-    verbose: int,
-    **given: Any,
+    context: click.Context, /, *, source: str, target: str, filter_: str | None, in_place: bool, **given: Any
 ) -> None:
     """Write the log-magnitude spectrum of an image, DC in the middle.
 
@@ -80,9 +62,9 @@ def spectrum(
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     if filter_ is not None:
         made = parsed(context, filter_, source, target)
-        own = {name: value for name, value in {"device": device, **given}.items() if value is not None}
-        draw_effect(source, target, options_of(str(made.info_name), [source], made.params | own))
+        draw_effect(source, target, options_of(str(made.info_name), [source], made.params | shared.typed(context)))
         return
+    engine, precision, device = given["engine"], given["precision"], given["device"]
     how = images.Coding(given["png_level"], given["quality"], given["compression"])
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
@@ -95,7 +77,7 @@ def spectrum(
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, shared.pages_of(given), working=working)
+    found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     images.check_fits(picture, target)
@@ -104,6 +86,6 @@ def spectrum(
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
     picture.alpha = picture.metadata = picture.table = None
     images.write(picture, target, coding=how, spare=spare)
-    if verbose:
+    if given["verbose"]:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache, partial
 from numbers import Integral
 
 import pyopencl as cl
@@ -147,7 +148,6 @@ class Device:
     cl_device: cl.Device
     repaired: str | None = None
     _context: cl.Context | None = None
-    _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -194,13 +194,12 @@ class Device:
 
     def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler options, built on first use."""
-        key = (names, defines, options)
         with _building:
-            program = self._programs.pop(key, None) or build(self.context, *key)
-            self._programs[key] = program
-            while len(self._programs) > MOST_PROGRAMS:
-                del self._programs[next(iter(self._programs))]
-            return program
+            return self._build(names, defines, options)
+
+    @cached_property
+    def _build(self) -> Callable[..., cl.Program]:
+        return lru_cache(MOST_PROGRAMS)(partial(build, self.context))
 
     def check_work_group_size(self, size: int) -> None:
         """Raise ParameterError unless a work-group may have that many work-items."""

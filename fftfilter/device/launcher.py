@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 import pyopencl as cl
 
-from ..errors import DeviceError, ParameterError, TooLargeError
+from ..errors import DeviceError, ParameterError, TooLargeError, check_option
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -80,9 +80,10 @@ class Kernel:
             value = np.uint32(value) if isinstance(value, int) else self._real(value)
         self.cl_kernel.set_arg(self._places[name], value)
 
-    def setters(self, name: str) -> list[Callable[[cl.Buffer], None]]:
-        """Return the functions that set an argument to a buffer: one, or none if the kernel has no such argument."""
-        return [partial(self.cl_kernel.set_arg, self._places[name])] if name in self._places else []
+    def set_buffers(self, buffers: Mapping[str, cl.Buffer]) -> None:
+        """Set those of some buffers that the kernel has among its arguments."""
+        for name in buffers.keys() & self._places:
+            self.cl_kernel.set_arg(self._places[name], buffers[name])
 
     def bind(self, **given: Any) -> None:
         """Set arguments by name."""
@@ -100,8 +101,7 @@ class Launcher:
     def __init__(
         self, device: Device, *, precision: str = "single", work_group_size: int | None = None, profile: bool = False
     ) -> None:
-        if precision not in PRECISIONS:
-            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        check_option("precision", precision, PRECISIONS)
         if precision == "double" and not device.fp64:
             raise ParameterError(f"{device.name} has no double precision (fp64): choose single or another device")
         if work_group_size is not None:
@@ -186,27 +186,23 @@ class Launcher:
         mapped: Array = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
         return mapped
 
-    @_plain_errors
     def write(self, buffer: cl.Buffer, array: Array, *, wait: bool = True) -> cl.Event:
         """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event."""
-        event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
-        self.queue.flush()
-        return event
+        return self._copy("write", buffer, array, is_blocking=wait)
 
-    @_plain_errors
     def read(self, array: Array, buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True) -> cl.Event:
         """Copy the beginning of a buffer into a contiguous host array, optionally after an event of another queue."""
-        wait_for = None if after is None else [after]
-        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)
-        self.queue.flush()
-        return self._keep("read", copied)
+        return self._copy("read", array, buffer, wait_for=None if after is None else [after], is_blocking=wait)
 
-    @_plain_errors
     def copy(self, target: cl.Buffer, source: cl.Buffer) -> cl.Event:
         """Copy a buffer into another one on the device."""
-        event = self._keep("copy", cl.enqueue_copy(self.queue, target, source))
+        return self._copy("copy", target, source)
+
+    @_plain_errors
+    def _copy(self, step: str, target: Any, source: Any, **how: Any) -> cl.Event:
+        copied = cl.enqueue_copy(self.queue, target, source, **how)
         self.queue.flush()
-        return event
+        return self._keep(step, copied)
 
     @_plain_errors
     def wait(self, event: cl.Event) -> None:

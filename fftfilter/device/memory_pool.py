@@ -26,7 +26,8 @@ ALIGNMENT = 128
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return an array that begins at an address that vectors can have.
 
-    NumPy requests huge pages for large arrays; OpenCL has no way to.
+    NumPy requests huge pages for large arrays; OpenCL has no way to. Rows of strips touch a page for every strip, and a
+    large image has more small pages than the CPU's table of them holds.
     """
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)
@@ -57,8 +58,6 @@ class MemoryPool:
         self._free: dict[int, list[Array]] = {}
         self._in_use = 0
         self._returned: deque[Array] = deque()
-        self.made = 0
-        """How often memory was asked of the system."""
 
     def _make(self, size: int) -> Array:
         return np.empty(size, np.uint8)
@@ -70,7 +69,6 @@ class MemoryPool:
             free = self._free.get(size)
             if free:
                 return free.pop()
-            self.made += 1
             return self._make(size)
 
     def give_back(self, memory: Array) -> None:

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import startup
 from ..errors import BuildError
 
@@ -44,6 +46,28 @@ def source(name: str) -> str:
 def needs(name: str) -> tuple[str, ...]:
     """Return the files that a file names in its head as those that it needs before it."""
     return tuple(" ".join(re.findall(r"^// needs: (.*)", source(name), re.MULTILINE)).split())
+
+
+@cache
+def declared(name: str, kernel: str) -> tuple[str, ...]:
+    """Return the names of a kernel's arguments, in the order in which its file declares them."""
+    arguments = source(name).partition(f"void {kernel}(")[2].partition(")")[0]
+    return tuple(re.findall(r"(\w+)(?:,|$)", arguments))
+
+
+NUMBERS = {"uint": np.uint32, "int": np.int32, "ulong": np.uint64, "float": np.float32}
+
+
+@cache
+def record(name: str, struct: str) -> np.dtype[Any]:
+    """Return a struct of a file as NumPy has it. Its fields are numbers, or structs of the same file."""
+    code = re.sub(r"//.*", "", source(name)).partition(f"}} {struct};")[0].rpartition("typedef struct {")[2]
+    fields: list[Any] = []
+    for kind, declared_as in re.findall(r"(\w+) ([^;]+);", code):
+        number = NUMBERS.get(kind) or record(name, kind)
+        for field, count in re.findall(r"(\w+)(?:\[(\d+)\])?", declared_as):
+            fields.append((field, number, int(count)) if count else (field, number))
+    return np.dtype(fields)
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:

@@ -12,31 +12,26 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Pixels
 from ..filters import Filter
 from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
-from ..output.modes import AUTO, MODES, STACK, Auto
+from ..output.modes import AUTO, MODES, STACK, Auto, Output
 from ..output.ramp import Gray
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
 from ..transfer.peaks import Notch
 from ..transfer.saved import folder_of, text_of
+from ..work.opened import cautions_on_missing
 from ..work.saved import to_json
-from .session import Worker
-from .shown import MAP, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
-
-if TYPE_CHECKING:
-    from ..arrays import Array, Pixels
-    from ..output.modes import Output
-    from .request import Request
-    from .session import Measured, Session
-    from .shown import FilePage
-
+from .request import Request
+from .session import Measured, Worker
+from .shown import MAP, FilePage, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
 # result and for the removed part.
@@ -52,10 +47,11 @@ class Answer:
     """The picture that answers a request."""
 
     request: Request
-    session: Session
     page: FilePage
     measured: Measured
     """What the request does to the picture."""
+    output: Output
+    """The output that is shown."""
     planes: Array
     """Gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
     unit: float
@@ -80,7 +76,7 @@ class Answer:
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         if not request.removed:
             black, white, gamma = 0.0, float(self.page.picture.maxval), 1.0
-            if MODES[_looked_at(request.recipe.output, self.measured.transfer)].keeps_levels:
+            if MODES[self.output].keeps_levels:
                 black, white, gamma = request.levels or self.page.shown  # as the input
             part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
         part = self.page.checkered(part, self.level, left, top)
@@ -100,9 +96,9 @@ class Answers(Worker):
         super().__init__(name)
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
-    def answer(self, request: Request, session: Session) -> Answer:
+    def answer(self, request: Request) -> Answer:
         """Filter the page of a request, on this thread; raises FftfilterError."""
-        started, recipe = perf_counter(), request.recipe
+        started, recipe, session = perf_counter(), request.recipe, request.session
         page = session.page(request.page)
         page.check_level(request.level)
         measured = session.measured(recipe, request.page)
@@ -110,7 +106,7 @@ class Answers(Worker):
         # While something is dragged, the picture is filtered at the resolution of the view.
         level = page.levels[0] if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
-        picture, clipped, unit, takes_missing = page.picture, None, 1.0, recipe.how.takes_missing
+        picture, takes_missing = page.picture, recipe.how.takes_missing
         planes = page.planes(level) if takes_missing or level > 1 else picture.planes
         output = "real" if request.removed else _looked_at(recipe.output, tuned)
         # Filters that keep the gray levels have no such options.
@@ -118,27 +114,26 @@ class Answers(Worker):
         region = recipe.region
         if request.marked and level > 1:
             region = request.marked.reduced(level, *planes.shape[1:])
-        filter_ = self._filter(
-            recipe.how.maker(), planes.shape, tuned, {**recipe.options, **own, "device": session.device}
-        )
+        options = {**recipe.options, **own, "device": session.device}
+        filter_ = self._filter(recipe.how.maker(), planes.shape, tuned, options)
+        clipped, unit = None, 1.0
         if request.removed:
             lost = np.subtract(planes, filter_(planes, channel_axis=0), dtype=np.float32)
             made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
         else:
             # While something is dragged, values that were filled once are filtered.
             holes = page.holes if takes_missing and request.rest and level == 1 else None
-            if planes.dtype.kind == "f":
-                white = page.range[1] if MODES[output].keeps_levels else picture.maxval
-                made = filter_(planes, channel_axis=0, dtype=np.uint16, levels=FINE, white=white, missing=holes)
+            is_float = planes.dtype.kind == "f"
+            white = page.range[1] if is_float and MODES[output].keeps_levels else picture.maxval
+            dtype, levels = (np.uint16, FINE) if is_float else (None, picture.maxval)
+            made = filter_(planes, channel_axis=0, dtype=dtype, levels=levels, white=white, missing=holes)
+            if is_float:
                 unit = white / FINE
-            else:
-                white = picture.maxval
-                made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
-                clipped = None if recipe.mode.is_values else filter_.clipped()[0]
+            elif not recipe.mode.is_values:
+                clipped = filter_.clipped()[0]
             if region:
-                gray = Gray(white, made.dtype, FINE if planes.dtype.kind == "f" else picture.maxval)
-                made = region.blended(planes, made, holes, gray)
-        return Answer(request, session, page, measured, made, unit, level, clipped, perf_counter() - started)
+                made = region.blended(planes, made, holes, Gray(white, made.dtype, levels))
+        return Answer(request, page, measured, output, made, unit, level, clipped, perf_counter() - started)
 
     def _filter(
         self, kind: type[Filter], shape: tuple[int, ...], transfer: Transfer, options: dict[str, Any]
@@ -171,7 +166,7 @@ def _looked_at(output: Output, transfer: Transfer) -> Output:
 
 def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     """Return all words on an answer as JSON, and, unless ``is_mapped``, H over the spectrum as a frame."""
-    request, session, page, recipe = answer.request, answer.session, answer.page, answer.request.recipe
+    request, page, recipe, session = answer.request, answer.page, answer.request.recipe, answer.request.session
     # Of gains that differ by channel, those of the first are shown, but the notches of all.
     parts = answer.measured.transfer.parts
     shown = Transfer(tuple(each for each in parts if not isinstance(each, Curve) or each.channels in (None, (0,))))
@@ -179,7 +174,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     # The command would print these cautions.
     notes = [*filter(None, [answer.measured.note]), *answer.measured.asked.cautions(*page.size)]
     if recipe.how.takes_missing:
-        notes += page.cautions_on_missing
+        notes += cautions_on_missing(page.missing)
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     holes = page.holes if answer.level == 1 else None
@@ -189,7 +184,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "command": command_line(request.words, session.source, session.target),
         "python": python_call(answer),
         "recipe": text_of(to_json(recipe, folder_of(session.target))),
-        "mask": request.mask(session),
+        "mask": request.mask,
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(shown, *page.size),
         "histogram": None if request.removed else histogram(answer.planes, between, holes),
@@ -213,7 +208,7 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
 
 def python_call(answer: Answer) -> str:
     """Return the lines of Python that make the same pixels."""
-    session, recipe, picture = answer.session, answer.request.recipe, answer.page.picture
+    session, recipe, picture = answer.request.session, answer.request.recipe, answer.page.picture
     transfer, kind, scale = answer.measured.asked, recipe.how.maker().__name__, recipe.scale
     given = (AUTO, scale.saturated) if isinstance(scale, Auto) else scale and (scale.low, scale.high)
     own = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given} if recipe.how.has_outputs else {}
@@ -225,9 +220,7 @@ def python_call(answer: Answer) -> str:
         return f"# {kind} takes one picture after the other, and all of it: use the command"
     if recipe.region:
         (area,) = recipe.region.areas
-        made += (
-            f", {area.what}={area.text if not area.mask else area.file['file']!r}, feather={recipe.region.feather:g}"
-        )
+        made += f", {area.what}={area.text!r}, feather={recipe.region.feather:g}"
     if is_of_files:
         names = f"{session.source!r}, {session.target!r}"
         return f"{imports.format('filter_stack')}filter_stack({names}, {transfer!r}{made})"
@@ -245,9 +238,12 @@ def python_call(answer: Answer) -> str:
 
 def waves(transfer: Transfer, height: int, width: int) -> list[dict[str, float]]:
     """Return the places of notches, and their widths, in cycles per pixel."""
-    found = [part for part in transfer.parts if isinstance(part, Notch)]
-    widths = [part.width.bins(height, width) / min(height, width) for part in found]
-    return [{"fx": part.at[0], "fy": part.at[1], "width_cyc": each} for part, each in zip(found, widths, strict=True)]
+    n = min(height, width)
+    return [
+        {"fx": part.at[0], "fy": part.at[1], "width_cyc": part.width.bins(height, width) / n}
+        for part in transfer.parts
+        if isinstance(part, Notch)
+    ]
 
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,14 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .answers import words
+from ..transfer import Transfer
+from .answers import Answer, Answers, words
 from .request import Request, field_of, number_of, read
+from .session import Folder, Worker
 from .shown import at
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
-    from ..transfer import Transfer
-    from .answers import Answer, Answers
-    from .session import Session, Worker
-
-    Message = str | bytes
 
 # Most bytes of a request.
 LARGEST = 1 << 17
@@ -38,26 +35,22 @@ VALUES, MOST_POINTS = '{"values"', 2048
 
 
 class Live:
-    """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves.
+    """Answers the requests of one page. ``filtering`` filters for all pages, ``long`` searches for waves."""
 
-    ``opened`` returns the session of a file's name.
-    """
-
-    def __init__(
-        self, opened: Callable[[object], Session], commands: Commands, filtering: Answers, long: Worker
-    ) -> None:
-        self._opened, self._commands, self._filtering, self._long = opened, commands, filtering, long
+    def __init__(self, folder: Folder, commands: Commands, filtering: Answers, long: Worker) -> None:
+        self._folder, self._commands, self._filtering, self._long = folder, commands, filtering, long
+        self._newest, self._newer = "", asyncio.Event()
+        self._number: int | None = None
+        self._source = ""
+        self._unsaid: Answer | None = None
         self._said_at = 0.0
         self._mapped: Transfer | None = None
         self._last: Answer | None = None
-        self._source = ""
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Answer until the page closes its socket."""
         self._socket = socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
-        self._newest = asyncio.Queue[str](1)
-        self._newer = asyncio.Event()
         answering = asyncio.create_task(self._answer_all())
         try:
             async for message in socket:
@@ -66,9 +59,7 @@ class Live:
                 if message.data.startswith(VALUES):
                     await self._send(await self._filtering.do(self._values, message.data))
                     continue
-                if self._newest.full():
-                    self._newest.get_nowait()
-                self._newest.put_nowait(message.data)
+                self._newest = message.data
                 self._newer.set()
         finally:
             answering.cancel()
@@ -77,49 +68,52 @@ class Live:
         return socket
 
     async def _answer_all(self) -> None:
-        unsaid: Answer | None = None
         while True:
-            text = None
             with suppress(TimeoutError):
-                async with asyncio.timeout(APART if unsaid else None):
-                    text = await self._newest.get()
-            if text is not None:
-                self._newer.clear()
-                unsaid = await self._answer(text)
-            # The picture first: while the browser draws it, there is time for words.
-            if unsaid and (text is None or monotonic() - self._said_at >= APART):
-                for message in await self._filtering.do(self._words, unsaid):
-                    await self._send(message)
-                unsaid = None
+                async with asyncio.timeout(APART if self._unsaid else None):
+                    await self._newer.wait()
+            try:
+                if is_new := self._newer.is_set():
+                    await self._answer()
+                # The picture first: while the browser draws it, there is time for words.
+                if self._unsaid and (not is_new or monotonic() - self._said_at >= APART):
+                    await self._say(self._unsaid)
+            except ConnectionError:
+                raise
+            except Exception as error:  # noqa: BLE001  the page must not wait forever
+                self._unsaid = None
+                line = line_of(error)
+                # The path of the file may contain the name of an option.
+                field = field_of(line.replace(self._source or line, ""), self._commands)
+                await self._send(json.dumps({"id": self._number, "error": line, "field": field}))
 
-    async def _answer(self, text: str) -> Answer | None:
-        """Send the frame that answers a request, or an error's message; return the answer that words are due for."""
-        number = None
-        try:
-            given = read(text)
-            number = number_of(given)
-            request, session = await self._filtering.do(self._asked, given)
-            asked = request.recipe, request.page
-            if not session.is_measured(*asked):
-                await self._send(
-                    json.dumps({"id": number, "doing": LOOKS.get(request.words[0], "Looking for patterns")})
-                )
-                if not await self._before_newer(self._long.do(session.measured, *asked)):
-                    return None
-            answer: Answer = await self._filtering.do(self._filtering.answer, request, session)
-            await self._send(await self._filtering.do(answer.frame))
-        except ConnectionError:
-            raise
-        except Exception as error:  # noqa: BLE001  the page must not wait forever
-            await self._send(self._refusal(number, error))
-            return None
-        self._last = answer
-        return answer
+    async def _answer(self) -> None:
+        """Send the frame that answers the newest request, unless a newer one comes; raises what goes wrong."""
+        self._newer.clear()
+        self._number = self._unsaid = None
+        given = read(self._newest)
+        self._number = number_of(given)
+        request: Request = await self._filtering.do(self._asked, given)
+        asked = request.recipe, request.page
+        if not request.session.is_measured(*asked):
+            doing = LOOKS.get(request.words[0], "Looking for patterns")
+            await self._send(json.dumps({"id": self._number, "doing": doing}))
+            if not await self._before_newer(self._long.do(request.session.measured, *asked)):
+                return
+        answer: Answer = await self._filtering.do(self._filtering.answer, request)
+        await self._send(await self._filtering.do(answer.frame))
+        self._last = self._unsaid = answer
 
-    def _asked(self, given: dict[str, Any]) -> tuple[Request, Session]:
-        session = self._opened(given.get("file"))
-        self._source = session.source
-        return Request.of(given, self._commands, session), session
+    async def _say(self, answer: Answer) -> None:
+        """Send the words about an answer, and the map of its gains if they changed."""
+        self._said_at, transfer = monotonic(), answer.measured.transfer
+        for message in await self._filtering.do(lambda: words(answer, is_mapped=transfer == self._mapped)):
+            await self._send(message)
+        self._mapped, self._unsaid = transfer, None
+
+    def _asked(self, given: dict[str, Any]) -> Request:
+        self._source = self._folder.session(given.get("file")).source
+        return Request.of(given, self._commands, self._folder)
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Wait for work, and cancel it if a newer request comes; return whether it was done. Raises its errors."""
@@ -139,28 +133,12 @@ class Live:
         with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
             given = read(text)
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
-            page = self._opened(given.get("file")).page(given["page"])
+            page = self._folder.session(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
             told = {"tag": given["tag"], "before": at(page.picture.planes, points, page.holes), **after}
         return json.dumps({"values": told})
 
-    def _words(self, answer: Answer) -> list[Message]:
-        """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
-        self._said_at = monotonic()
-        try:
-            messages = words(answer, is_mapped=answer.measured.transfer == self._mapped)
-        except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.request.id, error)]
-        self._mapped = answer.measured.transfer
-        return messages
-
-    def _refusal(self, number: int | None, error: Exception) -> str:
-        line = line_of(error)
-        # The path of the file may contain the name of an option.
-        field = field_of(line.replace(self._source or line, ""), self._commands)
-        return json.dumps({"id": number, "error": line, "field": field})
-
-    async def _send(self, message: Message) -> None:
+    async def _send(self, message: str | bytes) -> None:
         if isinstance(message, str):
             await self._socket.send_str(message)
         else:

@@ -68,16 +68,16 @@ class Marked:
         soft = [] if self.feather == FEATHER else ["--feather", f"{self.feather:g}"]
         return [f"--{self.option}", self.box or str(self.file(target)), *soft]
 
+    @lru_cache(maxsize=1)  # noqa: B019  while something is dragged, a mask stays; it keeps one alive
     def region(self, target: str) -> Region:
         """Return the region of the command that writes an output; raises ParameterError if no pixel is left."""
-        file, (height, width) = self.file(target), self.size
-        if file is None:
-            area = Area(self.option, str(self.box), self.shapes[0][1:])
-        else:
+        if file := self.file(target):
             made = Area.of_mask(self.pixels(), self.option, file)
             area = replace(made, file={"file": file, "digest": digest_of(self.png())})
+        else:
+            area = Area(self.option, str(self.box), self.shapes[0][1:])
         region = self._of(area, self.feather)
-        region.pixels(height, width)
+        region.pixels(*self.size)
         return region
 
     def reduced(self, level: int, height: int, width: int) -> Region:

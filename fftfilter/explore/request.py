@@ -10,29 +10,29 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
 from ..analysis.search import AutoNotches
+from ..arrays import Array
+from ..device.launcher import Timing
 from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
 from ..preview.steps import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
+from ..transfer.saved import brief
+from ..transfer.units import number
+from ..work.recipe import Recipe
 from .marked import Marked
-from .shown import Kind, frame, joined
+from .session import Folder, Session
+from .shown import FilePage, Kind, frame, joined
 
 if TYPE_CHECKING:
-    from ..arrays import Array
     from ..commands.explore import Commands
-    from ..device.launcher import Timing
-    from ..work.recipe import Recipe
-    from .session import Session
-    from .shown import FilePage
 
-    Query = Mapping[str, str]
+Query = Mapping[str, str]
 
 SHOWN = ("result", "removed")
 # Most characters of a value, and most values: more are a mistake.
@@ -55,6 +55,8 @@ class Request:
     """A view of the result of a command."""
 
     id: int
+    session: Session
+    """That of its file."""
     words: tuple[str, ...]
     """The command and its options."""
     recipe: Recipe
@@ -74,11 +76,11 @@ class Request:
     """The gray levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], commands: Commands, session: Session) -> Request:
+    def of(cls, given: Mapping[str, Any], commands: Commands, folder: Folder) -> Request:
         """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
-        show, view = given.get("show", SHOWN[0]), given.get("view")
+        session, show, view = folder.session(given.get("file")), given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
-            raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
+            raise ParameterError(f"show {brief(show)} is unknown: choose {' or '.join(SHOWN)}")
         if view is not None:
             if not isinstance(view, list) or len(view) != 4:
                 raise ParameterError("a view has four numbers: x and y of two corners")
@@ -92,6 +94,7 @@ class Request:
             words += marked.words(session.target)
         return cls(
             number_of(given),
+            session,
             (*words, *commands.always),
             recipe,
             _whole(given.get("page", 0), "page", 0),
@@ -103,9 +106,10 @@ class Request:
             levels_of(given.get("levels")),
         )
 
-    def mask(self, session: Session) -> str | None:
-        """Return the name of the mask that the command needs, None without one."""
-        return self.marked.file(session.target) if self.marked else None
+    @property
+    def mask(self) -> str | None:
+        """The name of the mask that the command needs, None without one."""
+        return self.marked.file(self.session.target) if self.marked else None
 
 
 def levels_of(given: object) -> tuple[float, float, float] | None:
@@ -147,33 +151,23 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
     for name, usual in commands.options[command].items():
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
+            option, is_text = f"--{name.replace('_', '-')}", isinstance(value, str | int | float)
+            text = str(value).strip() if is_text else ""
             if value is True:
-                words.append(f"--{name.replace('_', '-')}")
-                continue
-            if not isinstance(value, str | int | float | None):
-                raise ParameterError(f"{name} {_brief(value)} is not a value")
-            text = "" if value is None else str(value).strip()
-            if text in ("", str(usual)):
-                continue
-            if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} {_brief(text)} is not a value")
-            words += [f"--{name.replace('_', '-')}", text]
+                words.append(option)
+            elif not (is_text or value is None) or text.startswith("--") or len(text) > LONGEST:
+                raise ParameterError(f"{name} {brief(value)} is not a value")
+            elif text not in ("", str(usual)):
+                words += [option, text]
+            if len(words) > 2 * MOST_VALUES:
+                raise ParameterError(f"{name} has too many values: give at most {MOST_VALUES}")
     return words
 
 
 def _whole(given: object, name: str, least: int) -> int:
-    if isinstance(given, float) and given.is_integer() and abs(given) < LARGEST:
-        given = int(given)
-    if isinstance(given, bool) or not isinstance(given, int) or not least <= given < LARGEST:
-        raise ParameterError(f"{name} {_brief(given)} is not a whole number from {least} up")
-    return given
-
-
-def _brief(given: object) -> str:
-    """Return the beginning of a value, or the type of a nested one, for a message."""
-    if isinstance(given, str | int | float | None):
-        return repr(str(given)[:20])
-    return f"of the type {type(given).__name__}"
+    if isinstance(given, int | float) and not isinstance(given, bool) and least <= given < LARGEST and given % 1 == 0:
+        return int(given)
+    raise ParameterError(f"{name} {brief(given)} is not a whole number from {least} up")
 
 
 def field_of(message: str, commands: Commands) -> str | None:
@@ -189,9 +183,7 @@ def field_of(message: str, commands: Commands) -> str | None:
 def whole_of(query: Query, name: str, usual: int) -> int:
     """Return a whole number of a query; raises ParameterError."""
     text = query.get(name, str(usual))
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ParameterError(f"{name} {text!r} is not a whole number")
-    return int(text)
+    return _whole(int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text, name, 0)
 
 
 def page_of(session: Session, query: Query) -> FilePage:
@@ -200,11 +192,10 @@ def page_of(session: Session, query: Query) -> FilePage:
 
 
 def _decimal(query: Query, name: str, usual: float) -> float:
-    text = query.get(name, str(usual))
-    with suppress(ValueError):
-        if abs(found := float(text)) < 1e9:
-            return found
-    raise ParameterError(f"{name} {text[:20]!r} is not a number")
+    text = query.get(name, usual)
+    if abs(found := number(text)) < 1e9:
+        return found
+    raise ParameterError(f"{name} {brief(text)} is not a number")
 
 
 def _input(session: Session, query: Query) -> bytes:
@@ -220,7 +211,8 @@ def _spectrum(session: Session, query: Query) -> bytes:
     return frame(Kind.SPECTRUM, page.spectrum_pixels(channel))
 
 
-def _peaks(session: Session, query: Query) -> dict[str, Any]:
+def peaks(session: Session, query: Query) -> dict[str, Any]:
+    """Return the waves of a file, with the widths of their notches; raises ParameterError."""
     found = []
     for peak in session.waves(AutoNotches(_decimal(query, "strength", USUAL_STRENGTH))):
         told = peak.described() | {"width_cyc": peak.width}
@@ -230,9 +222,10 @@ def _peaks(session: Session, query: Query) -> dict[str, Any]:
     return {"peaks": found}
 
 
-def steps(request: Request, session: Session) -> dict[str, Any]:
+def steps(request: Request) -> dict[str, Any]:
     """Filter by the book's pipeline; return each step's kernels, time, and result as the address of a PNG's data."""
-    recipe, page = request.recipe, session.page(request.page)
+    recipe, session = request.recipe, request.session
+    page = session.page(request.page)
     transfer = session.for_pixels(recipe.transfer)
     height, width = page.size
     level = 1
@@ -278,5 +271,3 @@ DRAWN: dict[str, Callable[[Session, Query], Any]] = {
     "number": lambda session, query: session.number(*(query.get(name, "") for name in ("text", "unit", "pixel_size"))),
     "units": lambda session, query: session.units(query.get("pixel_size", "")),
 }
-# What takes long.
-LONG: dict[str, Callable[[Session, Query], Any]] = {"peaks": _peaks}

@@ -18,23 +18,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from .answers import command_line
-from .session import check, is_text
+from .session import NAME, check, is_text
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
     from .request import Request
     from .session import Session
 
-# Most characters of a name in a message.
-_SHOWN = 60
 # Names of devices on Windows, with any extension, and characters that it allows in no name.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 _ODD = '<>:"|?*'
@@ -68,19 +67,17 @@ class Progress:
         self.done, self.total = self.done + 1, total
 
 
-def save(
-    request: Request, asked: tuple[object, object], session: Session, commands: Commands, progress: Progress
-) -> dict[str, Any]:
+def save(request: Request, asked: tuple[object, object], commands: Commands, progress: Progress) -> dict[str, Any]:
     """Run the command into a file that a page names; raises FftfilterError.
 
     ``asked`` is the name and, to replace a file, the ``overwrite`` of the refusal that asked for it.
     """
-    (given, answer), words = asked, request.words
+    (given, answer), words, session = asked, request.words, request.session
     name = name_of(given, session)
     target = os.path.join(os.path.dirname(session.target), name)
     part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
     try:
-        shown = quoted_if_odd(name[:_SHOWN])
+        shown = quoted_if_odd(name[:NAME])
         with as_error(WriteError, f"{shown}: cannot be written"), _Place(session, name) as place:
             if session.has_changed:
                 line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
@@ -88,7 +85,7 @@ def save(
             place.refuse()
             images.check_output(session.source, place.path)
             place.ask(answer)
-            mask = keep_mask(request, session)
+            mask = keep_mask(request)
             try:
                 commands.run((*words, "--quiet"), session.source, os.path.join(session.folder, part), progress.advance)
                 check()
@@ -105,23 +102,22 @@ def save(
     return {"written": target, "command": command_line(words, session.source, target)}
 
 
-def keep_mask(request: Request, session: Session) -> str | None:
+def keep_mask(request: Request) -> str | None:
     """Write the mask of a region beside the output; return its name, None if there is none, or it is there already.
 
     Raises FftfilterError, also if another file has its name.
     """
-    if not (file := request.mask(session)):
+    if not (request.marked and (file := request.mask)):
         return None
-    assert request.marked  # noqa: S101  which has the mask
     data, name, part = request.marked.png(), os.path.basename(file), temporary_name("save", "part.png")
-    with as_error(WriteError, f"{quoted_if_odd(name)}: cannot be written"), _Place(session, name) as place:
+    with as_error(WriteError, f"{quoted_if_odd(name)}: cannot be written"), _Place(request.session, name) as place:
         if place.refuse():
-            with place.opened(name, os.O_RDONLY) as there:
+            with place.opened(name, "rb") as there:
                 if there.read() == data:
                     return None
             raise WriteError(f"{quoted_if_odd(name)}: is another file: rename it, as it has the name of the mask")
         try:
-            with place.opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as made:
+            with place.opened(part, "xb") as made:
                 made.write(data)
             place.give(part, None)
         finally:
@@ -130,23 +126,23 @@ def keep_mask(request: Request, session: Session) -> str | None:
 
 
 @contextmanager
-def _with_own_mask(request: Request, session: Session) -> Iterator[Sequence[str]]:
-    """Give the words of the command with its mask in a folder for temporary files."""
-    with TemporaryDirectory(prefix="fftfilter-") as folder:
-        if not (file := request.mask(session)) or not request.marked:
-            yield request.words
-            return
-        own = os.path.join(folder, os.path.basename(file))
-        with open(own, "wb") as made:  # noqa: PTH123  likewise
-            made.write(request.marked.png())
-        yield [own if word == file else word for word in request.words]
+def _with_own_mask(request: Request) -> Iterator[tuple[Sequence[str], Path]]:
+    """Give the words of the command with its mask in a folder for temporary files, and that folder."""
+    with TemporaryDirectory(prefix="fftfilter-") as name:
+        words, folder = request.words, Path(name)
+        if request.marked and (file := request.mask):
+            own = folder / os.path.basename(file)
+            own.write_bytes(request.marked.png())
+            words = tuple(str(own) if word == file else word for word in words)
+        yield words, folder
 
 
-def applied(request: Request, given: object, session: Session, progress: Progress, total: int) -> dict[str, Any]:
+def applied(request: Request, given: object, progress: Progress, total: int) -> dict[str, Any]:
     """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
 
     Return the folder, how many files were filtered, and a line for each file that failed.
     """
+    session = request.session
     name = name_of(given, session)
     source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
     with as_error(WriteError, f"{quoted_if_odd(target)}: is not a new folder"):
@@ -154,7 +150,7 @@ def applied(request: Request, given: object, session: Session, progress: Progres
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     others = ["--report", "-", "--", source, target]
     with (
-        _with_own_mask(request, session) as words,
+        _with_own_mask(request) as (words, _),
         subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], **streams) as process,
     ):
         said, progress.process = [], process
@@ -174,25 +170,26 @@ def applied(request: Request, given: object, session: Session, progress: Progres
     return {"written": target, "report": said[-1].partition(";")[0].rstrip(".") if said else "", "failed": said[:-1]}
 
 
-def downloaded(request: Request, given: object, session: Session, commands: Commands) -> bytes:
+def downloaded(request: Request, given: object, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
-    with _with_own_mask(request, session) as words, TemporaryDirectory(prefix="fftfilter-") as folder:
-        target = os.path.join(folder, name_of(given, session))
-        images.check_output(session.source, target)
-        commands.run((*words, "--quiet"), session.source, target, Progress().advance)
-        with open(target, "rb") as file:  # noqa: PTH123  likewise
-            return file.read()
+    source, name = request.session.source, name_of(given, request.session)
+    with _with_own_mask(request) as (words, folder):
+        target = folder / "out" / name
+        target.parent.mkdir()
+        images.check_output(source, str(target))
+        commands.run((*words, "--quiet"), source, str(target), Progress().advance)
+        return target.read_bytes()
 
 
 def name_of(given: object, session: Session) -> str:
     """Return the name of a file in the folder of OUT; raises ParameterError, RefusedError."""
     if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
         usual = os.path.basename(session.target)
-        raise ParameterError(f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {usual}")
+        raise ParameterError(f"OUT {str(given)[:NAME]!r} is not a name: give one such as {usual}")
     head, name = os.path.split(given)
     if head and os.path.realpath(os.path.join(session.folder, head)) != session.folder:
         line = f"lies in another folder: give a name in {quoted_if_odd(session.folder)}"
-        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:_SHOWN])}: {line}")
+        raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:NAME])}: {line}")
     return name
 
 
@@ -270,15 +267,16 @@ class _Place:
             self.ask(answer)
             raise
         except OSError:  # a disk without hard links
-            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=folder))
+            self.opened(self._name, "xb").close()
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
-    def opened(self, name: str, flags: int) -> BinaryIO:
-        """Return a file of the folder, open by the flags of ``os.open``; raises OSError."""
-        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-        return os.fdopen(
-            os.open(self._at(name), flags, 0o666, dir_fd=self._folder), "rb" if flags & os.O_WRONLY == 0 else "wb"
-        )
+    def opened(self, name: str, mode: Literal["rb", "xb"]) -> BinaryIO:
+        """Return a file of the folder, no link, open in a mode of ``open``; raises OSError."""
+
+        def opener(path: str, flags: int) -> int:
+            return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666, dir_fd=self._folder)
+
+        return open(self._at(name), mode, opener=opener)
 
     def remove(self, part: str) -> None:
         """Remove a file of the folder, if it is there."""

@@ -23,7 +23,7 @@ from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
-from .request import DRAWN, LONG, LONGEST, Request, page_of, read, steps, whole_of
+from .request import DRAWN, LONGEST, Request, page_of, peaks, read, steps, whole_of
 from .saving import Progress, RefusedError, applied, downloaded, keep_mask, save
 from .session import Folder, Worker
 from .shown import Kind, frame, reduced
@@ -84,6 +84,13 @@ async def _body(request: web.Request) -> bytes:
         raise ParameterError("the request's body is damaged, or does not come") from None
 
 
+def _response(made: Any) -> web.Response:
+    """Return the response that sends a frame or a file, or all else as JSON."""
+    if isinstance(made, bytes):
+        return web.Response(body=made, content_type="application/octet-stream")
+    return web.json_response(made)
+
+
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(HEADERS)
 
@@ -113,7 +120,7 @@ class Server:
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
         drawn = DRAWN | {"picture": self._picture, "files": lambda *_: {"files": self._folder.names()}}
-        long = LONG | {"steps": lambda _, query: steps(*self._asked(read(query.get("request", ""))))}
+        long = {"peaks": peaks, "steps": lambda _, query: steps(self._asked(read(query.get("request", ""))))}
         app.add_routes(
             [
                 web.get(f"{path}/", self._file),
@@ -178,8 +185,8 @@ class Server:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # Opens the device while the browser opens the page, which will be told of errors.
                 coarsest = self._first.page(0).levels[-1]
-                start = Request.of((self._start or WARM) | {"level": coarsest}, self._commands, self._first)
-                warming = loop.create_task(self._filtering.do(self._filtering.answer, start, self._first))
+                start = self._asked((self._start or WARM) | {"level": coarsest})
+                warming = loop.create_task(self._filtering.do(self._filtering.answer, start))
                 warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
@@ -214,54 +221,49 @@ class Server:
 
         async def handler(request: web.Request) -> web.StreamResponse:
             name, query = request.query.get("file"), request.query
-            made = await worker.do(lambda: make(self._folder.session(name, keep=keep), query))
-            if isinstance(made, bytes):
-                return web.Response(body=made, content_type="application/octet-stream")
-            return web.json_response(made)
+            return _response(await worker.do(lambda: make(self._folder.session(name, keep=keep), query)))
 
         return handler
 
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
-    def _asked(self, given: Mapping[str, Any]) -> tuple[Request, Session]:
-        """Return a request and its file; raises FftfilterError."""
-        session = self._folder.session(given.get("file"))
-        return Request.of(given, self._commands, session), session
+    def _asked(self, given: Mapping[str, Any]) -> Request:
+        return Request.of(given, self._commands, self._folder)
 
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
         if "request" in query:
-            request, session = self._asked(read(query["request"]))
-            pixels, level = self._small.answer(request, session).pixels(), request.level
+            request = self._asked(read(query["request"]))
+            pixels, level = self._small.answer(request).pixels(), request.level
         else:
             page = page_of(session, query)
             pixels, level = page.pixels(page.levels[-1]), page.levels[-1]
         factor = max(1, max(pixels.shape[:2]) // max(1, whole_of(query, "size", SMALL)))
         return frame(Kind.INPUT, reduced(pixels, factor), level=level * factor)
 
-    async def _wanted(self, request: web.Request) -> tuple[dict[str, Any], Request, Session]:
+    async def _wanted(self, request: web.Request) -> tuple[dict[str, Any], Request]:
         given = read(await _body(request))
         if not isinstance(wanted := given.get("request"), dict):
             raise ParameterError("what is to be saved is missing: give a request, and out")
-        return given, *await self._drawing.do(self._asked, wanted)
+        return given, await self._drawing.do(self._asked, wanted)
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        given, asked, session = await self._wanted(request)
+        given, asked = await self._wanted(request)
         out, commands = given.get("out"), self._commands
         if given.get("download") is True:
-            made = await self._saving.do(downloaded, asked, out, session, commands)
-            return web.Response(body=made, content_type="application/octet-stream")
+            return _response(await self._saving.do(downloaded, asked, out, commands))
         self._progress = Progress()
-        work = partial(save, asked, (out, given.get("overwrite")), session, commands, self._progress)
         if given.get("folder") is True:
-            work = partial(applied, asked, out, session, self._progress, len(self._folder.names()))
-        return web.json_response(await self._saving.do(work))
+            work = partial(applied, asked, out, self._progress, len(self._folder.names()))
+        else:
+            work = partial(save, asked, (out, given.get("overwrite")), commands, self._progress)
+        return _response(await self._saving.do(work))
 
     async def _mask(self, request: web.Request) -> web.StreamResponse:
-        _, asked, session = await self._wanted(request)
-        await self._saving.do(keep_mask, asked, session)
-        return web.json_response({"written": asked.mask(session)})
+        _, asked = await self._wanted(request)
+        await self._saving.do(keep_mask, asked)
+        return _response({"written": asked.mask})
 
     async def _drop(self, request: web.Request) -> web.StreamResponse:
         data = bytearray()
@@ -270,16 +272,15 @@ class Server:
             if len(data) > MOST_BYTES:
                 raise TooLargeError("a file that is dropped has at most 2 GB: give larger ones to the command")
         name = await self._drawing.do(self._folder.add, request.query.get("name", ""), bytes(data))
-        return web.json_response({"name": name})
+        return _response({"name": name})
 
     async def _recipe(self, request: web.Request) -> web.StreamResponse:
         name = quoted_if_odd(request.query.get("name", "")[:LONGEST])
-        return web.json_response(
-            await self._drawing.do(self._commands.of_recipe, await _body(request), name, self._first.source)
-        )
+        made = await self._drawing.do(self._commands.of_recipe, await _body(request), name, self._first.source)
+        return _response(made)
 
     async def _saved(self, _: web.Request) -> web.StreamResponse:
-        return web.json_response({"done": self._progress.done, "total": self._progress.total})
+        return _response({"done": self._progress.done, "total": self._progress.total})
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
-        return await Live(self._folder.session, self._commands, self._filtering, self._long).serve(request)
+        return await Live(self._folder, self._commands, self._filtering, self._long).serve(request)

@@ -8,9 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,8 +46,9 @@ UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
 # Most characters of a name in a message.
-_SHOWN = 60
-_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+NAME = 60
+# What tells the work of a thread to stop.
+_STOP = threading.local()
 
 
 class StoppedError(FftfilterError):
@@ -58,8 +57,7 @@ class StoppedError(FftfilterError):
 
 def check() -> None:
     """Raise StoppedError if nobody waits for the work of this thread."""
-    stop = _STOP.get()
-    if stop and stop.is_set():
+    if hasattr(_STOP, "event") and _STOP.event.is_set():
         raise StoppedError("canceled")
 
 
@@ -74,12 +72,12 @@ class Worker:
         stop = threading.Event()
 
         def work() -> Any:
-            _STOP.set(stop)
+            _STOP.event = stop
             check()
             return function(*arguments)
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, work)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         finally:
             stop.set()
 
@@ -135,6 +133,7 @@ class Session:
         self.size, first = self.page(0).size, self.page(0).picture
         # For the size of its pixels, which one sample is enough to keep.
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
+        self._sides = first.metadata.pixel_size if first.metadata else None
 
     def page(self, number: int) -> FilePage:
         """Return a page, counted from 0; the last ones are kept. Raises ReadError, ParameterError."""
@@ -166,9 +165,10 @@ class Session:
     def waves(self, auto: AutoNotches) -> list[Peak]:
         """Return the waves that ``notch --auto`` removes from the file; raises ParameterError, and as checks do."""
         if auto not in self._waves:
-            if self._mean is None:
-                is_page, mean_of = self.pages == 1, partial(spectrum_of, device=self.device, check=check)
-                self._mean = self.page(0).spectrum if is_page else mean_of(self._found)
+            if self._mean is None and self.pages == 1:
+                self._mean = self.page(0).spectrum
+            elif self._mean is None:
+                self._mean = spectrum_of(self._found, device=self.device, check=check)
             check()
             self._waves[auto] = auto.peaks(self._mean)[0]
         return self._waves[auto]
@@ -224,10 +224,8 @@ class Session:
         return found
 
     def _cycles(self, radius: Radius, pixel_size: str) -> float:
-        sides = self._first.metadata.pixel_size if self._first.metadata else None
-        meters = parse_pixel_size(pixel_size) if pixel_size else sides.across if sides else None
-        known = radius.with_pixel(meters) if meters else radius
-        return known.bins(*self.size) / min(self.size)
+        meters = parse_pixel_size(pixel_size) if pixel_size else self._sides and self._sides.across
+        return (radius.with_pixel(meters) if meters else radius).bins(*self.size) / min(self.size)
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function resolved by the size of the file's pixels; raises ParameterError."""
@@ -235,9 +233,7 @@ class Session:
 
     def described(self, start: dict[str, Any], filters: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the file's properties for the page; ``start`` is its first request, ``filters`` are the commands."""
-        (height, width), picture = self.size, self._first
-        sides = picture.metadata.pixel_size if picture.metadata else None
-        size = None
+        (height, width), picture, sides, size = self.size, self._first, self._sides, None
         if sides and not isinstance(sides.across, Angle):
             size = {"text": length_text(sides.across), "across_m": sides.across, "source": sides.source}
         takes = {name: "order" if each.has_order else "width" if each.widest else None for name, each in SHAPES.items()}
@@ -299,7 +295,7 @@ class Folder:
             raise ParameterError("this is not a picture by its name")
         free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
         path = Path(self._place.name, free)
-        with as_error(WriteError, f"{quoted_if_odd(free[:_SHOWN])}: cannot be kept"):
+        with as_error(WriteError, f"{quoted_if_odd(free[:NAME])}: cannot be kept"):
             path.write_bytes(data)
         self._dropped[free] = str(path)
         try:

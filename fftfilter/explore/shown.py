@@ -7,23 +7,19 @@ import threading
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ..analysis.power import middle, spectrum
+from .. import images
+from ..analysis.power import Spectrum, middle, spectrum
+from ..arrays import Array, Holes, Pixels
 from ..errors import ParameterError
 from ..output.modes import MODES
 from ..preview.panels import square
-from ..work.opened import cautions_on_missing, filled
-
-if TYPE_CHECKING:
-    from .. import images
-    from ..analysis.power import Spectrum
-    from ..arrays import Array, Holes, Pixels
-
+from ..work.opened import filled
 
 # id, kind, channels, width, height, level, then x and y of the sent part: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")
@@ -98,10 +94,8 @@ def around_gray(values: Array) -> Pixels:
 
 def levels(height: int, width: int) -> list[int]:
     """Return the useful reductions of a picture: 1, 2, 4 ..."""
-    found = [1]
-    while max(height, width) // (2 * found[-1]) >= SMALLEST and min(height, width) // (2 * found[-1]) >= 16:
-        found.append(2 * found[-1])
-    return found
+    coarsest = max(1, min(max(height, width) // SMALLEST, min(height, width) // 16))
+    return [1 << i for i in range(coarsest.bit_length())]
 
 
 def halved(planes: Array) -> Array:
@@ -129,6 +123,7 @@ class FilePage:
 
     def __init__(self, picture: images.Picture, device: str | None, holes: Holes | None, finest: int) -> None:
         self.picture, self._device, self.holes = picture, device, holes
+        self.missing = 0.0 if holes is None else float(holes.mean())
         self.size: tuple[int, int] = picture.planes.shape[1], picture.planes.shape[2]
         every = levels(*self.size)
         self.levels = [level for level in every if level >= finest] or every[-1:]
@@ -156,11 +151,6 @@ class FilePage:
     def cautions(self) -> list[str]:
         """The cautions on magnitudes of its samples."""
         return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
-
-    @cached_property
-    def cautions_on_missing(self) -> list[str]:
-        """The caution on samples that are missing."""
-        return [] if self.holes is None else cautions_on_missing(float(self.holes.mean()))
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture does not have."""

@@ -22,6 +22,8 @@ _WAY_OUT = {
     errno.ENAMETOOLONG: "choose a shorter name",
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space or choose another folder"),
 }
+# The most characters of a library's message. Some quote all that they have read.
+_LONGEST = 200
 
 
 def shown(path: FileName, stream: str) -> str:
@@ -52,5 +54,6 @@ def as_error(kind: type[ImageError], said: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, or its type's name if it has none."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+    """Return the first line of an error's message, of a long one its beginning, or its type's name if it has none."""
+    line = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."

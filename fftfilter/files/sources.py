@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
-from .messages import FileName, as_error, reason, shown
+from .messages import FileName, as_error, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
@@ -34,7 +34,7 @@ def content(source: FileName, look: Callable[[bytes, str], None] | None = None, 
     bytes is an error, too.
     """
     name = shown(source, "standard input")
-    try:
+    with as_error(ReadError, f"{name}: cannot be read"):
         if urls.is_url(source):
             most = _most(limit)
             data = urls.content(os.fsdecode(source), most + 1)
@@ -45,10 +45,6 @@ def content(source: FileName, look: Callable[[bytes, str], None] | None = None, 
             # One read of everything needs no buffer; pathlib would cost as much as reading a small file.
             with open(source, "rb", buffering=0) as file:  # noqa: PTH123
                 data = _all_bytes(file, name, look, limit)
-    except OSError as error:
-        raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
-    except MemoryError as error:
-        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data

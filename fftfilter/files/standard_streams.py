@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
 from ..errors import WriteError
@@ -47,25 +48,18 @@ def guarded() -> Iterator[None]:
 class _Guarded:
     """A text stream that passes its failures to a function."""
 
-    def __init__(self, stream: TextIO, fail: Callable[[OSError], None]) -> None:
-        self._stream = stream
-        self._fail = fail
+    def __init__(self, stream: TextIO, fail: Callable[[OSError], Any]) -> None:
+        self._stream, self._fail = stream, fail
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        found = getattr(self._stream, name)
+        return partial(self._call, found) if name in ("write", "flush") else found
 
-    def write(self, text: str) -> int:
+    def _call(self, method: Callable[..., Any], *text: str) -> Any:
         try:
-            self._stream.write(text)
+            return method(*text)
         except OSError as error:
-            self._fail(error)
-        return len(text)
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError as error:
-            self._fail(error)
+            return self._fail(error)
 
 
 def _closed(mode: str, opposite: int) -> TextIO:

@@ -9,11 +9,8 @@ libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 
-from .description import FilterOptions as FilterOptions
-from .description import Options as Options
-from .description import PixelOptions as PixelOptions
-from .description import check_transfer as check_transfer
-from .description import describe as describe
-from .description import split_options as split_options
-from .filter import Filter as Filter
-from .picture_filter import PictureFilter as PictureFilter
+from .description import FilterOptions, Options, PixelOptions, check_transfer, split_options
+from .filter import Filter
+from .picture_filter import PictureFilter
+
+__all__ = ["Filter", "FilterOptions", "Options", "PictureFilter", "PixelOptions", "check_transfer", "split_options"]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -21,7 +19,7 @@ from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
-from ..output.rounding import NOISE, mean_deviation, spread
+from ..output.rounding import NOISE, mean_deviation, spread, weak_below
 from .pipelines import Mirrored
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ class Found(NamedTuple):
     """Facts about the pictures of a call."""
 
     extremes: Array
-    """The smallest and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
+    """0 and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
     clipped: list[float]
     """The part of each one's samples that became black or white."""
     weak: int = 0
@@ -58,38 +56,98 @@ LOST_AS_SINGLE = 0.1
 NOTHING = Found(np.empty((0, 2)), [])
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Call:
-    """An image ``(count, height, width)`` ready for its pipeline."""
+    """An image ``(count, height, width)`` ready for its pipeline, and what becomes of its pixels."""
 
-    prepared: Prepared
-    stack: Stack
-    pipeline: Pipeline
-    pixels: Array
-    exponents: NDArray[np.int32]
-    """Floats of each picture are divided by 2^exponent."""
-    given: Array
-    """What the pixels were made of."""
-    of_pixels: PixelOptions
-    ramps: Ramps
-    """From the filtered values of each picture to the output's pixels; None stands for the pipeline's own."""
-    channel_axis: int | None
-    shape: tuple[int, ...]
+    def __init__(self, prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> None:
+        self.prepared, self._axis, self._of_pixels = prepared, channel_axis, of_pixels
+        self._given, self._shape = planes_of(image, channel_axis)
+        pixel, real = pixel_type(self._given.dtype), prepared.launcher.real
+        gray, number = gray_of(of_pixels, pixel), real if pixel.kind == "f" else pixel
+        out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
+        count, height, width = self._given.shape
+        self.stack = Stack(count, height, width, number, out, top, channel_axis is not None)
+        self.pipeline = prepared.pipeline_for(self.stack)
+        self.pixels, self._exponents = pixels_of(self._given, self.stack)
+        """Floats of each picture are divided by 2^exponent."""
+        self.ramps = _ramps(prepared, self._exponents, gray, self.stack.samples)
+        """From the filtered values of each picture to the output's pixels; None stands for the pipeline's own."""
 
     @property
     def is_rounded(self) -> bool:
         """Whether the pixels are less exact than what was given."""
-        return self.stack.pixel.kind == "f" and not np.can_cast(self.given.dtype, self.stack.pixel)
+        return self.stack.pixel.kind == "f" and not np.can_cast(self._given.dtype, self.stack.pixel)
 
-    def in_gray_levels(self, values: Array, factor: float) -> Array:
+    def finish(self, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
+        """Return the result in the caller's shape, and facts in the input's gray levels; repeat weak pictures."""
+        facts, description = done.facts(), self.prepared.description
+        extremes, factor = facts.extremes, description.transfer.largest
+        if self.stack.pixel.kind == "f" or factor != 1:
+            extremes = self._in_gray_levels(extremes.astype(np.float64), factor)
+        clipped = [0.0] * self.stack.pictures if self.ramps is None else facts.clipped.tolist()
+        if description.mode.is_values:
+            result = self._in_gray_levels(result, factor)
+        weak = self._repeat_weak(done, facts, (result, extremes, clipped))
+        result = result.reshape(self._shape) if self._axis is None else np.moveaxis(result, 0, self._axis)
+        return result, Found(extremes, clipped, weak)
+
+    def _in_gray_levels(self, values: Array, factor: float) -> Array:
         """Return values of each picture as those of what was given, times a factor."""
         if self.stack.pixel.kind == "f":
-            values = scaled(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
+            values = scaled(values, self._exponents.reshape(-1, *(1 for _ in values.shape[1:])))
         if factor == 1:
             return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
         with np.errstate(over="ignore"):
             return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+
+    def _repeat_weak(self, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:
+        """Filter pictures whose results are too weak once more in double precision; return how many these were.
+
+        ``facts`` are in the pixels' units. The new pixels, extremes and clipped parts go ``into`` the places of the old
+        ones.
+        """
+        prepared, pixel = self.prepared, self.stack.pixel
+        if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
+            return 0  # it is in double precision already, or there is none
+        limit = weak_below(self.pipeline.weak, self.stack)
+        of_range = limit * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
+        # NumPy's minimum would take a hundredth of a small image's time.
+        if min(facts.extremes[:, 1].tolist()) >= of_range and max(facts.undecided) <= 1:
+            return 0
+        largest, undecided = facts.extremes[:, 1].astype(np.float64), np.array(facts.undecided) > 1
+        deviations, least, weak = facts.deviations(), 0.0, 0
+        result, extremes, clipped = into
+        images, exponents = self.pixels if done is self.pipeline else cast("Started", done).images(), self._exponents
+        is_above_noise = largest > NOISE / 2 * deviations
+        if self.is_rounded:
+            images, exponents, least = self._given, np.zeros_like(exponents), LOST_AS_SINGLE
+            is_above_noise[:] = True  # or not: only what was given can tell
+        for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
+            own = slice(None) if self.stack.one_scale else slice(i, i + 1)
+            whole = self.pipeline.whole(images[own]) if isinstance(self.pipeline, Mirrored) else images[own]
+            to_pixels = exponents[i] - self._exponents[i]
+            # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
+            # a wave is 1/sqrt 2.
+            mean = np.ldexp(np.sqrt(2) * spread(whole).max(), to_pixels)
+            if mean == 0:
+                continue
+            mean_gain, gain_of_constants = prepared.gains(*images.shape[1:])
+            # What goes through the transforms at the frequency 0 may cancel what went around them.
+            with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
+                at_dc = np.abs(mean_deviation(whole)).max() * gain_of_constants
+            at_dc = abs(np.ldexp(at_dc, to_pixels)) / prepared.description.transfer.largest
+            if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
+                continue
+            again = images[own]
+            if exponents[i]:
+                again = np.ldexp(again.astype(np.float64), exponents[i])
+            with suppress(TooLargeError):
+                axis = 0 if self.stack.one_scale else None
+                result[own], of_it = call(prepared.in_double(), again, axis, self._of_pixels)
+                extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
+                weak += 1
+        return weak
 
 
 def call(
@@ -108,10 +166,10 @@ def call(
                 refuse_by_channel(prepared.description, observe)
                 results, found = _by_channel(prepared, planes, of_pixels)
             return results.reshape(shape) if channel_axis is None else np.moveaxis(results, 0, channel_axis), found
-    ready = _ready(prepared, image, channel_axis, of_pixels)
+    ready = Call(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
     result = run(ready.pixels, ready.ramps, **({} if observe is None else {"observe": observe}))
-    return _finish(ready, result, ready.pipeline)
+    return ready.finish(result, ready.pipeline)
 
 
 def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Begun | None:
@@ -123,26 +181,12 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     if is_split or is_masked(image) or not isinstance(image, np.ndarray) or not prepared.launcher.device.is_gpu:
         return None
     try:
-        ready = _ready(prepared, image, channel_axis, of_pixels)
+        ready = Call(prepared, image, channel_axis, of_pixels)
     except MissingError:
         return None
     # What was rounded on its way to the device may be needed again as it was.
     stream = None if ready.is_rounded else prepared.stream()
-    return None if stream is None else (stream.start(ready.pixels, ready.ramps), partial(_finish, ready))
-
-
-def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Call:
-    """Check an image and the pixels asked for, and return it as its pipeline takes it."""
-    planes, shape = planes_of(image, channel_axis)
-    pixel, real = pixel_type(planes.dtype), prepared.launcher.real
-    gray, number = gray_of(of_pixels, pixel), real if pixel.kind == "f" else pixel
-    out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
-    count, height, width = planes.shape
-    stack = Stack(count, height, width, number, out, top, channel_axis is not None)
-    pipeline = prepared.pipeline_for(stack)
-    pixels, exponents = pixels_of(planes, stack)
-    own = _ramps(prepared, exponents, gray, stack.samples)
-    return Call(prepared, stack, pipeline, pixels, exponents, planes, of_pixels, own, channel_axis, shape)
+    return None if stream is None else (stream.start(ready.pixels, ready.ramps), ready.finish)
 
 
 def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples: int) -> Ramps:
@@ -153,28 +197,15 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples
     output, scale = prepared.description.output, prepared.description.scale
     if not prepared.description.mode.needs_ramps(scale):
         return None
-    if isinstance(scale, Auto):
-        return ByHistogram(output, scale, gray.dtype, gray.levels)
     key = exponents.tobytes(), gray, samples
     if prepared.ramps is None or prepared.ramps[0] != key:
         with np.errstate(over="ignore"):
             units = np.ldexp(prepared.description.transfer.largest, exponents)
-        prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
+        if isinstance(scale, Auto):
+            prepared.ramps = key, ByHistogram(output, scale, gray.dtype, gray.levels)
+        else:
+            prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
     return prepared.ramps[1]
-
-
-def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
-    """Return the result in the caller's shape, and what was found in the input's gray levels; repair weak pictures."""
-    facts, description = done.facts(), ready.prepared.description
-    extremes, factor = facts.extremes, description.transfer.largest
-    if ready.stack.pixel.kind == "f" or factor != 1:
-        extremes = ready.in_gray_levels(extremes.astype(np.float64), factor)
-    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else facts.clipped.tolist()
-    if description.mode.is_values:
-        result = ready.in_gray_levels(result, factor)
-    weak = _repeat_weak(ready, done, facts, (result, extremes, clipped))
-    axis = ready.channel_axis
-    return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
 def refuse_by_channel(own: Description, observe: Observe) -> None:
@@ -225,63 +256,15 @@ def _by_part(
         values = values.astype(prepared.launcher.real)
     count, height, width = planes.shape
     stack = Stack(count, height, width, pixel, gray.dtype, gray.levels, has_colors)
-    magnitudes = np.abs(values).reshape(stack.pictures, -1)
-    extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
+    largest = np.abs(values).reshape(stack.pictures, -1).max(axis=1)
+    extremes = np.stack([np.zeros_like(largest), largest], axis=1)
     if own.mode.is_values:
         return values, Found(extremes, [0.0] * stack.pictures, weak)
     units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
     rounding = ramps(own.output, None, units, gray=gray, samples=stack.samples)
-    result, clipped, undecided = on_ramps(values, stack, rounding, deviations)
-    if has_colors and max(undecided) > 1 and prepared.launcher.device.fp64:
+    result, facts = on_ramps(values, stack, rounding, deviations)
+    if has_colors and max(facts.undecided) > 1 and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
             result, found = _by_part(prepared.in_double(), planes, has_colors, of_pixels, None)
             return result, found._replace(weak=1)
-    return result, Found(extremes, clipped.tolist(), weak)
-
-
-def _repeat_weak(ready: Call, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:
-    """Filter pictures whose results are too weak once more in double precision; return how many these were.
-
-    ``facts`` are in the pixels' units. The new pixels, extremes and clipped parts go ``into`` the places of the old
-    ones.
-    """
-    prepared, pixel = ready.prepared, ready.stack.pixel
-    if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
-        return 0  # it is in double precision already, or there is none
-    weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
-    # NumPy's minimum would take a hundredth of a small image's time.
-    if min(facts.extremes[:, 1].tolist()) >= weak_below and max(facts.undecided) <= 1:
-        return 0
-    largest, undecided = facts.extremes[:, 1].astype(np.float64), np.array(facts.undecided) > 1
-    limit, deviations, least, weak = ready.pipeline.weak, facts.deviations(), 0.0, 0
-    result, extremes, clipped = into
-    images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
-    is_above_noise = largest > NOISE / 2 * deviations
-    if ready.is_rounded:
-        images, exponents, least = ready.given, np.zeros_like(exponents), LOST_AS_SINGLE
-        is_above_noise[:] = True  # or not: only what was given can tell
-    for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
-        own = slice(None) if ready.stack.one_scale else slice(i, i + 1)
-        whole = ready.pipeline.whole(images[own]) if isinstance(ready.pipeline, Mirrored) else images[own]
-        to_pixels = exponents[i] - ready.exponents[i]
-        # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of a
-        # wave is 1/sqrt 2.
-        mean = np.ldexp(np.sqrt(2) * spread(whole).max(), to_pixels)
-        if mean == 0:
-            continue
-        mean_gain, gain_of_constants = prepared.gains(*images.shape[1:])
-        # What goes through the transforms at the frequency 0 may cancel what went around them.
-        with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
-            at_dc = np.abs(mean_deviation(whole)).max() * gain_of_constants
-        at_dc = abs(np.ldexp(at_dc, to_pixels)) / prepared.description.transfer.largest
-        if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
-            continue
-        again = images[own]
-        if exponents[i]:
-            again = np.ldexp(again.astype(np.float64), exponents[i])
-        with suppress(TooLargeError):
-            axis = 0 if ready.stack.one_scale else None
-            result[own], of_it = call(prepared.in_double(), again, axis, ready.of_pixels)
-            extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
-            weak += 1
-    return weak
+    return result, Found(extremes, facts.clipped.tolist(), weak)

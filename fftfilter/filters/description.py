@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..engine import Engine, choose
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Mode, Output, check_channels, check_scale, scale_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
@@ -112,8 +112,8 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     if transfer.lacks_pixel_size:
         transfer.lacks_pixel_size.bins(1, 1)  # raises
     output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
-    _check("output", output, tuple(MODES))
-    _check("edges", edges, EDGES)
+    check_option("output", output, MODES)
+    check_option("edges", edges, EDGES)
     scale = scale_of(options.get("scale"))
     check_scale(output, scale)
     check_channels(output, channels := options.get("channels"))
@@ -126,7 +126,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     if (transpose := options.get("transpose")) is not None:
         from ..staged.steps import TRANSPOSES
 
-        _check("transpose", transpose, TRANSPOSES)
+        check_option("transpose", transpose, TRANSPOSES)
     region, auto, asked = None, None, options.get("auto")
     if not (asked is None or asked is False):
         from ..analysis.search import AutoNotches
@@ -163,8 +163,3 @@ def check_transfer(given: object) -> None:
         raise ParameterError(
             f"{given!r} is not a transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
         )
-
-
-def _check(what: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise ParameterError(f"{what} {given!r} is unknown: choose {', '.join(known[:-1])} or {known[-1]}")

@@ -286,7 +286,7 @@ class Filter:
             return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
-        """Return the smallest and largest magnitude of each picture of the last call, in the input's gray levels.
+        """Return 0 and the largest magnitude of each picture of the last call, in the input's gray levels.
 
         While :meth:`stream` runs, those of the result that it has yielded last. The last call may be another thread's:
         threads that ask for extremes need a filter each.
@@ -395,7 +395,7 @@ class Filter:
             transfer, left = self._fitted(planes, holes, gray.white)
             is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
             if not transfer.parts and own.mode.keeps_levels and is_same:
-                return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0], 0)
+                return planes.copy(), Found(np.array([(0.0, np.abs(planes.astype(np.float64)).max())]), [0.0], 0)
             prepared = self._retuned(transfer)
         else:
             prepared = self._prepare()

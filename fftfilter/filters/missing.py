@@ -59,7 +59,7 @@ def filtered(
         if is_values or base.any():  # 0 makes a zero of a -0
             values += base
         if is_values:
-            values = values * unit
+            values = scaled(values, round(np.log2(unit)))  # a unit beyond single precision is no factor for it
         return on_valid(values, planes, holes, own, gray=of_output, deviation=far), found.weak
 
     made, weak = pixels(of_values, observe)

@@ -14,7 +14,7 @@ from ..device.launcher import Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.ramp import Facts, on_ramps
+from ..output.ramp import on_ramps
 from ..output.rounding import UNEVEN, deviation
 from .description import describe
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps
-    from ..output.ramp import Stack
+    from ..output.ramp import Facts, Stack
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from .description import Description
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
@@ -47,7 +48,7 @@ class Prepared:
         """The name of the engine that filtered last."""
         self.pipeline: Pipeline | None = None
         """The last one."""
-        self.ramps: tuple[tuple[Any, ...], Array] | None = None
+        self.ramps: tuple[tuple[Any, ...], Ramps] | None = None
         """Those of the last call, behind what they were made of."""
         self.gains = lru_cache(1)(partial(gains, description))
         """:func:`gains` of a size, those of the last one kept."""
@@ -94,21 +95,18 @@ class Prepared:
         return self.pipeline
 
     def _for_edges(self, stack: Stack) -> Pipeline:
-        described, launcher = self.description, self.launcher
+        described = self.description
         described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
-        if described.edges == "wrap":
-            return self._repeating(described.on_grid, stack)
-        if self._mirrors_by_itself(stack.height, stack.width):
-            self.engine = FUSED
-            return fused(launcher, described.on_grid, stack, described.edges)
-        value = launcher.real if described.transfer.is_even else launcher.complex
-        return Mirrored(self._repeating, described.on_grid, stack, value)
+        if not self._is_doubled(stack.height, stack.width):
+            return self._of_engine(described.on_grid, stack, described.edges)
+        value = self.launcher.real if described.transfer.is_even else self.launcher.complex
+        return Mirrored(self._of_engine, described.on_grid, stack, value)
 
-    def _repeating(self, transfer: Transfer, stack: Stack) -> Pipeline:
-        """Return the pipeline of the chosen engine for a stack whose images repeat."""
+    def _of_engine(self, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> Pipeline:
+        """Return the pipeline of the chosen engine."""
         if self._is_fused(stack.height, stack.width):
             self.engine = FUSED
-            return fused(self.launcher, transfer, stack)
+            return fused(self.launcher, transfer, stack, edges)
         from ..staged.pipeline import StagedPipeline
 
         algorithm = self.description.engine.staged
@@ -119,19 +117,20 @@ class Prepared:
     def _is_fused(self, height: int, width: int) -> bool:
         return self.description.engine.is_fused(serves=serves(self.launcher.device, height, width))
 
-    def _mirrors_by_itself(self, height: int, width: int) -> bool:
-        """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self.description.engine.algorithm is None and mirrors(self.launcher.device, height, width)
+    def _is_doubled(self, height: int, width: int) -> bool:
+        """Whether mirrored edges take a picture of twice each side, as the engine does not mirror by itself."""
+        described = self.description
+        by_itself = described.engine.algorithm is None and mirrors(self.launcher.device, height, width)
+        return described.edges == "mirror" and not by_itself
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         described, (count, height, width) = self.description, shape
-        mirrors_itself = described.edges == "mirror" and self._mirrors_by_itself(height, width)
-        is_doubled = described.edges == "mirror" and not mirrors_itself
-        if is_doubled:
+        if is_doubled := self._is_doubled(height, width):
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):
-            inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
+            is_mirrored = described.edges == "mirror" and not is_doubled
+            inverses = 2 if is_mirrored and not described.transfer.is_even_along_axes else 1
             real = described.mode.is_values or is_doubled or described.channels is not None
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes
@@ -222,13 +221,7 @@ class Mirrored:
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
             values = np.abs(values) if ramps is None and stack.white is not None else values.real
-        own = values.reshape(stack.pictures, -1, *values.shape[1:])
-        largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
-        extremes = np.stack([np.zeros_like(largest), largest], axis=1)
-        result, clipped, undecided = values, np.zeros(stack.pictures), [0.0] * stack.pictures
-        if stack.white is not None:
-            result, clipped, undecided = on_ramps(values, stack, ramps, far)
-        self._facts = Facts(extremes, clipped, undecided, lambda: far)
+        result, self._facts = on_ramps(values, stack, ramps, far)
         return np.ascontiguousarray(result)
 
     @staticmethod

@@ -7,6 +7,7 @@ processes.py  workers on this machine: this process, one per core, or one per de
 preloaded.py  the imports of those processes, once for all
 cluster.py    workers of a Dask cluster
 batch.py      files through one device: read, filtered in stacks of one size, written; errors become outcomes
+planes.py     the planes of an OME-Zarr, shared among processes
 journal.py    the files that an output folder holds already
 report.py     a line of JSON about each file
 progress.py   lines on a terminal: the bar, and that programs are compiled

@@ -30,7 +30,7 @@ from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
 from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
-from .jobs import FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, is_inside
+from .jobs import DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -117,6 +117,8 @@ class Batch:
         self._filter: Filter | None = None
         self._transfer = self._recipe.transfer
         """The filter's."""
+        self._zarr: Opened | None = None
+        """The input whose planes are the jobs, if they are."""
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -194,7 +196,7 @@ class Batch:
             outcome.note(loaded.frame, made)
             outcome.cautions += [caution for caution in (NOTHING, NO_STRIPES) if made.note.startswith(caution)]
             if self.settings.measure_only:
-                outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), MEASURED
+                outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), "measured"
                 yield outcome
             else:
                 writing.append(self._submit(self._write, loaded, made))
@@ -218,10 +220,11 @@ class Batch:
         outcome.pages = len(opened.pages)
         if self.settings.measure_only:
             pages = (page for page, _ in read_ahead(opened, self._submit))
-            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), MEASURED
+            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), "measured"
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
-        how: dict[str, Any] = {"compare": outcome.job.verify, "show": show, "submit": self._submit}
+        job = outcome.job
+        how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit, "is_part": bool(job.planes)}
         done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
         vars(outcome).update(vars(done))
         outcome.stamp = journal.stamp(target)
@@ -272,21 +275,24 @@ class Batch:
             if done_before and not job.verify:
                 if not isinstance(data, bytes):
                     data.close()
-                outcome.status = SKIPPED
+                outcome.status = "skipped"
                 return outcome
-            opened = open_input(job.source, recipe, data=data, times=times, device=self._device)
+            before = self._zarr if job.planes else None
+            opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
+            self._zarr = opened if job.planes else None
             outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
             outcome.cautions += _of_waves(opened)
             frame, found = None, opened.found
             if isinstance(found, images.Pages):
-                images.suffix_of_pages(target, None, len(found))
+                images.suffix_of_pages(target, recipe.format, len(found))
+                found.chosen = job.planes or found.chosen
             else:
                 outcome.shape, outcome.dtype = found.planes.shape, str(found.planes.dtype)
                 frame = opened.frame(target, keep=job.verify or settings.preview)
                 outcome.cautions += opened.cautions(frame)
             if done_before:
                 _verify(outcome, lambda how: how.of_earlier(opened, target))
-                outcome.status = SKIPPED
+                outcome.status = "skipped"
                 return outcome
             stays_open = True
         except (FftfilterError, MemoryError) as error:
@@ -368,7 +374,7 @@ def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
 
 def _failed(outcome: Outcome, error: Exception) -> Outcome:
     """Return an outcome as failed, with the error's text."""
-    outcome.status = FAILED
+    outcome.status = "failed"
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
     return outcome

@@ -36,20 +36,11 @@ _MESSAGES_KEPT = 20
 PATIENCE = 60.0
 
 
-@contextmanager
-def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
-    """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
-
-    ``threads`` read and write in each, 0 for one per core of its machine. Raises DeviceError if no scheduler answers.
-    """
-    # A worker that was started here has its device from its environment.
-    device = None if cluster == LOCAL else devices[0]
-    with connect(cluster, devices) as client:
-        yield ClusterWorkers(client, device, threads)
-
-
 class ClusterWorkers:
-    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`."""
+    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`.
+
+    Each takes ``device``, None for its own; ``threads`` read and write in each, 0 for one per core of its machine.
+    """
 
     seconds_a_chunk = 1.0
     seconds_between_looks = 1.0
@@ -58,7 +49,7 @@ class ClusterWorkers:
         self.notes: list[str] = []
         self._client, self._device, self._threads = client, device, threads
         self._workers: dict[str, Worker] = {}
-        self._useless: set[str] = set()
+        self._useless: set[Worker] = set()
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
@@ -69,7 +60,7 @@ class ClusterWorkers:
             now = time.monotonic()
             if now - self._looked >= self.seconds_between_looks or not self._workers:
                 self._update(now)
-            useful = [worker for address, worker in self._workers.items() if address not in self._useless]
+            useful = [worker for worker in self._workers.values() if worker not in self._useless]
             if useful:
                 self._had_workers = now
                 return useful
@@ -96,10 +87,9 @@ class ClusterWorkers:
 
     def lose(self, worker: Worker, why: str) -> None:
         """Leave out a worker that has no usable device, or has another version."""
-        address = worker.name.removeprefix("worker ")
-        self._useless.add(address)
+        self._useless.add(worker)
         self._why = f"{worker.name}: {why}"
-        if set(self._workers) - self._useless:
+        if {*self._workers.values()} - self._useless:
             self.notes.append(f"{self._why}; the other workers do its files")
 
     def died(self, worker: Worker, error: BaseException) -> Death:
@@ -112,9 +102,8 @@ class ClusterWorkers:
             self._looked = float("-inf")
             with suppress(DeviceLostError):
                 self._update(time.monotonic())
-            if self._client.status != "running":
-                raise _gone(self._client) from error
-            return Death(f"{worker.name} died")
+            if self._client.status == "running":
+                return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
 
@@ -190,10 +179,10 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     # Signals are for the process that sends the files; here for systems without masks.
     leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
     options = {**here, **quiet, "nthreads": 1, "memory_limit": 0, "preload": [leave_signals]}
-    workers = {
-        index: {"cls": Nanny, "options": {**options, "env": _environment(device, devices.count(device))}}
-        for index, device in enumerate(devices)
-    }
+    workers = {}
+    for index, device in enumerate(devices):
+        variables = share_of_cores(devices.count(device)) | ({"FFTFILTER_DEVICE": device} if device else {})
+        workers[index] = {"cls": Nanny, "options": {**options, "env": variables}}
     ports = {"port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"}
     scheduler = {"cls": Scheduler, "options": {**here, **ports}}
     limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
@@ -204,9 +193,3 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
         with signals.blocked():
             cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
-
-
-def _environment(device: str | None, sharing: int) -> dict[str, str]:
-    """Return the variables that give a worker its device, which ``sharing`` workers share."""
-    of_device = {} if device is None else {"FFTFILTER_DEVICE": device}
-    return of_device | share_of_cores(sharing)

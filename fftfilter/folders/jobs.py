@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from posixpath import join
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import DeviceError, ParameterError
 from ..files import urls
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from . import journal
 
 Identity = tuple[int, int] | str
+Status = Literal["done", "skipped", "failed", "measured"]
 
 _NUMBER = re.compile(r"[0-9]+")
-DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
 
 @dataclass(repr=False)
@@ -59,6 +59,8 @@ class Job(NamedTuple):
     """The digest of the input's bytes that the target was made from, if it needs no other work."""
     verify: bool = False
     """Whether the target is compared with the reference."""
+    planes: Sequence[int] = ()
+    """Those of an OME-Zarr that are filtered, if the target is one, counted from 0."""
 
     def __str__(self) -> str:
         return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"
@@ -69,7 +71,7 @@ class Outcome(Done):
     """The result of a job, whose file may have failed."""
 
     job: Job
-    status: str = DONE
+    status: Status = "done"
     error: str | None = None
     pixel_size: PixelSize | None = None
     """The file's, if the filter needs it."""
@@ -77,8 +79,6 @@ class Outcome(Done):
     """Its row in the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
     """The waves that were removed, if any were looked for."""
-    peak: float = 0.0
-    """The largest value as a part of the input's white, if only measured."""
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None
@@ -172,6 +172,7 @@ class Tree:
     def _list(self, folder: Path | Url, relative: str) -> tuple[list[str], list[str]]:
         """Return a folder's images and its folders."""
         names, inner = [], []
+        others = {self.report, *self.masks} - {None}
         with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
@@ -179,9 +180,10 @@ class Tree:
                 if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
-                    if self._is_one_of(entry, (self.report,)):
+                    other = identity(entry.path) if others and isinstance(entry, os.DirEntry) else None
+                    if other is not None and other == self.report:
                         raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
-                    if is_drawn_mask(entry.name) or (self.masks and self._is_one_of(entry, self.masks)):
+                    if is_drawn_mask(entry.name) or (other is not None and other in self.masks):
                         self.left_out["mask"] += 1
                     else:
                         names.append(entry.name)
@@ -198,14 +200,6 @@ class Tree:
             return True
         self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1
         return False
-
-    @staticmethod
-    def _is_one_of(entry: os.DirEntry[str] | urls.Entry, files: Collection[Identity | None]) -> bool:
-        numbers = [each[1] for each in files if isinstance(each, tuple)]
-        if not numbers or not isinstance(entry, os.DirEntry):
-            return False
-        # The listing has the number of a file, and whether it is a link: only a few need another look.
-        return (entry.is_symlink() or entry.inode() in numbers) and identity(entry.path) in files
 
 
 @dataclass(eq=False, repr=False)
@@ -266,11 +260,11 @@ def _number_key(number: re.Match[str]) -> str:
 
 def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
     """Return a value that is the same for all names of a file or folder, None for a missing one."""
-    path = _on_disk(path)
-    if isinstance(path, Url):
-        return path.text.rstrip("/")
+    name = urls.of_this_machine(str(path))
+    if urls.is_url(name):
+        return name.rstrip("/")
     try:
-        status = Path(path).stat()
+        status = os.stat(name)  # noqa: PTH116  once a file, of which there may be millions
     except OSError:
         return None
     return status.st_dev, status.st_ino

@@ -10,16 +10,18 @@ the lines of its last seconds, and the next run does their files again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files import urls
-from ..files.atomic import temporary_name
+from ..files.atomic import store
 
 if TYPE_CHECKING:
     import io
@@ -83,7 +85,7 @@ class Journal:
         if self._file is not None and not self._is_in_place(self._file):
             self.close()
         if self._file is None:
-            self._file = open(self._path, "ab", buffering=0)  # noqa: PTH123, SIM115  closed with the journal
+            self._file = open(self._path, "ab", buffering=0, opener=_itself)  # noqa: SIM115  closed with the journal
         self._file.write(_line(name, entry))
 
     def close(self) -> None:
@@ -103,19 +105,11 @@ class Journal:
 
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
-        path = Path(self._path)
-        with path.open("rb") as file:
+        with open(self._path, "rb", opener=_itself) as file:
             count = _collect(file, lines)
-        if count <= 2 * len(lines) + SPARE_LINES:
-            return
-        lines.update(_last(lines))
-        temporary = Path(temporary_name(self._path))
-        try:
-            temporary.write_bytes(b"".join(lines.values()))
-            temporary.replace(path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
+        if count > 2 * len(lines) + SPARE_LINES:
+            lines.update(_last(lines))
+            store(self._path, lines.values())
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
@@ -127,6 +121,14 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     except OSError:
         return None
     return Stamp(status.st_size, status.st_mtime_ns)
+
+
+def _itself(path: str, flags: int) -> int:
+    """Open a journal; raises OSError for a link, a pipe or a device, which somebody else's folder may have there."""
+    with suppress(FileNotFoundError):
+        if not S_ISREG(os.lstat(path).st_mode):
+            raise OSError(errno.EINVAL, f"{NAME} is no regular file", path)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _line(name: str, entry: Entry) -> bytes:

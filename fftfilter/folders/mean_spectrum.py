@@ -57,10 +57,7 @@ class MeanSpectrum:
 
 
 def mean_spectrum(
-    names: Sequence[str],
-    advance: Callable[[], None],
-    asked: images.Asked = ALL,
-    device: str | int | None = None,
+    names: Sequence[str], advance: Callable[[], None], asked: images.Asked = ALL, device: str | int | None = None
 ) -> MeanSpectrum:
     """Return the mean power of pictures, or of the pages that are asked for; ``advance`` is called after each file."""
     found = MeanSpectrum()
@@ -103,15 +100,11 @@ def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iter
     """Return the spectrum of each file and the size of its pixels, or why there is none."""
     with ThreadPoolExecutor(threads := min(THREADS, cores())) as pool:
         waiting: deque[Future[Measured | str]] = deque()
-        try:
-            for name in names:
-                waiting.append(pool.submit(of_file, name))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
+        for name in names:
+            waiting.append(pool.submit(of_file, name))
+            if len(waiting) > threads:
                 yield waiting.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        yield from (each.result() for each in waiting)
 
 
 def _of_file(name: str, *, size: tuple[int, int], asked: images.Asked, device: str | int | None) -> Measured | str:

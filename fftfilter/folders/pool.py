@@ -31,7 +31,7 @@ from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
 from ..system import cores
-from .jobs import FAILED, Job, Outcome, Settings
+from .jobs import Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -104,25 +104,21 @@ class Pool:
 
     def run(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError when no worker is left, FftfilterError for settings that are invalid."""
-        workers = self._workers.look(has_work=True)
-        known = set(workers)
+        workers: list[Worker] = []
         while True:
+            has_work = not workers or self._left > 0 or bool(self._again or self._suspects)
+            known, workers = workers, self._workers.look(has_work=has_work)
+            for gone in set(known) - set(workers):
+                yield from self._after_death(gone, Death(f"{gone.name} is gone"))
             for worker in workers:
                 self._feed(worker, jobs, settings, len(workers))
             in_hand = {future: worker for worker in workers for future in worker.in_hand}
-            if not in_hand:
-                if not (self._suspects or self._again):
-                    return
-                workers = self._workers.look(has_work=True)
-                continue
+            if not (in_hand or self._suspects or self._again):
+                return
             done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
             for future, worker in in_hand.items():
                 if future in done and future in worker.in_hand:  # else its worker died with another chunk
                     yield from self._take(worker, future)
-            workers = self._workers.look(has_work=self._left > 0 or bool(self._again or self._suspects))
-            for gone in known - set(workers):
-                yield from self._after_death(gone, Death(f"{gone.name} is gone"))
-            known = set(workers)
 
     def _feed(self, worker: Worker, jobs: Iterator[Job], settings: Settings, workers: int) -> None:
         # No other chunk waits behind a suspect, whose death would count as its own.
@@ -203,7 +199,7 @@ class Pool:
                 self._suspects.append(job)
             else:
                 why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
-                yield Outcome(job=job, status=FAILED, error=why)
+                yield Outcome(job=job, status="failed", error=why)
 
 
 # What a worker does

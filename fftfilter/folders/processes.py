@@ -107,7 +107,7 @@ class LocalWorkers:
     def __init__(self, wanted: WantedWorkers) -> None:
         self.notes: list[str] = []
         """Lines about workers that were lost, for the user; a run puts its own list here."""
-        self._wanted = wanted
+        self.wanted = wanted
         self._without_gpus = drivers.without_gpus()
         self._why = "no device"
         self._failed_starts = 0
@@ -172,22 +172,22 @@ class LocalWorkers:
 
     def _start_next(self) -> None:
         """Start another process; if that fails, the others do its work, or this process does."""
-        device, threads = self._to_start.pop(0), self._wanted.threads
+        device, threads = self._to_start.pop(0), self.wanted.threads
         try:
             self._workers.append(Worker(f"a process of device {device}", self._start(device), device, threads))
             self._started += 1
         except ProcessError as error:
-            if not self._workers and self._wanted.is_asked_for:
+            if not self._workers and self.wanted.is_asked_for:
                 raise
             self._to_start.clear()
-            if self._wanted.is_asked_for:
+            if self.wanted.is_asked_for:
                 self.notes.append(str(error))
             if not self._workers:
                 self._workers.append(Worker("this process", _ThisProcess(), device, cores()))
 
     def _start(self, device: str | None) -> _Process:
         """Start a process that opens a device."""
-        variables = share_of_cores(self._wanted.devices.count(device))
+        variables = share_of_cores(self.wanted.devices.count(device))
         if device == "cpu":
             variables |= self._without_gpus
         try:
@@ -252,9 +252,7 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
     for number in signals.ALL:  # where they cannot be blocked
         signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
-    for name, value in variables.items():
-        if name not in os.environ or name in {"OCL_ICD_VENDORS", drivers.POCL_WORKERS}:
-            os.environ[name] = value
+    os.environ.update(variables)
     if drivers.POCL_WORKERS in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)

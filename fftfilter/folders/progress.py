@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from threading import Timer
 
 _SECONDS_BETWEEN = 0.1
@@ -30,7 +31,7 @@ class Progress:
     def foretell(self, what: str, seconds: float) -> None:
         """Estimate the time of long work in a line."""
         if self._on and seconds > _WORTH_A_WORD:
-            sys.stderr.write(f"fftfilter: {what} take about {clock(seconds)}\n")
+            sys.stderr.write(f"fftfilter: {what} take about {timedelta(seconds=round(seconds))}\n")
 
     def advance(self) -> None:
         """Count one more; the line is drawn anew a few times a second."""
@@ -54,15 +55,8 @@ def line(done: int, total: int, seconds: float) -> str:
     total = max(total, done, 1)
     full = width * done // total
     rate = done / seconds if seconds > 0 else 0.0
-    left = clock((total - done) / rate) if rate else "?"
+    left = timedelta(seconds=round((total - done) / rate)) if rate else "?"
     return f"[{'#' * full}{'.' * (width - full)}] {done}/{total}  {rate:.3g}/s  {left} left"
-
-
-def clock(seconds: float) -> str:
-    """Return a time as 0:07 or 1:02:03."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def tell_of_compiling(*, quiet: bool) -> None:

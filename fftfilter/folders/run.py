@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -23,20 +23,7 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
-from .jobs import (
-    DONE,
-    FAILED,
-    MEASURED,
-    DeviceLostError,
-    Files,
-    Job,
-    Outcome,
-    Settings,
-    Tree,
-    identity,
-    is_inside,
-    real,
-)
+from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Tree, identity, is_inside, real
 from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
@@ -94,7 +81,7 @@ class FolderRun:
     """Files that the recipe names, of gains and regions: none is filtered, and no output replaces one."""
     stopped_by: int | None = None
     """The signal that asks for a stop: files under way are finished, no other is begun."""
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[Status] = field(default_factory=Counter)
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
     """Problems that harm no file; for the caller to print and clear."""
@@ -119,7 +106,7 @@ class FolderRun:
             raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
-        self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)
         self.found, self._outdated = Survey(), 0
@@ -155,7 +142,7 @@ class FolderRun:
     @property
     def all_is_well(self) -> bool:
         """Whether all outputs and the whole report are there; the journal does not count."""
-        return not self.counts[FAILED] and not self._report.is_incomplete
+        return not self.counts["failed"] and not self._report.is_incomplete
 
     # Before anything runs
 
@@ -269,7 +256,7 @@ class FolderRun:
         settings = replace(self.settings, recipe=self.recipe.measuring(), measure_only=True)
         for outcome in Pool(workers, self.found.files, self.found.file_seconds).run(jobs, settings):
             largest = max(largest, outcome.peak)
-            yield replace(outcome, status=MEASURED)
+            yield replace(outcome, status="measured")
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
@@ -279,7 +266,7 @@ class FolderRun:
                     return
                 yield job
         except OSError as error:
-            self.counts[FAILED] += 1
+            self.counts["failed"] += 1
             self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
         if self._outdated:
             files = "1 file was" if self._outdated == 1 else f"{self._outdated} files were"
@@ -287,12 +274,12 @@ class FolderRun:
                 f"{files} done before with other settings, or by another version of fftfilter: filtered again"
             )
         for path, why in self.source.failed.items():
-            self.counts[FAILED] += 1
+            self.counts["failed"] += 1
             name = join(str(self.source), path)
             self.warnings.append(f"{name}: cannot be listed: {why.strerror}; its files are not done")
 
     def _is_over(self) -> bool:
-        failed = self.fail_fast and self.counts[FAILED] > 0
+        failed = self.fail_fast and self.counts["failed"] > 0
         return self.stopped_by is not None or self.lost is not None or self.found_no_space or failed
 
     def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
@@ -301,14 +288,14 @@ class FolderRun:
                 self.counts[outcome.status] += 1
                 self.found_no_space |= outcome.found_no_space
                 self.cautions.update(outcome.cautions)
-                if outcome.status == DONE:
+                if outcome.status == "done":
                     self._remember(outcome)
-                elif outcome.status == FAILED and isinstance(self.target, Path) and not self.target.is_dir():
+                elif outcome.status == "failed" and isinstance(self.target, Path) and not self.target.is_dir():
                     raise WriteError(f"{self.target}: was removed, and cannot be made again; choose another folder")
                 self._report.add(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
-            if not self.counts[DONE]:
+            if not self.counts["done"]:
                 raise DeviceError(str(error)) from error
             self.lost = str(error)
 
@@ -317,17 +304,17 @@ class FolderRun:
             return
         folder, name = split(outcome.job.target)
         if folder not in self._journals:
-            self._close_journals(OPEN_JOURNALS - 1)
+            if len(self._journals) == OPEN_JOURNALS:
+                self._close_journals()
             self._journals[folder] = journal_of(place(folder))
         with self._warning_of(folder):
             self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
 
-    def _close_journals(self, most: int = 0) -> None:
-        """Close the journals that were opened first, until ``most`` are open."""
-        while len(self._journals) > most:
-            folder, journal = self._journals.popitem(last=False)
+    def _close_journals(self) -> None:
+        for folder, journal in self._journals.items():
             with self._warning_of(folder):
                 journal.close()
+        self._journals.clear()
 
     @contextmanager
     def _warning_of(self, folder: str) -> Iterator[None]:

@@ -24,15 +24,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..errors import ReadError
 from . import pillow_reader
 from .formats import FORMATS, Coding
-from .metadata import without_orientation
+from .metadata import orientation_of, upright
 from .pages import Pages, Sink
 from .picture import Picture, Working
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
-from .writing import encode
+from .writing import CLEAR, encode
 
 _DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
@@ -92,23 +91,20 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = without_orientation(pillow_reader.picture_of(self._image, samples))
+            picture = upright(pillow_reader.picture_of(self._image, samples), orientation_of(self._image))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture
 
     def _seek(self, number: int) -> None:
         wanted, at = number + self._skipped, self._image.tell()
-        try:
-            # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
-            for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
-                with quiet_pillow():
-                    self._image.seek(frame)
-                if self._image.size != self._size:
-                    pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
-            self._image.load()
-        except EOFError as error:
-            raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
+        # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
+        for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
+            with quiet_pillow():
+                self._image.seek(frame)
+            if self._image.size != self._size:
+                pillow_reader.refuse_unfit(self._image, len(self.data), self.page_name(self.chosen.index(number)))
+        self._image.load()
 
     def _look(self) -> tuple[bool, bool]:
         """Return whether any of the chosen frames has color, and whether any is transparent somewhere."""
@@ -142,11 +138,10 @@ def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each extension and image of a GIF; raises IndexError if the file is cut off."""
     position = 13 + _colors(data[10])
     while (block := data[position]) != _GIF_END:
-        start = position
+        start, position = position, position + 1
         if block not in (_GIF_EXTENSION, _GIF_IMAGE):
-            position += 1  # as Pillow does
-            continue
-        position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
+            continue  # as Pillow does
+        position += 10 + _colors(data[start + 9]) if block == _GIF_IMAGE else 1
         while data[position]:
             position += 1 + data[position]
         position += 1
@@ -190,7 +185,7 @@ class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
     def add(self, encoded: tuple[bytes, float]) -> None:
-        (data, milliseconds), is_first, position, clear = encoded, not self._file.tell(), 0, None
+        (data, milliseconds), is_first, position = encoded, not self._file.tell(), 0
         if is_first:
             self._file.write(b"GIF89a" + struct.pack("<HHBBB", self._width, self._height, 0x70, 0, 0))
         if is_first and self._plays != 1:
@@ -201,13 +196,10 @@ class _GifSink(_AnimationSink):
                 break
             if data[position + 1] == _GIF_COMMENT and is_first:
                 self._file.write(data[position:end])
-            if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
-                clear = data[position + 6]
         hundredths = min(65535, round(milliseconds / 10))
         # Cleared after it was shown, or it would be seen where the next frame is transparent.
-        after = _GIF_CLEARED if self._has_alpha else _GIF_STAYS
-        self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
-        self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
+        after, clear = (_GIF_CLEARED | 1, CLEAR) if self._has_alpha else (_GIF_STAYS, 0)
+        self._file.write(b"!" + struct.pack("<BBBHBB", _GIF_CONTROL, 4, after, hundredths, clear, 0))
         place, own, flags = data[position : position + 9], data[position + 9], data[10]
         self._file.write(place + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
         self._file.write(data[position + 10 : -1])

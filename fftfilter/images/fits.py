@@ -73,7 +73,7 @@ class FitsPages(Pages):
             available = len(data) - self._hdu.fileinfo()["datLoc"]
             if isinstance(self._hdu, fits.CompImageHDU):
                 tables = fits.open(_file(data), memmap=False, disable_image_compression=True)
-                _check_tiles(tables[chosen], available, name)
+                _check_tiles(self._hdu, tables[chosen].header, available, name)
             else:
                 whole = available // (height * width * self._stored.itemsize)
         if whole < 1:
@@ -94,7 +94,7 @@ class FitsPages(Pages):
         return self._size
 
     def read(self, index: int, working: Any = None) -> Picture:
-        number, name = self.chosen[index], self.name if self.count == 1 else self.page_name(index)
+        number, name = self.chosen[index], self.page_name(index)
         refuse_oversize(name, self.size(), working)
         with damage_as_error(name), np.errstate(over="ignore"):
             place = tuple(map(int, np.unravel_index(number, self._lead))) if self._lead else ()
@@ -159,13 +159,9 @@ def _image(hdus: Any, name: str, number: int | None) -> tuple[int, bool]:
     return chosen, any(i != chosen and hdu.size for i, hdu in enumerate(hdus))
 
 
-def _check_tiles(table: Any, available: int, name: str) -> None:
-    """Raise ReadError if a table of compressed tiles lacks some, or bytes."""
-    header = table.header
-    axes = range(1, header["ZNAXIS"] + 1)
-    tiles = math.prod(
-        -(-header[f"ZNAXIS{i}"] // header.get(f"ZTILE{i}", 1 if i > 1 else header["ZNAXIS1"])) for i in axes
-    )
+def _check_tiles(hdu: fits.CompImageHDU, header: fits.Header, available: int, name: str) -> None:
+    """Raise ReadError if a picture's table of compressed tiles, whose header is given, lacks some, or bytes."""
+    tiles = math.prod(-(-side // tile) for side, tile in zip(hdu.shape, hdu.tile_shape, strict=True))
     missing = header["NAXIS1"] * header["NAXIS2"] + header["PCOUNT"] - available
     if header["NAXIS2"] != tiles or missing > 0:
         raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")

@@ -95,6 +95,7 @@ RASTERS = {
         *("ICNS", "QOI", "DDS", "SUN", "TGA", "SPIDER"),
     )
 }
+PNG_START, JPEG_START = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 ZARR, _OF_ZARR = ".zarr", ("zarr.json", ".zgroup", ".zattrs", ".zarray")
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
@@ -177,10 +178,12 @@ def _gets_own_format(target: str) -> bool:
     return target == STANDARD_STREAM or (not is_known and is_special(Path(target)))
 
 
-def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> None:
-    """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
-    if problem := misfit(picture, suffix_of(target, format, picture)):
+def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> str:
+    """Return :func:`suffix_of` a target; raises WriteError if it cannot hold the picture's color, alpha or size."""
+    suffix = suffix_of(target, format, picture)
+    if problem := misfit(picture, suffix):
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")
+    return suffix
 
 
 def misfit(picture: Picture, suffix: str) -> str | None:

@@ -180,7 +180,7 @@ class Metadata:
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return the metadata of a loaded image, whose samples became ``channels`` planes, 1 or 3."""
     info = image.info
-    xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
+    xmp, (exif, _) = info.get("xmp", b""), _exif(image)
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
     text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
@@ -266,42 +266,32 @@ def _gamma(image: Image.Image) -> dict[bytes, bytes]:
     return found
 
 
-def _exif(exif: object) -> bytes:
-    """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
-    if isinstance(exif, bytes):
-        exif = exif.removeprefix(EXIF)
-        with suppress(KeyError, ValueError, struct.error):
-            # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
-            link = _first_tags(exif)[1].stop
-            return exif[:link] + bytes(4) + exif[link + 4 :]
-    return b""
+def _exif(image: Image.Image) -> tuple[bytes, int]:
+    """Return an image's EXIF byte for byte, but upright and without its thumbnail, and the orientation that it had.
+
+    It is b"" and 1 if it is damaged.
+    """
+    given, orientation = image.info.get("exif"), 1
+    made = bytearray(given.removeprefix(EXIF) if isinstance(given, bytes) else b"")
+    with suppress(KeyError, struct.error):
+        order = {b"II": "<", b"MM": ">"}[bytes(made[:2])]
+        (start,) = struct.unpack_from(f"{order}I", made, 4)
+        (count,) = struct.unpack_from(f"{order}H", made, start)
+        link = start + 2 + 12 * count
+        for at in reversed(range(start + 2, link, 12)):
+            tag, kind, length, value = struct.unpack_from(f"{order}HHIHxx", made, at)
+            if (tag, kind, length) == (ORIENTATION_TAG, _SHORT, 1):
+                struct.pack_into(f"{order}H", made, at + 8, 1)
+                orientation = value
+        # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
+        made[link : link + 4] = bytes(4)
+        return bytes(made), orientation
+    return b"", 1
 
 
-def _first_tags(exif: bytes) -> tuple[str, range]:
-    """Return the byte order and the positions of the first tags; raises KeyError, ValueError, struct.error."""
-    order = {b"II": "<", b"MM": ">"}[exif[:2]]
-    (start,) = struct.unpack_from(f"{order}I", exif, 4)
-    (count,) = struct.unpack_from(f"{order}H", exif, start)
-    tags = range(start + 2, start + 2 + 12 * count, 12)
-    if tags.stop > len(exif):
-        raise ValueError("the tags end beyond the end")
-    return order, tags
-
-
-def exif_of_upright(exif: bytes) -> tuple[bytes, int]:
-    """Return EXIF of a picture that was turned upright, every other byte as it was, and which orientation it had."""
-    order, tags = _first_tags(exif)
-    for at in tags:
-        tag, kind, count, value = struct.unpack_from(f"{order}HHIH", exif, at)
-        if (tag, kind, count) == (ORIENTATION_TAG, _SHORT, 1):
-            return exif[: at + 8] + struct.pack(f"{order}H", 1) + exif[at + 10 :], value
-    return exif, 1
-
-
-def lies_on_its_side(image: Image.Image) -> bool:
-    """Tell whether turning an opened image upright, which is no TIFF, makes rows of its columns."""
-    exif = _exif(image.info.get("exif"))
-    return bool(exif) and exif_of_upright(exif)[1] in (5, 6, 7, 8)
+def orientation_of(image: Image.Image) -> int:
+    """Return which side of an opened image, which is no TIFF, is up, as EXIF has it: 1 to 8."""
+    return _exif(image)[1]
 
 
 def _dpi(given: object) -> tuple[float, float] | None:
@@ -332,12 +322,3 @@ def upright(picture: Picture, orientation: int) -> Picture:
         metadata = replace(metadata, dpi=metadata.dpi and metadata.dpi[::-1], pixel_size=size)
     alpha = None if picture.alpha is None else turned(picture.alpha)
     return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
-
-
-def without_orientation(picture: Picture) -> Picture:
-    """Return a picture turned as its EXIF says, which then says that it stands upright."""
-    metadata = picture.metadata
-    if not metadata or not metadata.exif:
-        return picture
-    exif, orientation = exif_of_upright(metadata.exif)
-    return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)

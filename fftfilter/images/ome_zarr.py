@@ -26,7 +26,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ..errors import ParameterError, ReadError, TooLargeError, WriteError
-from ..files.messages import FileName, quoted_if_odd, shown
+from ..files.messages import FileName, first_line, quoted_if_odd, shown
 from ..files.sources import digest_of
 from ..system import lacking
 from .metadata import Metadata
@@ -89,7 +89,7 @@ class ZarrPages(Pages):
         self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
         # Planes that share chunks are read at once, if memory holds them.
         thick = self.array.chunks[-3] if self.lead else 1
-        self._thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
+        self.thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
         if (free := lacking(taken := 2 * math.prod(self.array.chunks) * kind.itemsize)) is not None:
             raise TooLargeError(
                 f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew"
@@ -110,10 +110,10 @@ class ZarrPages(Pages):
         number, name = self.chosen[index], self.page_name(index)
         refuse_oversize(name, self._size, working)
         *before, last = self.place(number) or (0,)
-        first = last - last % self._thick
+        first = last - last % self.thick
         with damage_as_error(name), np.errstate(over="ignore"):
             if self._block[0] != number - last + first:
-                place: Any = (*before, slice(first, first + self._thick)) if self.lead else ...
+                place: Any = (*before, slice(first, first + self.thick)) if self.lead else ...
                 block = np.asarray(self.array[place]).reshape(-1, self._size.height, self._size.width)
                 self._block = number - last + first, block
             pixels = self._block[1][last - first].astype(self._dtype)
@@ -175,13 +175,18 @@ def check_output(source: FileName, target: FileName) -> None:
         raise ParameterError(f"{name}: lies in IN: choose another folder")
 
 
+def unfinished(target: FileName) -> Path:
+    """Return the folder that an output is until it is whole."""
+    return Path(f"{os.fsdecode(target)}.partial")
+
+
 @contextmanager
 def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrSink]:
     """Give a sink, choose the planes that no earlier run has written, and rename the folder when all are.
 
     ``settings`` is a digest of what else decides the planes. Raises OSError, and ParameterError for others' folders.
     """
-    folder = Path(f"{os.fsdecode(target)}.partial")
+    folder = unfinished(target)
     folder.mkdir(exist_ok=True)
     kept = {each.name for each in folder.iterdir()}
     if any(each.is_symlink() for each in (folder, folder / _JOURNAL)) or (kept and _JOURNAL not in kept):
@@ -196,23 +201,36 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
             journal.write(key)
         # A killed run may have written half a line.
         done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
-        pages.chosen = [number for number in pages.chosen if number not in done]  # type: ignore[assignment]
+        pages.chosen = [number for number in pages.chosen if number not in done]
         sink = ZarrSink(folder, pages, journal)
         try:
             yield sink
         finally:
             sink.close()
-            if journal.tell() == len(key):
+            if os.fstat(journal.fileno()).st_size == len(key):
                 shutil.rmtree(folder)  # no plane is done
     folder.rename(target)
     Path(target, _JOURNAL).unlink()
 
 
+@contextmanager
+def part(target: FileName, pages: ZarrPages) -> Iterator[ZarrSink]:
+    """Give a sink for some planes of an output that :func:`growing` has begun, in another process perhaps."""
+    folder = unfinished(target)
+    with (folder / _JOURNAL).open("ab", buffering=0) as journal:
+        sink = ZarrSink(folder, pages, journal, is_part=True)
+        try:
+            yield sink
+        finally:
+            sink.close()
+
+
 class ZarrSink(Sink):
     """The levels of an OME-Zarr, which grow by planes."""
 
-    def __init__(self, folder: Path, pages: ZarrPages, journal: FileIO) -> None:
+    def __init__(self, folder: Path, pages: ZarrPages, journal: FileIO, *, is_part: bool = False) -> None:
         self._folder, self._pages, self._journal, self._left = folder, pages, journal, iter(pages.chosen)
+        self._is_part = is_part
         self._shapes = [pages.array.shape]
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
@@ -257,15 +275,27 @@ class ZarrSink(Sink):
 
     def add(self, encoded: list[Samples]) -> None:
         if not self._levels:
-            with quiet():
+            with self._codecs(), quiet():
                 self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
         number = next(self._left)
         self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
         self._note(_THREADS)
 
     def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
-        for level, plane in zip(self._levels, planes, strict=True):
-            level[place or ...] = plane
+        with self._codecs():
+            for level, plane in zip(self._levels, planes, strict=True):
+                level[place or ...] = plane
+
+    @contextmanager
+    def _codecs(self) -> Iterator[None]:
+        """Turn what the input's codecs raise into a ReadError; errors of the disk stay."""
+        try:
+            yield
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # zarr decodes by damaged settings of a codec that it cannot encode by
+            name, said = self._pages.name, first_line(error)
+            raise ReadError(f"{name}: OUT cannot be compressed as IN is ({said}); save IN anew") from error
 
     def _note(self, most: int = 0) -> None:
         """Enter planes into the journal when they are written, until ``most`` are left."""
@@ -282,6 +312,8 @@ class ZarrSink(Sink):
         import zarr
 
         self._note()
+        if self._is_part:
+            return
         pages, attributes = self._pages, self._pages.attributes
         ome = attributes.get("ome", attributes)
         image = {**pages.image, "type": "mean", "datasets": [*map(self._dataset, range(len(self._shapes)))]}

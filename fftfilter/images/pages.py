@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..files.sources import Content
     from .picture import Picture, Size, Working
 
@@ -67,9 +69,10 @@ class Pages(ABC):
     format: str  # Pillow's name of the file's format
     plays: int = 0  # how often an animation is played; 0 is forever
     milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
+    thick: int = 1  # how many are read at once
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     asked: Asked = ALL
-    chosen: range
+    chosen: Sequence[int]
 
     def choose(self, asked: Asked) -> None:
         """Choose pages.
@@ -104,8 +107,8 @@ class Pages(ABC):
         raise NotImplementedError
 
     def page_name(self, index: int) -> str:
-        """Return the name of a chosen page in messages."""
-        return f"{self.name}, page {self.chosen[index] + 1}"
+        """Return the name of a chosen page in messages; that of the file, if it has one page."""
+        return self.name if self.count == 1 and not self.is_cut else f"{self.name}, page {self.chosen[index] + 1}"
 
     @abstractmethod
     def read(self, index: int, working: Working | None = None) -> Picture:

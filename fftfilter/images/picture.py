@@ -49,10 +49,6 @@ class Picture:
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
-    def is_stored_as(self, depth: Depth) -> bool:
-        """Whether a file with this depth holds the planes unchanged."""
-        return depth[:2] == (self.planes.dtype, self.maxval)
-
     def stripped(self) -> Picture:
         """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())

@@ -17,21 +17,21 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
-from .metadata import gather, lies_on_its_side, without_orientation
+from .formats import JPEG_START, PNG_START
+from .metadata import gather, orientation_of, upright
 from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
-from .quiet import damage_as_error, open_raster, quiet_pillow
+from .quiet import open_raster, quiet_pillow
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
-_PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -49,7 +49,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if _frames(image) > 1:
             return None
         refuse_unfit(image, len(data), name, working)
-    if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
+    if (image.format == "PNG" and data.startswith(PNG_START, check_chunks(data))) or (
         image.format == "JPEG" and _is_followed_by_another(image, data)
     ):
         raise ReadError(f"{name}: several images in one file; give one at a time")
@@ -68,7 +68,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     else:
         samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), table))
+    samples = with_alpha_of_one_color(image, samples, rawmode)
+    return upright(picture_of(image, samples, table), orientation_of(image))
 
 
 def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
@@ -111,18 +112,7 @@ def measure_with_pillow(file: BinaryIO) -> Size:
     image = open_raster(file)
     with quiet_pillow():
         size = size_of(image)._replace(pages=_frames(image))
-        return size._replace(width=size.height, height=size.width) if lies_on_its_side(image) else size
-
-
-def refuse_at_start(start: bytes, name: str) -> None:
-    """Raise ReadError if a file does not start like an image, TooLargeError if memory cannot hold it."""
-    with damage_as_error(name):
-        try:
-            refuse_oversize(name, measure_with_pillow(io.BytesIO(start)))
-        except (UnidentifiedImageError, OSError):
-            # The headers of these may be longer than the start.
-            if not start.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE)):
-                raise
+        return size._replace(width=size.height, height=size.width) if orientation_of(image) in range(5, 9) else size
 
 
 def _frames(image: ImageFile.ImageFile) -> int:
@@ -132,11 +122,11 @@ def _frames(image: ImageFile.ImageFile) -> int:
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
-    if "mp" in jpeg.info or b"\xff\xd9" + _JPEG_SIGNATURE not in data:
+    if "mp" in jpeg.info or b"\xff\xd9" + JPEG_START not in data:
         return False  # without a walk through all markers
     rest = data[_jpeg_end(data)[0] + 2 :]
     with suppress(OSError):
-        return rest.startswith(_JPEG_SIGNATURE) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
+        return rest.startswith(JPEG_START) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
     return False
 
 
@@ -146,10 +136,8 @@ def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Wo
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
     pixels = (right - left) * (bottom - top)
     if nbytes * _PIXELS_A_BYTE.get(image.format or "", pixels) < pixels:
-        raise ReadError(
-            f"{name}: {nbytes:,} bytes cannot hold the {image.width} x {image.height} pixels of its header; "
-            "get a whole copy of it"
-        )
+        size = f"{image.width} x {image.height}"
+        raise ReadError(f"{name}: {nbytes:,} bytes cannot hold the {size} pixels of its header; get a whole copy of it")
     refuse_oversize(name, size_of(image), working)
 
 
@@ -242,7 +230,7 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
         # The last row is missing, or every second row or column of an interlaced picture.
         last = np.array([image.getpixel((max(0, image.width - i), max(0, image.height - i))) for i in (1, 2)])
         if image.format == "ICO" or image.mode == "1" or _UNSET in last:
-            is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(_PNG_SIGNATURE, data))
+            is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
     elif image.format in ("JPEG", "MPO"):
         # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
         last = np.asarray(image.getpixel((image.width - 1, image.height - 1)))

@@ -18,8 +18,9 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
+from .formats import PNG_START
 
+Bytes = NDArray[np.uint8]
 
 QUICK = 1  # the highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller
 
@@ -27,21 +28,16 @@ _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 # The first of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
 _NONE, _SUB, _UP = 0, 1, 2
 _ROWS_TRIED = 24
+_BLOCK = 1 << 22  # bytes of rows that are filtered at a time, as these take memory beside the picture
 
 
 def encode(
-    samples: NDArray[np.uint8 | np.uint16],
-    level: int = 1,
-    chunks: Sequence[bytes] = (),
-    *,
-    has_palette: bool = False,
-    block_bytes: int = 1 << 22,
+    samples: NDArray[np.uint8 | np.uint16], level: int = 1, chunks: Sequence[bytes] = (), *, has_palette: bool = False
 ) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed at `level` (0 to 9).
 
     `samples` is (height, width, channels) with channels 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
     `chunks` are the parts of further chunks, which are put before the pixels; with `has_palette` one is a palette.
-    Rows are filtered in blocks of about `block_bytes`, which bounds the memory taken beside the picture.
     """
     height, width, channels = samples.shape
     size = samples.dtype.itemsize
@@ -50,8 +46,8 @@ def encode(
     pixel_bytes = channels * size
     kind = _NONE if level == 0 else _best_filter(samples, pixel_bytes)
     bytes_per_row = width * pixel_bytes
-    rows_a_block = max(1, block_bytes // bytes_per_row)
-    parts = [b"\x89PNG\r\n\x1a\n", *chunk(b"IHDR", header), *chunks]
+    rows_a_block = max(1, _BLOCK // bytes_per_row)
+    parts = [PNG_START, *chunk(b"IHDR", header), *chunks]
     above = np.zeros((1, bytes_per_row), np.uint8)
     for top in range(0, height, rows_a_block):
         rows = _bytes(samples[top : top + rows_a_block])

@@ -9,12 +9,13 @@ import io
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
-from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
+from ..errors import ParameterError, ReadError, SeveralPagesError
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from . import plain_formats
-from .formats import is_zarr
+from .formats import JPEG_START, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
 
@@ -49,12 +50,14 @@ def read_mask(file: FileName, digest: str | None = None) -> tuple[Picture, str]:
 
 def _refuse_at_start(start: bytes, name: str) -> None:
     """Refuse a file that does not start like an image, of which no more is read then."""
-    if plain_formats.is_plain(start):
-        refuse_oversize(name, plain_formats.measure(start, name))
-    elif start[:4] not in TIFF and not start.startswith(FITS):  # whose headers may be at any place
-        from .pillow_reader import refuse_at_start
-
-        refuse_at_start(start, name)
+    if has_pages(start):
+        return
+    try:
+        refuse_oversize(name, _size(start, io.BytesIO(start), name))
+    except ReadError:
+        # The headers of these may be longer than the start.
+        if not start.startswith((PNG_START, JPEG_START)):
+            raise
 
 
 def decode(data: sources.Content, source: FileName, working: Working | None = None, asked: Asked = ALL) -> Picture:
@@ -62,9 +65,7 @@ def decode(data: sources.Content, source: FileName, working: Working | None = No
     found = opened(data, source, asked, working=working)
     if isinstance(found, Pages):
         found.close()
-        raise SeveralPagesError(
-            f"{found.name}: {found.count} frames or pages in one file; save one of them as a file of its own"
-        )
+        raise SeveralPagesError(f"{found.name}: {found.count} frames or pages; save one of them as a file of its own")
     return found
 
 
@@ -75,20 +76,23 @@ def measure(source: FileName, asked: Asked = ALL) -> Size:
         as_error(ReadError, f"{name}: cannot be read"),
         io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file,
     ):
-        start = file.read(_HEADER_BYTES)
-        if plain_formats.is_plain(start):
-            return plain_formats.measure(start, name)
-        if not start:
-            raise ReadError(f"{name}: empty (0 bytes); give an image file")
-        file.seek(0)
-        from .quiet import damage_as_error
+        return _size(file.read(_HEADER_BYTES), file, name, asked)
 
-        with damage_as_error(name):
-            if has_pages(start):
-                return pages_of(sources.Slices(file), name, asked).size()
-            from .pillow_reader import measure_with_pillow
 
-            return measure_with_pillow(file)
+def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
+    """Return the size of the image in a file, whose start is given, too."""
+    if plain_formats.is_plain(start):
+        return plain_formats.measure(start, name)
+    if not start:
+        raise ReadError(f"{name}: empty (0 bytes); give an image file")
+    if has_pages(start):
+        return pages_of(sources.Slices(file), name, asked).size()
+    from .pillow_reader import measure_with_pillow
+    from .quiet import damage_as_error
+
+    file.seek(0)
+    with damage_as_error(name):
+        return measure_with_pillow(file)
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
@@ -121,24 +125,21 @@ def opened(
         raise ParameterError(f"{name}: is no OME-Zarr, and has no level {asked.level}: leave --level out")
     if asked.hdu is not None and data[: len(FITS)] != FITS:
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
-    try:
-        if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
-            asked.of(1, name)
-            return picture
-        pages = pages_of(data, name, asked)
-        if asked.palette == "table" and not has_pages(data):
-            raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
-        pages.choose(asked)
-        if len(pages) > 1:
-            return pages
-        with closing(pages):
-            picture = pages.read(0, working)
-        if picture.metadata and pages.left_out:
-            left_out = (*picture.metadata.left_out, *pages.left_out)
-            picture.metadata = replace(picture.metadata, left_out=left_out)
+    if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
+        asked.of(1, name)
         return picture
-    except MemoryError as error:
-        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
+    pages = pages_of(data, name, asked)
+    if asked.palette == "table" and not has_pages(data):
+        raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
+    pages.choose(asked)
+    if len(pages) > 1:
+        return pages
+    with closing(pages):
+        picture = pages.read(0, working)
+    if picture.metadata and pages.left_out:
+        left_out = (*picture.metadata.left_out, *pages.left_out)
+        picture.metadata = replace(picture.metadata, left_out=left_out)
+    return picture
 
 
 def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:

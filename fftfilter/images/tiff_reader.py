@@ -130,7 +130,7 @@ class TiffPages(Pages):
             return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        name = self.name if self.count == 1 and not self.is_cut else self.page_name(index)
+        name = self.page_name(index)
         with damage_as_error(name):
             page = self._page(self.chosen[index])
             if self._is_imagej_run and not is_laid_out_here(page):
@@ -147,8 +147,7 @@ class TiffPages(Pages):
     def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         if page.sampleformat in _COMPLEX:
             raise ReadError(
-                f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real "
-                "and imaginary part apart"
+                f"{name}: its samples are complex numbers; save their magnitude, or both parts of them apart"
             )
         size = size_of(page)
         refuse_oversize(name, size, working)
@@ -237,7 +236,7 @@ class TiffPages(Pages):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
 
 
-def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+def kept_description(text: str, chosen: Sequence[int], count: int, *, keeps_levels: bool, are_floats: bool) -> str:
     """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
 
     ImageJ's display range is left out unless the output ``keeps_levels``. OME's type of samples is corrected if the
@@ -319,6 +318,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
         and page.dtype is not None
         and page.dtype.kind in "uif"
         and (is_palette or page.samplesperpixel >= _colors(page))
+        and page.planarconfig in (1, 2)
         and page.imagedepth == 1
         and page.fillorder == 1
         and page.predictor in (1, 2)
@@ -349,7 +349,7 @@ def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width)."""
     assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
-    found = np.empty(page.shaped, page.dtype)
+    found = np.zeros(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
     view = memoryview(data) if isinstance(data, bytes) else data

@@ -35,30 +35,20 @@ _LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for
 _HEADS = {False: (b"II*\0", "<I"), True: (b"II+\0\x08\0\0\0", "<Q")}
 
 
-def encode(picture: Picture, coding: Coding) -> Parts:
-    """Return the parts of a TIFF of a picture, whose tags come first."""
-    page = encode_page(picture, coding)
-    nbytes = picture.planes.nbytes + (0 if picture.alpha is None else picture.alpha.nbytes)
-    is_big = nbytes + _at_most(page.tags) >= _LARGEST
-    head, link = _HEADS[is_big]
-    at = len(head) + struct.calcsize(link)
-    return [head + struct.pack(link, at) + _placed(page, None, at, is_big=is_big)[0], *page.strips]
-
-
 class EncodedPage(NamedTuple):
-    """A page that has no place in a file yet."""
+    """A page that has no place in a file yet: its offsets are those from its first strip or tile."""
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]  # or tiles
 
-    @property
-    def offsets_tag(self) -> int:
-        """The tag of the positions of strips, or of tiles."""
-        return _TILE_OFFSETS if _TILE_LENGTHS in self.tags else _OFFSETS
 
-    def offsets(self, start: int) -> list[int]:
-        """Return the position of each strip or tile, of which the first is at ``start``."""
-        return list(accumulate((strip.nbytes for strip in self.strips[:-1]), initial=start))
+def encode(picture: Picture, coding: Coding) -> Parts:
+    """Return the parts of a TIFF of a picture, whose tags come first."""
+    page = encode_page(picture, coding)
+    is_big = sum(strip.nbytes for strip in page.strips) + _at_most(page.tags) >= _LARGEST
+    head, link = _HEADS[is_big]
+    at = len(head) + struct.calcsize(link)
+    return [head + struct.pack(link, at) + _placed(page.tags, None, at, is_big=is_big)[0], *page.strips]
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -94,10 +84,11 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         strips, tall = _compressed(flat, COMPRESSION_INFO[compression], tall * flat.shape[1] if tile else STRIP_SIZE)
     tags[259] = compression
     lengths = tuple(strip.nbytes for strip in strips)
+    offsets = tuple(accumulate(lengths[:-1], initial=0))
     if tile:
-        tags[323], tags[322], tags[_TILE_LENGTHS] = *tile, lengths
+        tags[323], tags[322], tags[_TILE_OFFSETS], tags[_TILE_LENGTHS] = *tile, offsets, lengths
     else:
-        tags[278], tags[_LENGTHS] = tall, lengths
+        tags[278], tags[_OFFSETS], tags[_LENGTHS] = tall, offsets, lengths
     return EncodedPage(tags, strips)
 
 
@@ -131,58 +122,55 @@ class TiffSink(Sink):
 
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
         self._file, self._coding = file, coding
-        self._pages: list[tuple[EncodedPage, list[int]]] = []
+        self._pages: list[tuple[dict[int, Any], int]] = []  # the tags, and where the samples begin
         self._file.write(bytes(16))  # for either head
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
         return encode_page(picture, self._coding)
 
     def add(self, encoded: EncodedPage) -> None:
-        offsets = encoded.offsets(self._file.tell())
+        self._pages.append((encoded.tags, self._file.tell()))
         self._file.writelines(encoded.strips)
-        self._pages.append((encoded._replace(strips=()), offsets))
 
     def finish(self) -> None:
-        # Each page has as many offsets as lengths, which are among its tags.
-        tag_bytes = sum(_at_most(page.tags) + _at_most(offsets) for page, offsets in self._pages)
-        is_big = self._file.tell() + tag_bytes >= _LARGEST
+        is_big = self._file.tell() + sum(_at_most(tags) for tags, _ in self._pages) >= _LARGEST
         head, link = _HEADS[is_big]
         self._file.seek(0)
         link_at = self._file.write(head)
-        for page, offsets in self._pages:
+        for tags, start in self._pages:
             at = self._file.seek(0, os.SEEK_END)
             at += self._file.write(bytes(at % 2))
-            written, next_link = _placed(page, offsets, at, is_big=is_big)
+            written, next_link = _placed(tags, start, at, is_big=is_big)
             self._file.write(written)
             self._file.seek(link_at)
             self._file.write(struct.pack(link, at))
             link_at = next_link
 
 
-def _placed(page: EncodedPage, offsets: list[int] | None, at: int, *, is_big: bool) -> tuple[bytes, int]:
-    """Return a page's list of tags, and the position of its link to the next; offsets are None behind the tags."""
+def _placed(page: dict[int, Any], start: int | None, at: int, *, is_big: bool) -> tuple[bytes, int]:
+    """Return a page's list of tags, and where its link to the next one is; ``start`` is None for samples behind it."""
     head, link = _HEADS[is_big]
     tags = ImageFileDirectory_v2(head + bytes(struct.calcsize(link)))
-    for tag, value in page.tags.items():
+    for tag, value in page.items():
         # Pillow would make question marks of letters that are not ASCII.
         is_odd = isinstance(value, str) and not value.isascii()
         tags[tag] = value.encode("latin-1", "replace") if is_odd else value
-    tags[page.offsets_tag] = (0,) * len(offsets or page.strips)
+    own = _TILE_OFFSETS if _TILE_OFFSETS in page else _OFFSETS
+    tags[own] = (0,) * len(page[own])  # to which Pillow adds where the tags end
     if is_big:
-        tags.tagtype[page.offsets_tag] = _LONG8
+        tags.tagtype[own] = _LONG8
     made = bytearray(tags.tobytes(at))
-    offsets = offsets or page.offsets(at + len(made))
-    # Pillow counts offsets of strips from the end of the tags: they are put in here.
+    offsets = [each + (at + len(made) if start is None else start) for each in page[own]]
     count, entry, entry_bytes, number = ("<Q", "<HHQ", 20, "Q") if is_big else ("<H", "<HHI", 12, "I")
-    start = struct.calcsize(count)
+    first = struct.calcsize(count)
     (entries,) = struct.unpack_from(count, made)
-    for position in range(start, start + entries * entry_bytes, entry_bytes):
-        if struct.unpack_from("<H", made, position)[0] == page.offsets_tag:
+    for position in range(first, first + entries * entry_bytes, entry_bytes):
+        if struct.unpack_from("<H", made, position)[0] == own:
             value = position + struct.calcsize(entry)
             if len(offsets) > 1:
                 value = struct.unpack_from(f"<{number}", made, value)[0] - at
             struct.pack_into(f"<{len(offsets)}{number}", made, value, *offsets)
-    return bytes(made), at + start + entries * entry_bytes
+    return bytes(made), at + first + entries * entry_bytes
 
 
 def _compressed(rows: NDArray[np.uint8], name: str, strip_bytes: int) -> tuple[list[memoryview], int]:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 _PNG_HEADER = 8 + 25  # the length of a PNG's signature and first chunk, which metadata follow
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
-_CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
+CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 
 
 def check_output(source: FileName, target: FileName, *, in_place: bool = False, format: str | None = None) -> None:
@@ -97,8 +97,7 @@ def write(
     `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
     """
     name = shown(target, "standard output")
-    check_fits(picture, target, format=format)
-    suffix = suffix_of(target, format, picture)
+    suffix = check_fits(picture, target, format=format)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
     with as_error(WriteError, f"{name}: cannot be written"):
         store(target, parts, times, spare=spare)
@@ -209,7 +208,7 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table
     if format_ == "GIF" and samples.shape[2] in (2, 4):
         image = _with_transparent_entry(samples)
         # Also a frame without transparent pixels keeps the entry, without which it is not cleared after it was shown.
-        options |= {"transparency": _CLEAR, "optimize": False}
+        options |= {"transparency": CLEAR, "optimize": False}
     else:
         image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
     if table is not None:
@@ -220,7 +219,7 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table
 
 
 def _with_transparent_entry(samples: Samples) -> Image.Image:
-    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent."""
+    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry CLEAR is transparent."""
     from PIL import Image
 
     is_clear = samples[..., -1] == 0
@@ -228,12 +227,12 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
         # The gray that is rarest among the opaque pixels, mostly one that none has, gives way to the gray beside it.
         gray = samples[..., 0]
         rarest = int(np.bincount(gray[~is_clear], minlength=256).argmin())
-        entries = np.minimum(np.where(gray > rarest, gray - 1, gray), _CLEAR - 1)
+        entries = np.minimum(np.where(gray > rarest, gray - 1, gray), CLEAR - 1)
         colors = np.delete(np.arange(256), rarest).repeat(3).tolist()
     else:
-        image = Image.fromarray(np.where(is_clear[..., None], 0, samples[..., :3])).quantize(_CLEAR)
+        image = Image.fromarray(np.where(is_clear[..., None], 0, samples[..., :3])).quantize(CLEAR)
         entries, colors = np.asarray(image), image.getpalette() or []
-    made = Image.fromarray(np.where(is_clear, _CLEAR, entries).astype(np.uint8))
+    made = Image.fromarray(np.where(is_clear, CLEAR, entries).astype(np.uint8))
     made.putpalette(colors + [0] * (3 * 256 - len(colors)))
     return made
 
@@ -272,9 +271,7 @@ def check_page(picture: Picture, number: int, first: Picture, suffix: str, name:
         raise WriteError(f"{name}: page {number}: {problem}")
     said, wanted = (_said(each) for each in (picture, first))
     if FORMATS[suffix].name != "TIFF" and said != wanted:
-        raise WriteError(
-            f"{name}: page {number} is {said}, and page 1 {wanted}: pages of a {suffix} are alike; write .tif"
-        )
+        raise WriteError(f"{name}: page {number} is {said}, page 1 {wanted}: pages of a {suffix} are alike; write .tif")
 
 
 def _said(picture: Picture) -> str:

@@ -88,6 +88,10 @@ class Stack:
         """Samples of a picture."""
         return self.size // self.pictures
 
+    def by_picture(self, planes: Array) -> Array | list[Array]:
+        """Return planes ``(count, ...)`` of a stack as those of each picture."""
+        return [planes] if self.one_scale else planes[:, None]
+
     def __str__(self) -> str:
         size = f"{self.width} x {self.height}"
         return f"an image of {size}" if self.count == 1 else f"a stack of {self.count} images of {size}"
@@ -170,7 +174,7 @@ class Facts(NamedTuple):
     """Facts about the pictures of a pipeline's run."""
 
     extremes: Array
-    """The largest magnitude of each, behind the smallest one or 0: ``(pictures, 2)``."""
+    """The largest magnitude of each, behind 0: ``(pictures, 2)``."""
     clipped: Array
     """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
     undecided: list[float]
@@ -191,35 +195,36 @@ class Quantized(NamedTuple):
     largest: float  # the largest magnitude of the values
 
 
-def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:
-    """Return filtered values ``(count, height, width)`` as pixels; ``deviations`` are those of each picture.
+def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Facts]:
+    """Return filtered values ``(count, height, width)`` as pixels of the same shape, and facts about the pictures.
 
-    The results are
-
-    - the pixels, of the same shape;
-    - the part of each picture's samples that is clipped, an array (pictures,);
-    - for each picture, the number of its undecided samples divided by the number that may be.
+    Values that become pixels are overwritten; they stay where the stack's output is values as they are. ``deviations``
+    are those of each picture.
     """
-    result, clipped, undecided = np.empty(stack.shape, stack.out), np.zeros(stack.pictures), [0.0] * stack.pictures
+    own: Any = ramps
     if ramps is None:
-        ramps = own_ramps(stack)
+        own = [None] * stack.pictures if stack.white is None else own_ramps(stack)
     elif not isinstance(ramps, np.ndarray):
-        ramps = ramps.of_pictures(values.reshape(stack.pictures, -1, *values.shape[1:]))
-    for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
-        own = slice(None) if stack.one_scale else slice(i, i + 1)
-        result[own], clipped[i], part, _ = pixels(values[own], ramp, float(far), stack.out)
-        undecided[i] = part * stack.samples / most_undecided(stack)
-    return result, clipped, undecided
+        own = ramps.of_pictures(values.reshape(stack.pictures, -1, *values.shape[1:]))
+    pictures = zip(stack.by_picture(values), own, deviations, strict=True)
+    each = [pixels(planes, ramp, float(far), stack.out) for planes, ramp, far in pictures]
+    extremes = np.array([(0, one.largest) for one in each], values.dtype)
+    undecided = [one.undecided * stack.samples / most_undecided(stack) for one in each]
+    made = each[0].pixels if len(each) == 1 else np.concatenate([one.pixels for one in each])
+    return made, Facts(extremes, np.array([one.clipped for one in each]), undecided, lambda: deviations)
 
 
 @np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
 def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quantized:
     """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
 
-    ``ramp`` is one of :func:`ramps`; ``deviation`` is the input's largest, in the values' units.
+    ``ramp`` is one of :func:`ramps`, None leaves values as they are. ``deviation`` is the input's largest, in the
+    values' units.
     """
-    on = {name: float(ramp[name]) for name in ramp.dtype.names}
     largest = float(max(values.max(), -values.min()))
+    if ramp is None:
+        return Quantized(values, 0.0, 0.0, largest)
+    on = {name: float(ramp[name]) for name in ramp.dtype.names}
     # In place: another array would take as long as the filter itself.
     level = np.abs(values, out=values) if on["magnitude"] else values
     if on["of_largest"]:
@@ -228,6 +233,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     if largest <= on["noise"] * deviation:
         # Rounding noise becomes what 0 does.
         on["stretch"], on["white"] = 0.0, np.inf
+    if abs(on["stretch"]) > np.finfo(level.dtype).max:
+        level = level.astype(np.float64)  # what it becomes may be within single precision again
     is_white = level >= on["white"]
     level *= on["stretch"]
     level += on["shift"]
@@ -235,7 +242,8 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
-    return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
+    with np.errstate(over="ignore"):
+        return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
 
 
 def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: Gray, deviation: float) -> Quantized:
@@ -256,15 +264,13 @@ def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: G
     # In the holes a valid value stands for the others.
     one = values.reshape(-1)[np.argmin(holes)]
     np.copyto(values, one, where=holes)
-    if ramps is None:
-        made, clipped, undecided, largest = values, 0.0, 0.0, float(max(values.max(), -values.min()))
-    else:
-        if not isinstance(ramps, np.ndarray):
-            ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
-        made, clipped, undecided, largest = pixels(values, ramps[0], deviation, dtype)
-        if clipped:
-            is_one = pixels(one.reshape(1, 1, 1).copy(), ramps[0], deviation, dtype).clipped
-            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
+    if not (ramps is None or isinstance(ramps, np.ndarray)):
+        ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
+    ramp = None if ramps is None else ramps[0]
+    made, clipped, undecided, largest = pixels(values, ramp, deviation, dtype)
+    if clipped:
+        is_one = pixels(one.reshape(1, 1, 1).copy(), ramp, deviation, dtype).clipped
+        clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
     with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
         np.copyto(made, as_given, where=holes, casting="unsafe")
     return Quantized(made, clipped, undecided, largest)

@@ -57,6 +57,9 @@ UNDECIDED = NUDGE / 8
 # Of small pictures, of up to SMALL samples, a column of equal ones is more than may be wrong: for them it is all that
 # single precision is off by. Four times as much would make one thumbnail of fifty undecided.
 SMALL, UNDECIDED_IF_SMALL = 1 << 14, NUDGE / 4
+# Of 400 samples one may be wrong. If each is by a chance of 1/500, two are wrong in one picture of five, so that small
+# pictures need double precision from results on that are three times as strong. Crops of photographs are stronger.
+WEAK_IF_SMALL = 3 * WEAK
 # Values from this part of the largest on are white. Where many are equally large (a plain surface, a checkerboard),
 # rounding makes one of them the largest, by more than the nudge, and the others would miss white.
 WHITE = 1 - 2**-16
@@ -75,6 +78,11 @@ def decided_row(height: int, width: int) -> int:
 def most_undecided(stack: Stack) -> float:
     """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
     return max(1.5, stack.samples / 750)
+
+
+def weak_below(limit: float, stack: Stack) -> float:
+    """Return the part below which a result is weak; ``limit`` is the pipeline's, for pictures that are not small."""
+    return limit * (WEAK_IF_SMALL / WEAK if stack.samples <= SMALL else 1)
 
 
 def offset(planes: Array) -> NDArray[np.float64]:

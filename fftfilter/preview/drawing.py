@@ -15,7 +15,6 @@ from ..arrays import Pixels
 Color = tuple[int, int, int]
 Corners = tuple[int, int, int, int]
 
-
 INK, QUIET, FAINT, WHITE, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255), (244, 245, 247)
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
@@ -49,6 +48,11 @@ class Canvas:
         """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
         self.image.paste(Image.fromarray(pixels), (x, y))
 
+    def panel(self, pixels: Pixels, x: int, y: int, side: int) -> None:
+        """Paste a picture into the middle of a square of paper."""
+        self.box((x, y, x + side - 1, y + side - 1), PAPER, fill=True)
+        self.paste(pixels, x + (side - pixels.shape[1]) // 2, y + (side - pixels.shape[0]) // 2)
+
     def box(self, corners: Corners, color: Color = FAINT, *, fill: bool = False) -> None:
         """Draw or fill a rectangle, corners included."""
         self._draw.rectangle(corners, fill=color if fill else None, outline=color)
@@ -71,11 +75,10 @@ class Fine:
     def __enter__(self) -> Fine:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            # Premultiplied, so that colors do not mix with that of clear pixels.
-            small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
-            self._canvas.image.paste(small, (self._left, self._top), small)
+    def __exit__(self, *_: object) -> None:
+        # Premultiplied, so that colors do not mix with that of clear pixels.
+        small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
+        self._canvas.image.paste(small, (self._left, self._top), small)
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
         return FINE * (point[0] - self._left), FINE * (point[1] - self._top)

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from PIL.Image import fromarray
+from PIL.Image import Image, fromarray
 
-from ..arrays import check_image, gray_of, pixel_type, split
+from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
 from ..missing.fill import filled
 from ..output.modes import ALL
+from ..transfer import Transfer
 from ..transfer.part import Ring
+from ..transfer.units import Radius
 from . import panels
-from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, PAPER, QUIET, SMALL, TEXT, Canvas, Fine, fitting, length
+from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, QUIET, SMALL, TEXT, Canvas, Color, Corners, Fine, fitting, length
 from .report import HIGHEST, FilterReport, about_filter
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from ..arrays import Array, Floats, Pixels
-    from ..transfer import Transfer
-    from ..transfer.units import Radius
-    from .drawing import Color, Corners
-
-    # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
-    Panel = tuple[str, Pixels, float]
 
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
+# The place of the spectrum among the pictures of a row.
+SPECTRUM = 1
 # A picture is large if it is this many times wider or higher than its panel.
 LARGE_AS = 2
 # The titles of axes of frequencies; a unit of length has "period in" it.
@@ -86,24 +79,14 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
 
     Below a picture that is much larger than its panel, a second row shows its middle pixel by pixel.
     """
-    rows = [_row(report, result, white, is_middle=False)]
-    if max(report.size) > LARGE_AS * SIDE:
-        rows.append(_row(report, result, white, is_middle=True))
-    canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
+    is_large = max(report.size) > LARGE_AS * SIDE
+    canvas = Canvas(WIDTH, TITLE + (1 + is_large) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
     about = about.replace("n/8", f"n/8 = {min(report.size) / 8:g}")
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
-    top = TITLE
-    for row in rows:
-        for i, (caption, pixels, span) in enumerate(row):
-            left, height, width = MARGIN + i * (SIDE + GAP), *pixels.shape[:2]
-            canvas.text(left, top + 14, fitting(caption, SIDE), TEXT, INK)
-            corners = left, top + CAPTION, left + SIDE - 1, top + CAPTION + SIDE - 1
-            canvas.box(corners, PAPER, fill=True)
-            canvas.paste(pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
-            if span:
-                panels.draw_cutoffs(canvas, corners, report, span)
-        top += CAPTION + SIDE + GAP
+    top = _row(canvas, TITLE, report, result, white, is_middle=False)
+    if is_large:
+        top = _row(canvas, top, report, result, white, is_middle=True)
     half = (WIDTH - 2 * MARGIN - GAP) // 2
     _gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
     _power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
@@ -111,14 +94,14 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
     return np.asarray(canvas.image)
 
 
-def _row(report: FilterReport, result: Array, white: float, *, is_middle: bool) -> list[Panel]:
-    """Return panels of the whole picture, or of its middle pixel by pixel with the frequencies around the cutoffs."""
+def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: float, *, is_middle: bool) -> int:
+    """Draw the whole picture, or its middle pixel by pixel with the frequencies around the cutoffs; return the end."""
     part: Any = ...
     span = 1.0
     if is_middle:
-        top, left = (max(0, (n - SIDE) // 2) for n in report.size)
-        part, span = np.s_[:, top : top + SIDE, left : left + SIDE], panels.cutoff_span(report)
-    lost, level = panels.removed(report.removed[part], report.white, SIDE)
+        first, left = (max(0, (n - SIDE) // 2) for n in report.size)
+        part, span = np.s_[:, first : first + SIDE, left : left + SIDE], panels.cutoff_span(report)
+    pictures, level = panels.pictures(report, result, white, SIDE, part=part, span=span)
     captions = (
         "input",
         "spectrum, what is removed tinted",
@@ -128,9 +111,14 @@ def _row(report: FilterReport, result: Array, white: float, *, is_middle: bool) 
     if is_middle:
         wide = f"spectrum, to {span / 2:.2g} cycles per pixel"
         captions = ("its middle at 100 %", wide, "likewise", f"likewise; white {level:.3g} of 255")
-    before, after = panels.shown(report.planes[part], report.white, SIDE), panels.shown(result[part], white, SIDE)
-    pictures = before, panels.spectrum(report, SIDE, span), after, lost
-    return list(zip(captions, pictures, (0.0, span, 0.0, 0.0), strict=True))
+    end = top + CAPTION + SIDE
+    for i, (caption, pixels) in enumerate(zip(captions, pictures, strict=True)):
+        left = MARGIN + i * (SIDE + GAP)
+        canvas.text(left, top + 14, fitting(caption, SIDE))
+        canvas.panel(pixels, left, top + CAPTION, SIDE)
+        if i == SPECTRUM:
+            panels.draw_cutoffs(canvas, (left, top + CAPTION, left + SIDE - 1, end - 1), report, span)
+    return end + GAP
 
 
 def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
@@ -197,7 +185,7 @@ def _diagram(  # noqa: PLR0917  a diagram's parts
             end = x + half
     canvas.text((inside[0] + right) / 2, bottom - 4, title_of(unit), SMALL, QUIET, "ms")
     canvas.box(inside, (176, 181, 188))
-    canvas.text(left, top + 12, title, TEXT, INK)
+    canvas.text(left, top + 12, title)
     for level in levels:
         canvas.line([(inside[0] + 1, y_of(level)), (right - 1, y_of(level))], FAINT)
         canvas.text(inside[0] - 6, y_of(level), f"{level:g}", SMALL, QUIET, "rm")

@@ -62,6 +62,18 @@ def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
     return _between(planes, -largest, largest, max(planes.shape[1:])), 255 * largest / white
 
 
+def pictures(
+    report: FilterReport, result: Array, white: float, side: int, *, part: Any = ..., span: float = 1.0
+) -> tuple[list[Pixels], float]:
+    """Return the input, its spectrum, the result with its white and the removed part, and the value of its white.
+
+    Of pictures all or a ``part``, and the spectrum ``span`` cycles per pixel wide.
+    """
+    before, after = shown(report.planes[part], report.white, side), shown(result[part], white, side)
+    lost, level = removed(report.removed[part], report.white, side)
+    return [before, spectrum(report, side, span), after, lost], level
+
+
 def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
     """Return the logarithm of the power, DC in the middle, with a tint over the frequencies that the filter removes.
 
@@ -126,41 +138,38 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
     """Draw the cutoffs over a spectrum that is ``span`` cycles per pixel wide."""
     left, top, right, _ = corners
     panel = right - left + 1
-    middle = left + panel // 2 + 0.5, top + panel // 2 + 0.5
     scale = panel / span
-    found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
-    rings = [mark for mark in found if isinstance(mark, Ring)]
-    ridges = [mark for mark in found if isinstance(mark, Ridge)]
+
+    def at(fx: float, fy: float) -> tuple[float, float]:
+        return left + panel // 2 + 0.5 + fx * scale, top + panel // 2 + 0.5 + fy * scale
+
+    marks = [*report.transfer.marks(*report.size)]
+    rings = [mark for mark in marks if isinstance(mark, Ring) and _is_inside(mark, span / 2)]
+    ridges = [mark for mark in marks if isinstance(mark, Ridge)]
     with Fine(canvas, corners) as fine:
         for ring in rings:
-            center = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
             if ring.is_cutoff:
-                fine.circle(center, ring.radius * scale, YELLOW_INK, 1)
+                fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1)
             else:
-                fine.circle(center, max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
+                fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
         for ridge in ridges:
-            for sign in (scale, -scale):
-                ends = [(middle[0] + sign * f * ridge.fx, middle[1] + sign * f * ridge.fy) for f in (ridge.spare, 1)]
-                fine.line(ends, WHITE_INK, 1)
+            for sign in (1, -1):
+                fine.line([at(sign * f * ridge.fx, sign * f * ridge.fy) for f in (ridge.spare, 1)], WHITE_INK, 1)
     for i, ring in enumerate(ring for ring in rings if ring.is_cutoff):
         # The outer ring's label is above it to the right, the inner ring's below it to the left.
-        side = -1 if i % 2 else 1
-        away = min(ring.radius * scale, panel / 2 - 14) * 0.7071 + 5
-        x, y = middle[0] + side * away, middle[1] - side * away
-        canvas.text(x, y, ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", **HALO)
+        away = (min(ring.radius, span / 2 - 14 / scale) * 0.7071 + 5 / scale) * (-1 if i % 2 else 1)
+        canvas.text(*at(away, -away), ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", **HALO)
     peaks = [ring for ring in rings if not ring.is_cutoff]
-    for ring in peaks[: 2 * LABELED : 2] if len(peaks) <= 2 * LABELED else ():
-        x, y = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
+    for ring in peaks[::2] if len(peaks) <= 2 * LABELED else ():
         is_left = ring.fx > 0.2 * span  # there is no room to the right
         reach = (max(SMALLEST, ring.radius * scale) + 6) * (-1 if is_left else 1)
+        x, y = at(ring.fx, ring.fy)
         canvas.text(x + reach, y, ring.label, SMALL, WHITE_INK, "rm" if is_left else "lm", **HALO)
     for ridge in ridges:
-        x, y = (middle[k] + 0.4 * panel * (ridge.fx, ridge.fy)[k] for k in (0, 1))
+        x, y = at(0.4 * span * ridge.fx, 0.4 * span * ridge.fy)
         canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", **HALO)
 
 
-def _is_inside(mark: Ring | Ridge, end: float) -> bool:
+def _is_inside(mark: Ring, end: float) -> bool:
     """Whether a part of a mark lies below a frequency along each axis."""
-    if isinstance(mark, Ridge):
-        return True
     return mark.radius < 2 * end if mark.is_cutoff else max(abs(mark.fx), abs(mark.fy)) < end

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from ..arrays import Array, Pixels
+from ..arrays import Array, Floats, Pixels
 from . import panels
-from .drawing import FAINT, INK, LARGE, PAPER, QUIET, RED, SMALL, TEXT, Canvas, fitting
+from .drawing import FAINT, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
 from .report import FilterReport
 
 EVEN, FARTHEST = 52, 4
@@ -48,18 +48,11 @@ class Row(NamedTuple):
 
 def row(report: FilterReport, result: Array, white: float, number: int, name: str) -> Row:
     """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
-    before = panels.shown(report.planes, report.white, SIDE)
-    after = panels.shown(result, white, SIDE)
-    strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    removed, _ = panels.removed(report.removed, report.white, SIDE)
-    for i, picture in enumerate((before, panels.spectrum(report, SIDE), after, removed)):
-        height, width = picture.shape[:2]
-        top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
-        strip[top : top + height, left : left + width] = picture
-        if i:
-            strip[:, i * (SIDE + GAP) - GAP : i * (SIDE + GAP)] = 255
-    file = io.BytesIO()
-    Image.fromarray(strip).save(file, "JPEG", quality=QUALITY)
+    strip, file = Canvas(STRIP, SIDE), io.BytesIO()
+    pictures, _ = panels.pictures(report, result, white, SIDE)
+    for i, picture in enumerate(pictures):
+        strip.panel(picture, i * (SIDE + GAP), 0, SIDE)
+    strip.image.save(file, "JPEG", quality=QUALITY)
     height, width = report.size
     return Row(number, name, f"{width} x {height}", report.share, file.getvalue())
 
@@ -73,17 +66,10 @@ class Sheet:
     _least: list[Row] = field(default_factory=list)
     _most: list[Row] = field(default_factory=list)
     _shares: array[float] = field(default_factory=lambda: array("d"))
-    """Their logarithms."""
-    _count: int = 0
-    _untouched: int = 0
 
     def add(self, row: Row) -> None:
         """Take a row into account, and keep it if it is to be shown."""
-        self._count += 1
-        if row.share <= NOTHING:
-            self._untouched += 1
-        else:
-            self._shares.append(math.log(row.share))
+        self._shares.append(row.share)
         files, number = max(self.files, 1), row.number
         if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
             self._even.append(row)
@@ -97,19 +83,21 @@ class Sheet:
         rows = [kept[number] for number in sorted(kept)]
         canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
         canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
-        low, high = self._usual()
-        is_rare = len(self._shares) >= FEWEST and self._untouched < RARE * self._count
+        shares = np.array(self._shares)
+        touched = shares[shares > NOTHING]
+        low, high = _usual(touched)
+        is_rare = len(touched) >= FEWEST and len(shares) - len(touched) < RARE * len(shares)
         outliers = [each for each in rows if (is_rare if each.share <= NOTHING else not low <= each.share <= high)]
-        spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < self._count else ""
+        spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < len(shares) else ""
         marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
-        canvas.text(MARGIN, 52, f"{self._count} pictures{spread}{marked}", TEXT, QUIET)
+        canvas.text(MARGIN, 52, f"{len(shares)} pictures{spread}{marked}", TEXT, QUIET)
         for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
             canvas.text(MARGIN + NAMES + i * (SIDE + GAP), TITLE - 8, caption, SMALL, QUIET)
         for top, each in zip(count(TITLE, SIDE + GAP), rows, strict=False):
             with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
                 canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
             canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
-            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24), TEXT, INK)
+            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24))
             canvas.text(MARGIN + 8, top + 38, each.size, SMALL, QUIET)
             color = RED if each in outliers else QUIET
             canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", SMALL, color)
@@ -118,10 +106,12 @@ class Sheet:
                 canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
         return np.asarray(canvas.image)
 
-    def _usual(self) -> tuple[float, float]:
-        """Return the least and the largest share of files that are not outliers."""
-        if len(self._shares) < FEWEST:
-            return 0.0, math.inf
-        middle = float(np.median(self._shares))
-        away = max(LEAST, DEVIATIONS * float(np.median(np.abs(np.array(self._shares) - middle))))
-        return math.exp(middle - away), math.exp(middle + away)
+
+def _usual(shares: Floats) -> tuple[float, float]:
+    """Return the least and the largest share of files that are not outliers, of those above 0."""
+    if len(shares) < FEWEST:
+        return 0.0, math.inf
+    logs = np.log(shares)
+    middle = float(np.median(logs))
+    away = max(LEAST, DEVIATIONS * float(np.median(np.abs(logs - middle))))
+    return math.exp(middle - away), math.exp(middle + away)

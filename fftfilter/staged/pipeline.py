@@ -337,7 +337,8 @@ class StagedPipeline:
             self._undecided = (counts / most_undecided(self.stack)).tolist()
         else:
             values = np.ascontiguousarray(values.real)
-            result, self._clipped, self._undecided = on_ramps(values, self.stack, ramps, self._far)
+            result, facts = on_ramps(values, self.stack, ramps, self._far)
+            self._clipped, self._undecided = facts.clipped, facts.undecided
         if observe is not None:
             observe("output", result)
         return result

@@ -18,7 +18,7 @@
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
 
-Nothing here knows OpenCL. The command line checks a filter before NumPy is loaded: all but masks are made without it.
+Nothing here knows OpenCL. The command line checks radial filters before NumPy is loaded.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ USUAL_STRENGTH, WEAKEST, STRONGEST = 18.0, 10.0, 300.0
 NOTHING = "no screen is found: the picture stays as it is"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Wiener(Part):
     """Wiener's filter of any picture."""
 
@@ -60,7 +60,7 @@ class Band(NamedTuple):
     """The part of what is taken that stays."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Curve(Part):
     """Gains by the distance from DC, as they were measured for a picture; on straight lines between them."""
 
@@ -105,7 +105,7 @@ class Curve(Part):
         return f"Wiener's filter{noise}{halved}{self.of_channel}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Descreen(Part):
     """Takes out a printer's screens. Make one with :func:`descreen`."""
 

@@ -24,7 +24,7 @@ from .product import Transfer
 EVEN = 1e-6
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Mask(Part):
     """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :func:`mask`.
 

@@ -4,7 +4,7 @@
     G = 1,  1 - exp(-(kx s)^2)  or  1 - exp(-(ky s)^2)      s = 1 - tolerance/100
 
 f is in cycles per pixel, large and small are periods in pixels; the stripes' G counts bins, so that it depends on the
-grid. NumPy is imported only for gains on a grid.
+grid.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 from ..errors import ParameterError
 from .grid import Gain
@@ -23,7 +25,7 @@ Suppress = Literal["none", "horizontal", "vertical"]
 SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class ImageJBand(Part):
     """ImageJ's band. Make one with :func:`imagej`; ``small`` is None for none."""
 
@@ -46,8 +48,6 @@ class ImageJBand(Part):
                 yield Ring(radius.bins(height, width) / min(height, width), str(radius))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
         n = min(height, width)
         kx, ky = np.fft.fftfreq(width, 1 / width)[:columns], np.fft.fftfreq(height, 1 / height)[:rows, None]
         d2 = ((kx / width) ** 2 + (ky / height) ** 2) * n**2

@@ -135,13 +135,6 @@ class Part:
             if each is not None and each is not False
         }
 
-    def __eq__(self, other: object) -> bool:
-        # Once for all kinds: a dataclass would write the code of each at every start.
-        return self is other or (type(self) is type(other) and self._fields == other._fields)
-
-    def __hash__(self) -> int:
-        return hash((self.kind, *self._fields.values()))
-
     def arguments(self) -> dict[str, Any]:
         """Return its maker's arguments but defaults and pixel sizes: numbers, texts and tuples of numbers."""
         usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]

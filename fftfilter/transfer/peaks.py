@@ -5,7 +5,7 @@
 low is a shape (``shapes.py``) of the distance from the peak. A peak at 0 and 0.5 cycles per pixel alone, such as
 (0.5, 0.5), is its own conjugate, and counts once: its gain is also 1/2 at the width. Frequencies repeat: those beside a
 peak near the highest frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be
-that of some channels alone. NumPy is imported only for gains on a grid.
+that of some channels alone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from itertools import product
 from numbers import Integral
 from typing import Self
 
+import numpy as np
+
 from ..arrays import Array
 from ..errors import ParameterError
-from .grid import Gain
+from .grid import PASSED, Gain
 from .part import Part, Ring
 from .product import Transfer
 from .shapes import SHAPES, ShapeName
@@ -32,7 +34,7 @@ MOST_HARMONICS = 1000
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Notch(Part):
     """A notch. Make one with :func:`notch`; ``at`` is in cycles per pixel."""
 
@@ -72,8 +74,6 @@ class Notch(Part):
 
     def _passes(self, dx: Array, dy: Array, height: int, width: int) -> Gain:
         """Return the gain at distances from a peak, in cycles per pixel and less than 1, for images of a size."""
-        import numpy as np
-
         shape, per_radius2 = SHAPES[self.shape], (min(height, width) / self.width.bins(height, width)) ** 2
         dx, dy = dx - np.rint(dx), dy - np.rint(dy)
         distance2 = (dx * dx + dy * dy) * per_radius2
@@ -85,8 +85,6 @@ class Notch(Part):
         return gains
 
     def multiply(self, gains: Gain, height: int, width: int) -> None:
-        import numpy as np
-
         fx, fy = np.fft.fftfreq(width)[: gains.shape[1]], np.fft.fftfreq(height)[: gains.shape[0]]
         zero = np.zeros(1)
         for x, y in self.peaks():
@@ -99,10 +97,6 @@ class Notch(Part):
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
-        import numpy as np
-
-        from .grid import PASSED
-
         x, y = np.array(self.peaks()).T
         nearest = self._passes(np.rint(x * width) / width - x, np.rint(y * height) / height - y, height, width)
         if nearest.min() < PASSED:
@@ -176,8 +170,6 @@ def notch(
 
 def _runs(indexes: Array) -> list[slice]:
     """Return rising indexes as slices of consecutive ones."""
-    import numpy as np
-
     runs = np.split(indexes, np.flatnonzero(np.diff(indexes) > 1) + 1)
     return [slice(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
 

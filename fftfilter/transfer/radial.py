@@ -37,7 +37,7 @@ FAINT = 1 / 16
 NARROWEST = 1e-3
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Radial(Part):
     """A radial transfer function. Make one with :func:`lowpass` or another function below.
 

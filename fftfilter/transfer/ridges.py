@@ -5,7 +5,6 @@
 Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. Without
 a width and a spare, stripes are taken only where the picture has them: ``analysis/fit.py`` measures how much of the
 ridge they are. The angle "auto" is found by ``analysis/striped.py``, if there are stripes.
-NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
@@ -15,9 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from ..errors import ParameterError
 from .fitted import AUTO
-from .grid import Gain
+from .grid import Cutoff, Gain
 from .part import Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
@@ -29,7 +30,7 @@ RIDGE = 0.85
 NO_STRIPES = "no stripes are found"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Stripes(Part):
     """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
@@ -59,10 +60,6 @@ class Stripes(Part):
         return self.angle != AUTO and self.angle % 90 == 0
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
-        from .grid import Cutoff
-
         if self.angle == AUTO:
             return super().gain(height, width, rows, columns)
         n = min(height, width)
@@ -106,7 +103,7 @@ class Stripes(Part):
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class FittedStripes(Part):
     """Removes the stripes of one picture.
 
@@ -129,8 +126,6 @@ class FittedStripes(Part):
         return self.angle % 90 == 0
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        import numpy as np
-
         across, along = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None]
         if self.angle % 180 == 0:
             across, along = along, across

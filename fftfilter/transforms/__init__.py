@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from ..device.launcher import Precision
-from .engine import Complex, Engine, Norm, Real, complex_to_complex, half_to_real, lengths_of, real_to_half
+from .engine import Complex, Engine, Norm, Real, lengths_of
 
 if TYPE_CHECKING:
     from ..staged.algorithms import Option
@@ -39,9 +39,7 @@ def fft(
 
         spectrum = fftfilter.fft(signal)
     """
-    return complex_to_complex(
-        Engine(algorithm, device, precision, options), a, lengths_of(n), (axis,), norm, out=out, inverse=False
-    )
+    return Engine(algorithm, device, precision, options).transformed(a, lengths_of(n), (axis,), norm, out=out)
 
 
 def ifft(
@@ -57,8 +55,8 @@ def ifft(
     **options: Option,
 ) -> Complex:
     """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
-    return complex_to_complex(
-        Engine(algorithm, device, precision, options), a, lengths_of(n), (axis,), norm, out=out, inverse=True
+    return Engine(algorithm, device, precision, options).transformed(
+        a, lengths_of(n), (axis,), norm, out=out, inverse=True
     )
 
 
@@ -79,7 +77,7 @@ def fft2(
     ``a`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex; real ones take half the time.
     ``s`` and ``axes`` are NumPy's.
     """
-    return complex_to_complex(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out, inverse=False)
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out)
 
 
 def ifft2(
@@ -95,7 +93,7 @@ def ifft2(
     **options: Option,
 ) -> Complex:
     """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
-    return complex_to_complex(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out, inverse=True)
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, inverse=True)
 
 
 def rfft2(
@@ -114,7 +112,7 @@ def rfft2(
 
     The result is ``(..., height, width // 2 + 1)``.
     """
-    return real_to_half(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out)
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, half="made")
 
 
 def irfft2(
@@ -134,4 +132,6 @@ def irfft2(
     The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
     odd one has to be given in ``s``.
     """
-    return half_to_real(Engine(algorithm, device, precision, options), a, s, axes, norm, out=out)
+    return Engine(algorithm, device, precision, options).transformed(
+        a, s, axes, norm, out=out, inverse=True, half="given"
+    )

@@ -21,7 +21,7 @@ from ..arrays import Array, as_numpy
 from ..device.choice import Device, open_device
 from ..device.launcher import PRECISIONS, Launcher, Precision
 from ..engine import choose
-from ..errors import ParameterError, check_unmasked
+from ..errors import ParameterError, check_option, check_unmasked
 from ..fused import Data, Shape, fused, plain_fft, serves_plain
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
@@ -35,6 +35,7 @@ Real = NDArray[np.floating[Any]]
 Lengths = Sequence[int | None] | None
 Axes = Sequence[int] | None
 Norm = Literal["backward", "ortho", "forward"] | None
+Half = Literal["made", "given"] | None
 
 # Numbers side by side from which on columns are transformed as columns, not moved to become rows.
 BESIDE = 16
@@ -55,60 +56,14 @@ def lengths_of(n: int | None) -> tuple[int] | None:
     return None if n is None else (n,)
 
 
-def complex_to_complex(
-    engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None, inverse: bool
-) -> Complex:
-    """Return the transform of numbers along axes, the last ones first."""
-    data = numbers(a)
-    lengths, along = _resolved(data, s, axes)
-    while along:
-        last = _last(along)
-        part = data if data.dtype.kind == "c" else real(data)
-        data = _along(engine, part, lengths[-last:], along[-last:], norm, inverse=inverse)
-        lengths, along = lengths[:-last], along[:-last]
-    return _returned(data, out, engine.complex)
-
-
-def real_to_half(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None) -> Complex:
-    """Return half the transform of real numbers: of the last axis frequencies from 0 to half its length."""
-    data = numbers(a)
-    if data.dtype.kind == "c":
-        raise ParameterError("an array of complex numbers has no half spectrum: give real numbers, or take fft2")
-    lengths, along = _resolved(data, s, axes)
-    last = _last(along)
-    data = _along(engine, real(data), lengths[-last:], along[-last:], norm, half=True)
-    if not along[:-last]:
-        return _returned(data, out, engine.complex)
-    return complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=out, inverse=False)
-
-
-def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Real | None) -> Real:
-    """Return the real numbers whose transform, of the last axis half, is given."""
-    data = numbers(a)
-    lengths, along = _resolved(data, s, axes)
-    if s is None or s[-1] is None:  # -1 is the array's own, for NumPy, too
-        lengths[-1] = 2 * (lengths[-1] - 1)
-        check_length(lengths[-1])
-    last = _last(along)
-    if along[:-last]:
-        data = complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=None, inverse=True)
-    data = _along(engine, data, lengths[-last:], along[-last:], norm, inverse=True, values=True)
-    return _returned(data, out, engine.real)
-
-
 def numbers(a: ArrayLike) -> Array:
-    """Return an array of numbers; raises ParameterError for any other."""
+    """Return an array of numbers; truth values become 0 and 1. Raises ParameterError for any other."""
     check_unmasked("array", a)
     data = as_numpy(a)
     if data.dtype.kind not in "biufc" or data.ndim == 0:
         raise ParameterError(
             f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along an axis"
         )
-    return data
-
-
-def real(data: Array) -> Array:
-    """Return an array of numbers; truth values become 0 and 1."""
     return data.astype(np.uint8) if data.dtype.kind == "b" else data
 
 
@@ -150,51 +105,6 @@ def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]
     return lengths, along
 
 
-def _last(along: Sequence[int]) -> int:
-    """Return how many of the last axes are transformed at once: two, unless both are the same."""
-    return 2 if len(along) > 1 and along[-1] != along[-2] else 1
-
-
-def _along(
-    engine: Engine,
-    data: Array,
-    lengths: Sequence[int],
-    axes: Sequence[int],
-    norm: Norm,
-    *,
-    inverse: bool = False,
-    half: bool = False,
-    values: bool = False,
-) -> Array:
-    """Return the transform along an axis or two: also to ``half`` a spectrum, or of such a one to real ``values``."""
-    if norm not in NORMS:
-        raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
-    scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
-    data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths)
-    kind: Data = "values" if values else "complex" if data.dtype.kind == "c" else "real"
-    is_half = half or values
-    beside = math.prod(data.shape[axes[-1] + 1 :])
-    if len(axes) == 1 and not is_half and beside >= BESIDE:
-        # Columns as they lie: nothing is moved.
-        before = math.prod(data.shape[: axes[0]])
-        shape = Shape(kind, "columns", before, lengths[0], beside, inverse)
-        return engine.transform(data, shape, scale).reshape(data.shape)
-
-    last = range(-len(axes), 0)
-    moved = np.moveaxis(data, axes, last)
-    before = math.prod(moved.shape[: -len(axes)])
-    if len(axes) == 2:
-        height, width = lengths
-        shape = Shape(kind, "both", before, height, width, inverse and not values, is_half)
-    elif is_half:
-        shape = Shape(kind, "both", before, 1, lengths[0], half=True)
-    else:
-        shape = Shape(kind, "rows", 1, before, lengths[0], inverse)
-    made = engine.transform(moved, shape, scale)
-    made = made.reshape(*moved.shape[:-1], made.shape[-1])
-    return np.moveaxis(made, last, axes)
-
-
 def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:
     """Return an array with these lengths along axes, cut or padded with zeros."""
     cut, missing = [slice(None)] * data.ndim, [(0, 0)] * data.ndim
@@ -225,12 +135,74 @@ class Engine:
     def __init__(
         self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
     ) -> None:
-        if precision not in PRECISIONS:
-            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        check_option("precision", precision, PRECISIONS)
         _, self.real, self.complex = PRECISIONS[precision]
         asked = {"engine": algorithm, "precision": precision, "engine_options": options}
         self._engine, self._precision = choose(asked, word="algorithm"), precision
         self._device: Device = open_device(device, fused)
+
+    def transformed(
+        self,
+        a: ArrayLike,
+        s: Lengths,
+        axes: Axes,
+        norm: Norm,
+        *,
+        out: Array | None,
+        inverse: bool = False,
+        half: Half = None,
+    ) -> Array:
+        """Return the transform of numbers along axes, the last ones first.
+
+        With ``half`` only frequencies from 0 to half the length of the last axis are made, of real numbers, or they are
+        given, and real numbers made of them.
+        """
+        data = numbers(a)
+        if half == "made" and data.dtype.kind == "c":
+            raise ParameterError("an array of complex numbers has no half spectrum: give real numbers, or take fft2")
+        lengths, along = _resolved(data, s, axes)
+        if half == "given" and (s is None or s[-1] is None):  # -1 is the array's own, for NumPy, too
+            lengths[-1] = 2 * (lengths[-1] - 1)
+            check_length(lengths[-1])
+        # Two axes at once, unless both are the same.
+        steps: list[tuple[list[int], list[int], Half]] = []
+        while along:
+            last = 2 if len(along) > 1 and along[-1] != along[-2] else 1
+            steps.append((lengths[-last:], along[-last:], None if steps else half))
+            lengths, along = lengths[:-last], along[:-last]
+        if half == "given":
+            steps.append(steps.pop(0))
+        for each in steps:
+            data = self._along(data, *each, norm, inverse=inverse)
+        return _returned(data, out, self.real if half == "given" else self.complex)
+
+    def _along(
+        self, data: Array, lengths: Sequence[int], axes: Sequence[int], half: Half, norm: Norm, *, inverse: bool
+    ) -> Array:
+        """Return the transform along an axis or two."""
+        if norm not in NORMS:
+            raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
+        scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
+        data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if half == "given" else lengths)
+        kind: Data = "values" if half == "given" else "complex" if data.dtype.kind == "c" else "real"
+        beside = math.prod(data.shape[axes[-1] + 1 :])
+        if len(axes) == 1 and not half and beside >= BESIDE:
+            # Columns as they lie: nothing is moved.
+            before = math.prod(data.shape[: axes[0]])
+            shape = Shape(kind, "columns", before, lengths[0], beside, inverse)
+            return self.transform(data, shape, scale).reshape(data.shape)
+
+        last = range(-len(axes), 0)
+        moved = np.moveaxis(data, axes, last)
+        before = math.prod(moved.shape[: -len(axes)])
+        if len(axes) == 2 or half:
+            height, width = (1, *lengths)[-2:]
+            shape = Shape(kind, "both", before, height, width, inverse and not half, bool(half))
+        else:
+            shape = Shape(kind, "rows", 1, before, lengths[0], inverse)
+        made = self.transform(moved, shape, scale)
+        made = made.reshape(*moved.shape[:-1], made.shape[-1])
+        return np.moveaxis(made, last, axes)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
         """Return the transform of an array of the shape's numbers, times a scale.

@@ -25,13 +25,15 @@ class Done:
     missing: float = 0.0
     """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
-    """The smallest and the largest filtered value of all pages, if any was filtered."""
+    """0 and the largest magnitude of the filtered values of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
     """Surprises in the output, a line each."""
     notes: list[str] = field(default_factory=list)
     """What followed from each page, in words, if anything did."""
     left_out: list[str] = field(default_factory=list)
     """What was dropped of the input's metadata, as text."""
+    peak: float = 0.0
+    """The largest value as a part of the input's white, if only measured."""
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     has_table: bool = False
@@ -39,15 +41,20 @@ class Done:
 
     def note(self, frame: Frame, made: Made) -> None:
         """Add one more page."""
-        self.has_table |= frame.picture.table is not None
-        before, size = self.samples, made.planes.size
-        self.samples += size
-        if made.extremes:
-            (low, high), most = made.extremes, self.extremes or made.extremes
+        page = Done(samples=made.planes.size, clipped=made.clipped, missing=frame.missing, extremes=made.extremes)
+        page.notes, page.has_table = [made.note] if made.note else [], frame.picture.table is not None
+        self.add(page)
+
+    def add(self, more: Done) -> None:
+        """Add the result for more pages."""
+        before, self.samples = self.samples, self.samples + more.samples
+        for part in ("missing", "clipped"):  # without rounding, if all is of one page
+            both = getattr(self, part) * before + getattr(more, part) * more.samples
+            setattr(self, part, both / self.samples if before else getattr(more, part))
+        if more.extremes:
+            (low, high), most = more.extremes, self.extremes or more.extremes
             self.extremes = min(low, most[0]), max(high, most[1])
-        self.notes += [made.note] if made.note else []
-        if before:
-            self.missing = (self.missing * before + frame.missing * size) / self.samples
-            self.clipped = (self.clipped * before + made.clipped * size) / self.samples
-        else:
-            self.missing, self.clipped = frame.missing, made.clipped
+        self.cautions += [line for line in more.cautions if line not in self.cautions]
+        self.notes += more.notes
+        self.left_out += more.left_out
+        self.has_table |= more.has_table

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 class Missing:
     """The rule of a recipe. NaN is missing always, and so is a file's own nodata value, unless by "none"."""
 
-    nodata: float | None = None
-    """A value of samples that are missing, in place of the file's own."""
-    by: str | None = None
-    """"alpha", which None is, too: the transparent pixels; "none": none but NaN."""
-    mask: Area | None = None
-    """The pixels that are missing, in place of transparent ones."""
+    nodata: float | None = None  # a value of samples that are missing, in place of the file's own
+    by: str | None = None  # "alpha", which None is, too: the transparent pixels; "none": none but NaN
+    mask: Area | None = None  # the pixels that are missing, in place of transparent ones
 
     @classmethod
     def of(cls, nodata: float | None, by: str | None) -> Missing:

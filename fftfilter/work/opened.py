@@ -5,7 +5,6 @@ Its pictures, or pages, go through a filter as frames: one by one, or several of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import images
 from ..files import sources
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
 from ..output.modes import check_colors
@@ -42,17 +41,12 @@ MUCH = 0.5
 class Frame:
     """A picture, or a page, between its file and the output."""
 
-    picture: Picture
-    """As it was read; once it is filtered, as it will be written."""
-    suffix: str
-    """The output's extension, or that of its format."""
-    depth: Depth
-    """How the output stores it."""
+    picture: Picture  # as it was read; once it is filtered, as it will be written
+    suffix: str  # the output's extension, or that of its format
+    depth: Depth  # how the output stores it
     transfer: Transfer
-    holes: NDArray[np.bool_] | None = None
-    """Which samples are missing, of the planes' shape; None if all are valid."""
-    given: Picture | None = None
-    """A copy of the picture as it was read, if it is kept."""
+    holes: NDArray[np.bool_] | None = None  # which samples are missing, of the planes' shape; None if all are valid
+    given: Picture | None = None  # a copy of the picture as it was read, if it is kept
 
     @property
     def as_read(self) -> Picture:
@@ -71,7 +65,8 @@ class Frame:
 
     def stays(self, recipe: Recipe) -> bool:
         """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
-        return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
+        is_stored_so = self.depth[:2] == (self.picture.planes.dtype, self.picture.maxval)
+        return not self.transfer.parts and recipe.mode.keeps_levels and is_stored_so
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""
@@ -81,14 +76,10 @@ class Frame:
 class Made(NamedTuple):
     """The result of filtering a frame."""
 
-    planes: Array
-    """``(channels, height, width)``, as the frame's depth says."""
-    extremes: tuple[float, float] | None
-    """The smallest and largest filtered value; None if nothing was filtered."""
-    clipped: float
-    """The part of the samples that was clipped to black or white."""
-    note: str = ""
-    """What followed from the picture, in words."""
+    planes: Array  # ``(channels, height, width)``, as the frame's depth says
+    extremes: tuple[float, float] | None  # 0 and the largest magnitude; None if nothing was filtered
+    clipped: float  # the part of the samples that was clipped to black or white
+    note: str = ""  # what followed from the picture, in words
 
     def largest(self, white: float) -> float:
         """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
@@ -99,31 +90,22 @@ class Made(NamedTuple):
 class Opened:
     """An input, ready to be filtered."""
 
-    name: str
-    """The file's, in messages."""
+    name: str  # the file's, in messages
     found: Picture | Pages
     recipe: Recipe
-    transfer: Transfer
-    """The recipe's, for the size of the file's pixels, with notches for the waves that were found."""
-    pixel_size: PixelSize | None
-    """The file's, if the filter needs it."""
-    peaks: Sequence[Peak] | None = None
-    """The waves that are removed, if any were looked for."""
-    content: int = 0
-    """How many others are left, as they look like a part of the picture."""
-    too_few: str | None = None
-    """Why none could be looked for."""
-    identity: sources.Identity | None = None
-    """That of the file, by :func:`files.sources.identity`: outputs must not replace it."""
-    times: Times | None = None
-    """For the output, if it gets the input's."""
+    transfer: Transfer  # the recipe's, for the size of the file's pixels, with notches for the waves that were found
+    pixel_size: PixelSize | None  # the file's, if the filter needs it
+    peaks: Sequence[Peak] | None = None  # the waves that are removed, if any were looked for
+    content: int = 0  # how many others are left, as they look like a part of the picture
+    too_few: str | None = None  # why none could be looked for
+    identity: sources.Identity | None = None  # that of the file, which outputs must not replace
+    times: Times | None = None  # for the output, if it gets the input's
 
-    def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
+    def frame(self, target: FileName, *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
-        picture, format_ = self.found, self.recipe.format
+        picture = self.found
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
-        images.check_fits(picture, target, format=format_)
-        return self.frame_of(picture, images.suffix_of(target, format_, picture), keep=keep)
+        return self.frame_of(picture, images.check_fits(picture, target, format=self.recipe.format), keep=keep)
 
     def frame_of(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return the picture, or a page, on its way into a file with this extension."""
@@ -133,7 +115,7 @@ class Opened:
         holes = recipe.holes(picture, self.name)
         return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
-    def tell(self, frame: Frame, target: str | os.PathLike[str]) -> None:
+    def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded."""
         recipe, picture = self.recipe, frame.picture
         if recipe.embed_recipe:
@@ -198,7 +180,7 @@ def cautions_on_missing(part: float) -> list[str]:
 
 
 def open_input(
-    source: str | os.PathLike[str],
+    source: FileName,
     recipe: Recipe,
     *,
     data: sources.Content | None = None,

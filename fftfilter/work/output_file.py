@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import images, system
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Observe = Callable[[str, Array], None] | None
     Say = Callable[[list[str]], None]
     Show = Callable[[Frame], object]
+    Share = Callable[..., Sequence[Done]]
 
 # Bytes of filtered pages that may wait to be encoded.
 _WAITING_BYTES = 1 << 24
@@ -129,7 +131,9 @@ def make_output(
     show: Show | None = None,
     observe: Observe = None,
     submit: Submit | None = None,
-    advance: Callable[[], None] | None = None,
+    advance: Callable[[], None] = lambda: None,
+    share: Share | None = None,
+    is_part: bool = False,
     say: Say = lambda _: None,
 ) -> Done:
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
@@ -137,8 +141,10 @@ def make_output(
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
     with the reference, ``show`` is called with the filtered frame of a picture or of the middle page, and ``observe``
     sees the results between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after
-    each. ``say`` is called once with the cautions: before a picture is filtered, and when all pages are written. Raises
-    what reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
+    each. ``share`` lets processes filter all planes of an OME-Zarr but the first; in one of these ``is_part`` is true,
+    as another has begun the target. ``say`` is called once with the cautions: before a picture is filtered, and when
+    all pages are written. Raises what reading, filtering and writing raise, and VerifyError for pages that are not
+    right, which are not written then.
     """
     if not isinstance(opened.found, images.Pages):
         return _picture_output(opened, target, filter_, spare, observe, compare=compare, show=show, say=say)
@@ -150,12 +156,16 @@ def make_output(
     with _threads(submit) as to_threads:
         reading = partial(read_ahead, opened, to_threads, advance)
         if recipe.span == STACK:
-            recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
+            if share:
+                most = max(each.peak for each in share(recipe.measuring(), advance, measure_only=True))
+            else:
+                most = largest(filter_, (picture for picture, _ in reading()), recipe)
+            recipe = recipe.with_range(most)
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
-            with _sink(opened, target, suffix, spare) as (sink, written):
-                for number, (picture, milliseconds) in enumerate(reading(), start=1):
+            with _sink(opened, target, suffix, spare, is_part=is_part) as (sink, written):
+                for number, (picture, milliseconds) in enumerate(islice(reading(), 1 if share else None), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
@@ -171,6 +181,8 @@ def make_output(
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
                 _add(sink, encoding, done)
+                for more in share(recipe, advance) if share else ():
+                    done.add(more)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and not FORMATS[suffix].is_shown else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
@@ -186,14 +198,16 @@ def make_output(
 
 
 @contextmanager
-def _sink(opened: Opened, target: FileName, suffix: str, spare: Spare) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
+def _sink(
+    opened: Opened, target: FileName, suffix: str, spare: Spare, *, is_part: bool
+) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
     """Give what takes the pages, and a function that reads them back; the target takes its place at the end."""
     pages, recipe = opened.pages, opened.recipe
     if os.fsdecode(target).endswith(ZARR):
         from ..images import ome_zarr
 
         assert isinstance(pages, ome_zarr.ZarrPages)  # noqa: S101  callers have asked
-        with ome_zarr.growing(target, pages, recipe.key) as levels:
+        with ome_zarr.part(target, pages) if is_part else ome_zarr.growing(target, pages, recipe.key) as levels:
             yield levels, levels.written
         return
     with growing(target, opened.times, spare=spare) as file:
@@ -269,7 +283,7 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
         yield pool.submit
 
 
-def read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | None = None) -> Iterator[Read]:
+def read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] = lambda: None) -> Iterator[Read]:
     """Yield each page of a file and its duration in milliseconds, while the next one is read."""
     pages = opened.pages
 
@@ -282,8 +296,7 @@ def read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | Non
         if index + 1 < len(pages):
             reading = submit(read, index + 1)
         yield found
-        if advance:
-            advance()
+        advance()
 
 
 def _add(sink: Sink, encoding: deque[Future[tuple[object, list[str]]]], done: Done, most: int = 0) -> None:

@@ -5,16 +5,16 @@ NumPy and OpenCL are imported on first use only.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
 from ..images.pages import ALL as ALL_PAGES
@@ -40,23 +40,22 @@ _BYTES_OF_PART = 24
 _OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}
 
 
-class Plain:
-    """Filters as :class:`Filter` does."""
+class Method(NamedTuple):
+    """A way to filter, by a class of filters that is imported on first use."""
 
-    usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "edges": "wrap", "channels": None}
-    """The defaults of a recipe's options."""
-    name = "this filter"
-    takes_missing = True
-    says_notes = False
-    """Whether it is always said what followed from a picture, not only with -v."""
-    has_outputs = True
-    """Whether recipes have an output and a scale; else the output is keep."""
+    name: str  # in messages
+    made_by: tuple[str, str]  # the module and the class
+    usual: Mapping[str, Any]  # the defaults of a recipe's options
+    has_outputs: bool = False  # whether recipes have an output and a scale; else the output is keep
+    takes_missing: bool = False
+    says_notes: bool = False  # whether it is always said what followed from a picture, not only with -v
+    channels: tuple[int, ...] | None = None  # how many a picture may have, None for any number
 
     def maker(self) -> type[Filter]:
         """Return the class of its filters."""
-        from ..filters import Filter
-
-        return Filter
+        module, name = self.made_by
+        made: type[Filter] = getattr(import_module(module, __package__), name)
+        return made
 
     def arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
@@ -65,94 +64,52 @@ class Plain:
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
+        if self.channels and (given := len(picture.planes)) not in self.channels:
+            raise ParameterError(
+                f"{name}: has {given} channels, and {self.name} takes gray or RGB: leave 1 or 3, or take bandpass, "
+                "which filters any"
+            )
 
-    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
         """Return a line if pages of a file, such as the first, get gray levels that cannot be compared."""
+        if recipe.options.get("autoscale") and len(first.planes) == 1 and first.planes.dtype.kind != "f":
+            return "each page is autoscaled by itself: --no-autoscale does without"
         if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
 
 
-class ImageJ(Plain):
-    """Filters as ImageJ's dialog does; recipes have the output keep."""
-
-    usual: ClassVar[Mapping[str, Any]] = {**_OF_ALL, "autoscale": True, "saturate": True}
-    name = "ImageJ's filter"
-    takes_missing = False
-    has_outputs = False
-
-    def maker(self) -> type[Filter]:
-        """Return :class:`ImageJFilter`."""
-        from ..imagej_filter import ImageJFilter
-
-        return ImageJFilter
-
-    def refuse(self, picture: Picture, name: str) -> None:
-        """Take gray and RGB pictures."""
-        if (channels := len(picture.planes)) not in (1, 3):
-            raise ParameterError(
-                f"{name}: has {channels} channels, and ImageJ's filter takes gray or RGB: leave 1 or 3, or take "
-                "bandpass, which filters any"
-            )
-
-    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
-        """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
-        if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
-            return None
-        return "each page is autoscaled by itself: --no-autoscale does without"
-
-
-class Descreen(Plain):
-    """Takes the screens of prints out; recipes have the output keep."""
-
-    usual: ClassVar[Mapping[str, Any]] = _OF_ALL
-    name = "descreen"
-    takes_missing = False
-    says_notes = True
-    has_outputs = False
-
-    def maker(self) -> type[Filter]:
-        """Return :class:`DescreenFilter`."""
-        from ..descreen_filter import DescreenFilter
-
-        return DescreenFilter
-
-
 MethodName = Literal["plain", "imagej", "descreen"]
-METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ(), "descreen": Descreen()}
+_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None}
+_BY_DIALOG = {**_OF_ALL, "autoscale": True, "saturate": True}
+METHODS: dict[MethodName, Method] = {
+    "plain": Method("this filter", ("..filters", "Filter"), _BY_FILTER, has_outputs=True, takes_missing=True),
+    "imagej": Method("ImageJ's filter", ("..imagej_filter", "ImageJFilter"), _BY_DIALOG, channels=(1, 3)),
+    "descreen": Method("descreen", ("..descreen_filter", "DescreenFilter"), _OF_ALL, says_notes=True),
+}
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # to generate these methods takes time
+@dataclass(frozen=True, repr=False)
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
-    transfer: Transfer
-    """For pixels of any size; notches for a picture's own waves come later."""
+    transfer: Transfer  # for pixels of any size; notches for a picture's own waves come later
     method: MethodName = "plain"
+    # Those of the method's filter, without output, scale, device and profile.
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the method's filter, without output, scale, device and profile."""
     output: Output = "magnitude"
-    scale: Scale | None = None
-    """None gives each picture its own range, or one to all of a ``span``."""
+    scale: Scale | None = None  # None gives each picture its own range, or one to all of a ``span``
+    # Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all.
     span: Span = EACH
-    """Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all."""
     pages: Asked = ALL_PAGES
-    auto: AutoNotches | None = None
-    """How the waves of each picture are found, if they are to be removed, too."""
+    auto: AutoNotches | None = None  # how the waves of each picture are found, if they are to be removed, too
     coding: Coding = AS_USUAL
-    format: str | None = None
-    """That of standard output; else the target's extension says it."""
+    format: str | None = None  # that of standard output; else the target's extension says it
     missing: Missing = USUAL
     strip: bool = False
     preserve_times: bool = False
-    embed_recipe: bool = False
-    """Whether the output's metadata have the recipe."""
-    region: Region | None = None
-    """The part of a picture that is filtered, if not all is."""
-
-    def __eq__(self, other: object) -> bool:
-        names = [each.name for each in fields(self)]
-        return isinstance(other, Recipe) and all(getattr(self, name) == getattr(other, name) for name in names)
+    embed_recipe: bool = False  # whether the output's metadata have the recipe
+    region: Region | None = None  # the part of a picture that is filtered, if not all is
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -169,12 +126,12 @@ class Recipe:
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 
-    def refuse(self, target: str | os.PathLike[str]) -> None:
+    def refuse(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format has no such coding, or cannot hold the output."""
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
 
-    def fitting(self, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Recipe:
+    def fitting(self, source: FileName, target: FileName) -> Recipe:
         """Return the recipe for a target, which may be an OME-Zarr; raises ParameterError for what that has not."""
         if not is_zarr(source, target):
             return self
@@ -191,14 +148,14 @@ class Recipe:
         picture.refuse_not_finite(name)
         return None
 
-    def refuse_target(self, target: str | os.PathLike[str]) -> None:
+    def refuse_target(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
         if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
         if self.embed_recipe:
             self.refuse_embedding(target, suffix_of(target, self.format))
 
-    def refuse_embedding(self, target: str | os.PathLike[str], suffix: str) -> None:
+    def refuse_embedding(self, target: FileName, suffix: str) -> None:
         """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
         if not FORMATS[suffix].has_recipe:
             name = shown(target, "standard output")
@@ -239,7 +196,7 @@ class Recipe:
         return tuple(filter(None, names))
 
     @property
-    def how(self) -> Plain:
+    def how(self) -> Method:
         """The method, by its name."""
         return METHODS[self.method]
 

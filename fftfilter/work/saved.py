@@ -7,13 +7,13 @@ is also in the metadata of an output. ``docs/recipes.md`` describes the file.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection
 from dataclasses import replace
 from math import inf
 from typing import Any
 
 from ..analysis.search import AutoNotches
+from ..files.messages import FileName
 from ..files.sources import Identity
 from ..filters import Filter
 from ..filters.description import REGION
@@ -27,12 +27,12 @@ from .recipe import METHODS, MethodName, Recipe
 _NOT_KEPT = ("device", "pixel_size", "profile")
 
 
-def save(recipe: Recipe, file: str | os.PathLike[str], spare: Collection[Identity | None] = ()) -> None:
+def save(recipe: Recipe, file: FileName, spare: Collection[Identity | None] = ()) -> None:
     """Write a recipe into a file, which replaces none of ``spare``; raises ParameterError and WriteError."""
     saved.write(file, to_json(recipe, saved.folder_of(file)), spare)
 
 
-def embed(recipe: Recipe, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
+def embed(recipe: Recipe, picture: Picture, target: FileName, suffix: str) -> None:
     """Put a recipe into the metadata of a picture for a target of this extension; raises ParameterError."""
     from ..images.metadata import Metadata
 
@@ -110,12 +110,10 @@ def described(recipe: Recipe) -> Filter:
     options = {name: each for name, each in given.items() if each != how.usual.get(name)}
     if own := options.get("scale"):  # as Python gives it
         options["scale"] = own[:2] if isinstance(own, Range) else (AUTO, own.saturated)
-    made = how.maker().__new__(how.maker())
-    made.__setstate__((recipe.transfer, options))
-    return made
+    return how.maker().unopened(recipe.transfer, options)
 
 
-def save_filter(filter_: Filter, file: str | os.PathLike[str]) -> None:
+def save_filter(filter_: Filter, file: FileName) -> None:
     """Write a filter into the file of a recipe, for ``fftfilter apply`` and :func:`fftfilter.load_filter`.
 
     Raises ParameterError for a mask that was read from no file, and WriteError.

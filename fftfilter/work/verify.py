@@ -6,13 +6,12 @@ imported on first use: a run without ``--verify`` does without it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from .. import images
 from ..analysis.fit import fitted, has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
-from ..files.messages import shown
+from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..missing.reference import complete, fill
 from ..output.difference import OF_65535, Difference
@@ -59,14 +58,10 @@ FINE, MOST = 2e-5, 16
 class Reference(NamedTuple):
     """The correct output of a picture."""
 
-    wanted: Array
-    """The output's pixels ``(channels, height, width)``."""
-    values: Array
-    """The filtered values."""
-    stretch: float
-    """The distance of the values that become black and white, as a multiple of the usual one."""
-    unit: float | None
-    """For raw values: the value that tolerances are parts of."""
+    wanted: Array  # the output's pixels ``(channels, height, width)``
+    values: Array  # the filtered values
+    stretch: float  # the distance of the values that become black and white, as a multiple of the usual one
+    unit: float | None  # for raw values: the value that tolerances are parts of
 
 
 def references_of(
@@ -151,35 +146,26 @@ def _possible(moved: Sequence[Range | None], *, is_symmetric: bool) -> list[Rang
 
 def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of :class:`Filter` for a frame, the most likely first."""
-    picture = frame.as_read
-    return references_of(
-        picture.planes,
-        picture.maxval,
-        frame.transfer,
-        recipe.output,
-        scale=recipe.scale,
-        depth=frame.depth,
-        edges=recipe.edges,
-        holes=frame.holes,
-        channels=recipe.channels,
-    )
+    given, depth, holes = frame.as_read, frame.depth, frame.holes
+    of: dict[str, Any] = {name: getattr(recipe, name) for name in ("scale", "edges", "channels")}
+    return references_of(given.planes, given.maxval, frame.transfer, recipe.output, depth=depth, holes=holes, **of)
 
 
 def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`ImageJFilter`: several with autoscaling, as a bin has two neighbors."""
     from ..imagej_filter import ImageJReference
 
-    planes, white, of, depth = frame.as_read.planes, frame.as_read.maxval, recipe.options, frame.depth
-    largest_deviation = float(deviation(planes).max())
+    planes, white, depth = frame.as_read.planes, float(frame.as_read.maxval), frame.depth
+    dialog = {name: recipe.options[name] for name in ("autoscale", "saturate")}
+    filter_ = ImageJReference.unopened(frame.transfer, dialog)
     is_gray_of_floats = len(planes) == 1 and depth.dtype.kind == "f"
-    for nudge in NUDGES if of["autoscale"] else (0.0,):
-        filter_ = ImageJReference(frame.transfer, autoscale=of["autoscale"], saturate=of["saturate"], nudge=nudge)
-        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
-        largest = float(np.abs(filter_.values).max())
-        unit = max(largest, largest_deviation) / white or 1.0 if is_gray_of_floats else 1.0
+    for nudge in NUDGES if dialog["autoscale"] else (0.0,):
+        filter_.nudge = nudge
+        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
+        most = max(float(np.abs(filter_.values).max()), float(deviation(planes).max()))
         shown_range = filter_.width if len(planes) == 1 and not is_gray_of_floats else white
-        stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
-        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
+        unit = most / white or 1.0 if is_gray_of_floats else 1.0
+        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), max(1.0, most / shown_range), unit)
 
 
 def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG001
@@ -189,9 +175,9 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
     filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-    largest = max(map(abs, filter_.extremes()[0]))
-    unit = max(largest, float(deviation(given.planes).max())) / white or 1.0
-    yield Reference(wanted, wanted, max(1.0, largest / white), unit if depth.dtype.kind == "f" else 1.0)
+    most = max(*map(abs, filter_.extremes()[0]), float(deviation(given.planes).max()))
+    unit = most / white or 1.0 if depth.dtype.kind == "f" else 1.0
+    yield Reference(wanted, wanted, max(1.0, most / white), unit)
 
 
 _METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
@@ -200,7 +186,7 @@ _METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
 # An output beside its reference
 
 
-def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
+def refuse(target: FileName, recipe: Recipe) -> None:
     """Raise ParameterError for an output that cannot be read back as it was written."""
     name = shown(target, "standard output")
     if str(target) == STANDARD_STREAM or is_special(Path(target)):
@@ -209,7 +195,7 @@ def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
         raise ParameterError(f"{name}: --verify cannot tell a fault from this format's losses: write .png or .tif")
 
 
-def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Difference:
+def of_file(frame: Frame, target: FileName, recipe: Recipe) -> Difference:
     """Return how far a file is from the reference of its frame; raises ReadError, VerifyError for another size."""
     return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
@@ -283,7 +269,7 @@ def replaced(name: str) -> VerifyError:
     return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 
-def check(found: Difference, target: str | os.PathLike[str]) -> None:
+def check(found: Difference, target: FileName) -> None:
     """Raise VerifyError for an output that differs by more than the contract allows."""
     if not found.is_right:
         name = shown(target, "standard output")

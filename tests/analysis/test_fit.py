@@ -177,3 +177,10 @@ def test_a_ridge_without_power_divides_without_a_warning():
     with np.errstate(over="raise"):
         gain = fitted(H.stripes(90), lines, 255).gain(40, 32)
     assert (gain.min() >= 0, gain.max()) == (True, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_angle_next_to_0_divides_without_a_warning(rng):
+    picture = rng.integers(0, 256, (48, 40), dtype=np.uint8)
+    with Filter(H.stripes(1e-320), output="keep") as least, Filter(H.stripes(1e-9), output="keep") as small:
+        assert np.array_equal(least(picture), small(picture))

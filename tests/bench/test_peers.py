@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fftfilter.bench import measure
 from fftfilter.bench import peers as tables_of_peers
-from fftfilter.bench.measure import OURS, Peer, Setting, check
+from fftfilter.bench.measure import OURS, Peer, Setting, check, images
 from fftfilter.bench.peers import FILTERS, TRANSFORMS, cases, peers, transforms
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
@@ -18,8 +18,8 @@ from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 
 # Powers of eight, whose kernels are built already: those of the check of a new device.
-SHAPE = (1, 64, 512)
-TRANSFORMED = (1, 60, 324)
+SHAPE = (64, 512)
+TRANSFORMED = (60, 324)
 
 
 @pytest.fixture(scope="module")
@@ -54,17 +54,21 @@ def test_peers_are_timed_beside_this_program(setting, monkeypatch):
 def test_the_peers_of_a_gpu_filter_resident_data(setting, monkeypatch):
     """On PoCL's CPU, which runs the kernels of GPUs, too, where no other library finds a GPU."""
     replace(monkeypatch, filters_on_host=tables_of_peers.filters_on_gpu, find_spec=lambda _: None)
-    steps = peers(setting, shapes=[(2, 12, 10)])
+    steps = peers(setting, shapes=[(12, 10)])
     assert len(list(steps)) == 2
     assert [(row["size"], row["who"]) for row in setting.made.rows] == [
-        ("2 of 10 x 12", OURS),
-        ("2 of 10 x 12", "22 bytes a pixel"),
+        ("10 x 12", OURS),
+        ("10 x 12", "22 bytes a pixel"),
     ]
+    stack, transfer = images(2, 12, 10), highpass()
+    ours, _ = tables_of_peers.filters_on_gpu(setting, stack, transfer)
+    ours.call()
+    check(OURS, None, ours.result(), np.stack([filter_image(image, transfer.gain(12, 10)) for image in stack]))
 
 
 def test_a_peer_with_another_picture_is_not_timed(setting, monkeypatch):
     def prepare(_, stack, transfer):
-        wrong = 255 - filter_image(stack[0], transfer.gain(*SHAPE[1:]))
+        wrong = 255 - filter_image(stack[0], transfer.gain(*SHAPE))
         return [Peer("negative", lambda: None, result=lambda: wrong)]
 
     replace(monkeypatch, filters_on_host=prepare)
@@ -83,7 +87,7 @@ def test_the_command_of_filters_takes_sizes_and_a_radius():
 def test_every_library_makes_the_right_picture(library):
     if find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
-    image = np.random.default_rng(61).integers(0, 256, SHAPE[1:], dtype=np.uint8)
+    image = np.random.default_rng(61).integers(0, 256, SHAPE, dtype=np.uint8)
     gain = highpass().gain(*image.shape)
     off = np.abs(FILTERS[library](image, gain)().astype(int) - filter_image(image, gain))
     assert off.max() <= 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import fftfilter
 from fftfilter import transfer as H
 from tests.folders.helpers import pgm, same
 
@@ -100,6 +101,32 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
         "no command line says the same",
         "Filter(H.lowpass(4) * H.highpass(2))",
     ]
+
+
+def test_options_of_an_engine_are_in_no_command_line(run, tmp_path):
+    with fftfilter.Filter(H.lowpass(4), engine="stockham", engine_options={"radix": 4}) as made:
+        fftfilter.save_filter(made, tmp_path / "recipe.json")
+    code, out, err = run("apply", "--show", tmp_path / "recipe.json")
+    assert (code, err) == (0, "")
+    assert out.decode().splitlines() == [
+        "no command line says the same",
+        "Filter(H.lowpass(4), engine='stockham', engine_options={'radix': 4})",
+    ]
+
+
+def test_a_fault_is_one_short_line_without_anything_that_a_terminal_obeys(run, tmp_path):
+    recipe = tmp_path / "recipe.json"
+    for angle in (["0.1,0.2"] * 5000, "\x1b[2J"):
+        recipe.write_text(json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "stripes", "angle": angle}]}))
+        code, _, err = run("apply", recipe, "in.png", "out.png")
+        assert (code, err.count("\n")) == (2, 1)
+        assert len(err) < 2100
+        assert err[:-1].isprintable()
+        assert err.endswith("or auto\n")
+    recipe.write_text(
+        json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "notch", "at": [0.1, 0.2], "\x9b2J": 1}]})
+    )
+    assert "\x9b" not in run("apply", recipe, "in.png", "out.png")[2]
 
 
 @pytest.mark.parametrize("radius", ["5arcsec", "2.6um", "150lpi"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sys
 
 import numpy as np
@@ -177,6 +178,31 @@ def test_a_recipe_knows_the_level(given, tmp_path, run):
     assert files(tmp_path / "a.zarr") == files(tmp_path / "b.zarr")
 
 
+@pytest.mark.parametrize("words", [["lowpass"], ["highpass", "--scale", "stack"], ["notch", "--auto", "--insist"]])
+def test_processes_write_what_one_does(tmp_path, run, words):
+    planes = np.random.default_rng(1).integers(0, 900, (5, 96, 96)).astype(np.uint16)
+    planes[3] += np.rint(1000 + 900 * np.cos(np.arange(96) * np.pi / 4)).astype(np.uint16)  # a wave in one of all
+    given, outs = made(tmp_path / "in.zarr", planes), (tmp_path / "one.zarr", tmp_path / "two.zarr")
+    for processes, out in enumerate(outs, start=1):
+        code, _, said = run(*words, "--verify", f"--processes={processes}", given, out)
+        assert code == 0, said
+    assert files(outs[0]) == files(outs[1])
+    assert (level(outs[0])[3] != planes[3]).any()
+
+
+def test_a_plane_that_a_process_cannot_read_is_named_and_the_others_are_resumed(given, tmp_path, run):
+    chunk, out = given / "0" / "c" / "1" / "2" / "0" / "0", tmp_path / "out.zarr"
+    whole = chunk.read_bytes()
+    chunk.write_bytes(b"x" * len(whole))
+    os.utime(chunk, ns=(0, 0))
+    code, _, said = run("lowpass", "--processes", "2", given, out)
+    assert (code, "plane 6: cannot be decoded" in said, "the same command goes on" in said) == (1, True, True)
+    chunk.write_bytes(whole)
+    os.utime(chunk, ns=(0, 0))
+    assert run("lowpass", "--processes", "2", given, out)[0] == run("lowpass", given, tmp_path / "whole.zarr")[0] == 0
+    assert files(out) == files(tmp_path / "whole.zarr")
+
+
 # Runs that end early
 
 
@@ -316,6 +342,17 @@ def test_metadata_that_are_damaged_or_hostile_have_one_clear_line(given, tmp_pat
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{given}: ")
+    assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
+
+
+def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
+    import numcodecs
+
+    given = made(tmp_path / "in.zarr", version="0.4", compressors=numcodecs.Blosc())
+    changed(given, "0/.zarray", lambda its: its["compressor"].update(shuffle="10px"))
+    code, _, said = run("lowpass", given, tmp_path / "out.zarr")
+    assert (code, said.count("\n")) == (1, 1)
+    assert "in.zarr: OUT cannot be compressed as IN is (an integer is required); save IN anew" in said
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
 
 

@@ -20,7 +20,7 @@ def test_double_precision_needs_fp64():
 
 
 def test_an_unknown_precision_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match="precision 'half' is unknown: choose single or double"):
+    with pytest.raises(ParameterError, match="precision 'half' is invalid: choose single, double"):
         Launcher(choose(), precision="half")
 
 

@@ -7,8 +7,18 @@ import numpy as np
 from fftfilter.device.memory_pool import MemoryPool
 
 
+class Counted(MemoryPool):
+    """A pool that counts how often memory is asked of the system."""
+
+    made = 0
+
+    def _make(self, size):
+        self.made += 1
+        return super()._make(size)
+
+
 def test_no_more_is_kept_than_allowed():
-    pool = MemoryPool(most_bytes=100)
+    pool = Counted(most_bytes=100)
     taken = [pool.take(60) for _ in range(2)]
     for memory in taken:
         pool.give_back(memory)
@@ -18,7 +28,7 @@ def test_no_more_is_kept_than_allowed():
 
 
 def test_memory_in_use_is_limited_and_free_again_when_its_array_is_gone():
-    pool = MemoryPool(most_bytes=100)
+    pool = Counted(most_bytes=100)
     for _ in range(3):
         array = pool.empty((4, 5), np.uint16)
         assert pool.holds(array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fftfilter.device import programs
@@ -34,6 +35,18 @@ def test_few_programs_are_kept_those_asked_for_last(monkeypatch):
     device.program(("third",), ())
     assert device.program(("first",), ()) is first
     assert device.program(("second",), ()) is not second
+
+
+def test_arguments_are_those_that_the_file_declares():
+    assert programs.declared("fused/gpu/rows.cl", "gpu_rows") == ("spectrum", "image", "tables", "largest", "support")
+
+
+def test_a_struct_has_the_fields_that_the_file_declares():
+    found = programs.record("fused/gpu/generic/side.cl", "sizes_t")
+    assert found.names == ("height", "width", "pictures", "tile", "needs_two_inverses", "rows", "columns")
+    assert found["rows"]["radices"].shape == (5,)
+    assert found.itemsize == 4 * (5 + 2 * 13)
+    assert programs.record("fused/cpu/plain_fft/layout.cl", "layout_t")["source_step"] == np.uint64
 
 
 def test_files_follow_the_prelude_each_with_its_name():

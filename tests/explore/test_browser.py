@@ -46,6 +46,14 @@ window.WebSocket = class extends WebSocket {
   }
 };
 """
+# Holds back the answer to a save until `answer` is called.
+SLOW = """() => {
+  const own = fetch;
+  window.fetch = (url, ...more) => {
+    if (url !== "save") return own(url, ...more);
+    return own(url, ...more).then((given) => new Promise((done) => { window.answer = () => done(given); }));
+  };
+}"""
 # Types a number while the server is held back; returns whether Save waits at the browser's next picture but one.
 TYPING = """() => new Promise((done) => {
   held = true;
@@ -328,6 +336,89 @@ def test_a_late_answer_is_not_shown_as_that_of_the_state(page, url):
     expect(page.locator("pre.command")).to_have_attribute("data-old", "")
     expect(save).to_be_disabled()
     expect(copy).to_have_count(1)
+
+
+def test_what_was_removed_and_the_result_are_dimmed_as_long_as_either_is_older(page, url):
+    opened(page, url)
+    save = page.locator(".save .pri[type=submit]")
+    page.keyboard.press("r")
+    state(page, "full quality")
+    for shown, other in (("a", "r"), ("r", "a")):
+        page.keyboard.press(shown)
+        page.keyboard.press("]")
+        command(page, "lowpass")
+        page.evaluate("held = true")
+        page.keyboard.press(other)
+        expect(page.locator(".tag[data-old]:visible")).to_have_count(1)
+        state(page, "Filtering")
+        expect(save).to_be_disabled()
+        page.evaluate("release()")
+        expect(page.locator(".tag[data-old]:visible")).to_have_count(0)
+        state(page, "full quality")
+        expect(save).to_be_enabled()
+
+
+def test_what_was_changed_while_it_was_saved_is_said_not_to_be_in_it(page, url, folder):
+    opened(page, url)
+    page.evaluate(SLOW)
+    page.locator(".save input").fill("slow.tif")
+    page.keyboard.press("Control+s")
+    state(page, "Saving page")
+    page.locator(".pic .stage").press("]")
+    expect(page.locator("pre.command")).to_contain_text("--radius 8.24px")
+    page.evaluate("answer()")
+    state(page, "Written: slow.tif. What you have changed since is not in it")
+    page.goto("about:blank")  # which asks for no small picture of the file any more
+    (folder / "slow.tif").unlink()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"command": "lowpass"},
+        {"command": "lowpass", "radius": {"value": "8", "unit": "px"}},
+        {"command": "bandpass", "inner": {"value": 8, "unit": "px"}, "outer": 5},
+        {"command": "notch", "at": [{"fx": "a"}]},
+        {"command": "notch", "auto": True, "keep": 7},
+        SMOOTH | {"shapes": [5], "outside": False},
+        "lowpass",
+    ],
+)
+def test_an_address_that_was_damaged_is_said_not_to_be_understood(page, url, asked):
+    page.goto("about:blank")
+    page.goto(f"{url}#{quote(json.dumps({'file': 'in.tif', 'goal': 'hand', 'settings': asked}))}")
+    state(page, "The address is not understood")
+    expect(page.locator(".goals button")).to_have_count(5)
+
+
+def test_a_damaged_view_is_that_of_the_beginning(page, url):
+    opened(page, url, levels="a", profile=[1], wave={"fx": 0}, tray="profile", colors="none", way="none", step="x")
+    expect(page.locator(".spc .wait:visible, .nums:visible")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 768, 1024])
+def test_nothing_is_missing_in_small_windows(page, url, folder, width):
+    Image.open(folder / "one.png").convert("RGB").save(folder / "color.png")
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, url, file="color.png", goal="smooth")
+    expect(page.locator(".plot .hand circle")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Colors")).to_be_visible()
+    if width > 600:
+        page.get_by_role("radio", name="G", exact=True).click()
+    else:
+        page.locator(".inset").click()
+    x, y, scale = middle(page)
+    page.mouse.click(x + 0.3 * scale, y - 0.1 * scale)
+    expect(page.locator(".nums")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 0)")
+    page.get_by_role("button", name="Close the wave").click()
+    # A lesson has an end.
+    page.evaluate("document.querySelector('.links .link:last-child').click()")
+    expect(page.locator(".steps")).to_be_visible()
+    page.get_by_role("button", name="Back to the filter").click()
+    expect(page.locator(".steps")).to_be_hidden()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    (folder / "color.png").unlink()
 
 
 def test_the_command_is_copied_and_the_file_saved_is_the_one_it_writes(page, url, folder):

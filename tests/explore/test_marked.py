@@ -247,3 +247,8 @@ def test_a_brush_is_round_at_its_ends_and_corners():
         assert pixels[y, x - 3 : x + 4].all()
     assert pixels[5, 32]  # outside of the corner
     assert not pixels[3, 35]
+
+
+def test_a_mask_is_made_once_while_something_is_dragged():
+    first, second = (Marked.of({"shapes": [["brush", 9, 8, 8, 30, 8, 30, 30]]}, 48, 44) for _ in range(2))
+    assert first.region("out.png") is second.region("out.png")

@@ -80,7 +80,7 @@ def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
 def test_a_part_that_ends_within_a_reduced_pixel_has_it():
     page = SimpleNamespace(checkered=lambda planes, *_: planes)
     view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
-    answer = Answer(view, None, page, None, np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
+    answer = Answer(view, page, None, "keep", np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
     assert answer.pixels().shape == (2, 2)
 
 

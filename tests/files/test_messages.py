@@ -52,3 +52,7 @@ def test_a_reason_is_a_cause_and_a_way_out(error, wanted):
 
 def test_an_error_without_words_is_its_type():
     assert first_line(MemoryError()) == "MemoryError"
+
+
+def test_of_a_long_message_its_beginning_is_told():
+    assert first_line(ValueError("Got " + "'0.1', " * 5000)) == ("Got " + "'0.1', " * 28) + " ..."

@@ -95,6 +95,15 @@ def test_gray_pictures_are_luminance_and_have_no_chroma(picture):
         assert len(f.extremes()) == len(f.clipped()) == 1
 
 
+@pytest.mark.parametrize("transfer", [H.lowpass("1px"), H.stripes("auto")], ids=str)
+def test_the_largest_magnitude_is_told_behind_0_as_without_channels(rng, transfer):
+    bright = rng.integers(40, 200, (48, 40, 3), dtype=np.uint8)
+    for part in ("all", "luminance"):
+        with Filter(transfer, output="keep", channels=part) as f:
+            f(bright, channel_axis=-1)
+            assert f.extremes() == [(0, pytest.approx(bright.max(), rel=1e-4))]
+
+
 def test_clipped_samples_are_counted(picture):
     with Filter(H.highpass(2), output="keep", channels="luminance") as f:
         f(np.where(picture > 127, 255, 0).astype(np.uint8), channel_axis=-1)
@@ -185,8 +194,8 @@ def test_colors_of_which_many_samples_are_undecided_are_made_in_double_precision
     image, own = rng.integers(0, 256, (12, 10, 3), np.uint8), call.on_ramps
 
     def on_ramps(values, *given):
-        result, clipped, _ = own(values, *given)
-        return result, clipped, [2.0 if values.dtype == np.float32 else 0.0]
+        result, facts = own(values, *given)
+        return result, facts._replace(undecided=[2.0 if values.dtype == np.float32 else 0.0])
 
     monkeypatch.setattr(call, "on_ramps", on_ramps)
     with Filter(H.lowpass(3), output="keep", channels="luminance") as filter_:

@@ -91,7 +91,7 @@ def test_a_mask_for_one_size_has_gains_for_twice_each_side(image):
 def test_radii_that_do_not_fit_are_refused_as_they_were_given(image):
     with pytest.raises(ParameterError, match="cutoffs 2 and 4px are the same on 64 x 8 pixels"):
         fftfilter.bandpass(image, 2, "4px", edges="mirror")
-    with pytest.raises(ParameterError, match="edges 'reflect' is unknown: choose wrap or mirror"):
+    with pytest.raises(ParameterError, match="edges 'reflect' is invalid: choose wrap, mirror"):
         Filter(EVEN, edges="reflect")
 
 

@@ -336,9 +336,9 @@ def test_the_fused_engine_has_no_intermediate_results():
     ("given", "message"),
     [
         ({"engine": "magic"}, "engine 'magic' is invalid: choose fused, binary-exchange, "),
-        ({"output": "phase"}, "output 'phase' is unknown: choose magnitude, keep, signed or real"),
-        ({"transpose": "twisted"}, "transpose 'twisted' is unknown: choose tiled, plain or float4"),
-        ({"precision": "half"}, "precision 'half' is unknown"),
+        ({"output": "phase"}, "output 'phase' is invalid: choose magnitude, keep, signed, real"),
+        ({"transpose": "twisted"}, "transpose 'twisted' is invalid: choose tiled, plain, float4"),
+        ({"precision": "half"}, "precision 'half' is invalid"),
         ({"engine": "stockham", "engine_options": {"radix": 5}}, "radix 5 is invalid: choose 2, 4, 8, 16"),
         ({"engine": "book", "engine_options": {"radix": 4}}, "book has no option 'radix': it has none"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
 from fftfilter.files.atomic import temporary_name
-from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
+from fftfilter.folders.jobs import DeviceLostError, Job, Outcome, Settings
 from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Result, Worker
 from fftfilter.work.recipe import Recipe
 
@@ -99,7 +99,7 @@ def test_only_the_job_that_kills_twice_is_given_up():
     crowd = Crowd(Scripted(dies_of(3, 57)), Scripted(dies_of(3, 57)))
     found = {each.job.number: each for each in outcomes(crowd)}
     assert sorted(found) == list(range(100))
-    assert {number for number, each in found.items() if each.status == FAILED} == {3, 57}
+    assert {number for number, each in found.items() if each.status == "failed"} == {3, 57}
     assert found[3].error.startswith("in/3.pgm: given up: worker ")
     assert found[3].error.endswith("died while it was in hand")
     # Each of them was in hand with others, and once more alone.
@@ -156,7 +156,7 @@ def test_deaths_before_a_worker_was_ready_are_no_suspicion():
     crowd = Crowd(Scripted(script))
     crowd.died = lambda worker, _: Death(f"{worker.name} died", at_start=True)
     found = outcomes(crowd, 10)
-    assert [each.status for each in found] == [DONE] * 10
+    assert [each.status for each in found] == ["done"] * 10
     assert len(crowd.workers[0].executor.chunks[3]) > 1  # not one by one
 
 
@@ -170,7 +170,7 @@ def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():
 
     found = outcomes(Crowd(Scripted(script)))
     assert sorted(each.job.number for each in found) == list(range(100))
-    assert {each.status for each in found} == {DONE}
+    assert {each.status for each in found} == {"done"}
 
 
 def test_the_jobs_of_a_lost_device_go_to_the_others():

@@ -22,7 +22,7 @@ import pytest
 from fftfilter import startup, transfer
 from fftfilter.errors import ParameterError
 from fftfilter.folders import processes
-from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
+from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.folders.processes import LocalWorkers, WantedWorkers, choose_workers
 from fftfilter.folders.run import Survey
@@ -270,7 +270,7 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
     settings = Settings(Recipe(transfer.highpass()))
     with killing_readers(given / "3.pgm", 2), closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 1))) as local:
         outcomes = {each.job.number: each for each in Pool(local, 100).run(iter(jobs), settings)}
-    assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
+    assert [number for number, outcome in outcomes.items() if outcome.status != "done"] == [3]
     assert "3.pgm: given up: a process of device cpu died (exit code -9)" in outcomes[3].error
     assert len(outcomes) == 100
     assert len(local.notes) == 2

@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
     ("stream", "quiet", "seconds", "said"),
     [
         (Terminal(), False, 3700, "fftfilter: 9 pages take about 1:01:40\n"),
-        (Terminal(), False, 27, "fftfilter: 9 pages take about 0:27\n"),
+        (Terminal(), False, 27, "fftfilter: 9 pages take about 0:00:27\n"),
         (Terminal(), False, 19, ""),
         (Terminal(), True, 3700, ""),
         (io.StringIO(), False, 3700, ""),
@@ -34,7 +34,7 @@ def test_only_a_terminal_is_told_that_work_takes_long(monkeypatch, stream, quiet
     assert stream.getvalue() == said
 
 
-@pytest.mark.parametrize(("scale", "minutes"), [("each", "2:24"), ("stack", "4:48")])
+@pytest.mark.parametrize(("scale", "minutes"), [("each", "0:02:24"), ("stack", "0:04:48")])
 def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, minutes):
     frames = [Image.new("L", (12, 10), 40 * i) for i in range(6)]
     frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
@@ -51,6 +51,6 @@ def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, minut
 
 
 def test_a_line_says_how_much_is_done_and_how_long_the_rest_takes():
-    assert line(6, 24, 3) == "[######..................] 6/24  2/s  0:09 left"
+    assert line(6, 24, 3) == "[######..................] 6/24  2/s  0:00:09 left"
     assert line(0, 24, 3) == "[........................] 0/24  0/s  ? left"
-    assert line(25, 24, 5) == "[########################] 25/25  5/s  0:00 left"
+    assert line(25, 24, 5) == "[########################] 25/25  5/s  0:00:00 left"

@@ -105,8 +105,9 @@ def test_a_report_on_a_full_disk_is_told_once_and_missed_at_the_end(tmp_path, gi
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given):
+def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given, monkeypatch):
     out = tmp_path / "out"
+    monkeypatch.setattr(journal, "_itself", os.open)
     linked(out / journal.NAME, Path("/dev/full"), "link")
     code, said = run("highpass", "-q", given, out)
     assert code == 0
@@ -114,3 +115,25 @@ def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given
         f"fftfilter: {out}: cannot note what is done (No space left on device); --skip-existing will do it again\n"
     )
     assert names(out) == ["a.pgm", "b.png.pgm"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and pipes")
+@pytest.mark.parametrize("what", ["a link", "a link to nothing", "a pipe"])
+def test_what_stands_in_place_of_a_journal_is_neither_read_nor_written(tmp_path, given, what):
+    out = tmp_path / "out"
+    out.mkdir()
+    mine = tmp_path / "mine.txt"
+    if what == "a pipe":
+        os.mkfifo(out / journal.NAME)
+    else:
+        linked(out / journal.NAME, mine, "link")
+    if what == "a link":
+        mine.write_text("mine\n" * 3000)
+    why = f"{journal.NAME} is no regular file"
+    for options in ((), ("--skip-existing",)):
+        code, said = run("highpass", "-q", *options, given, out)
+        assert code == 0
+        assert said == f"fftfilter: {out}: cannot note what is done ({why}); --skip-existing will do it again\n"
+    assert names(out) == ["a.pgm", "b.png.pgm"]
+    assert mine.exists() == (what == "a link")
+    assert what != "a link" or mine.read_text() == "mine\n" * 3000

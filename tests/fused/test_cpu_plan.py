@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.program import AXIS, PARAMS, FusedCpuPlan, vector_width
+from fftfilter.fused.cpu.program import FusedCpuPlan, vector_width
 
 
 @pytest.mark.parametrize(
@@ -88,14 +86,6 @@ def test_pixels_are_written_by_lines_of_the_cache_in_as_few_bands_as_leave_tasks
 def test_vector_width_is_a_power_of_two_from_4_to_16():
     devices = [SimpleNamespace(cl_device=SimpleNamespace(native_vector_width_float=n)) for n in (0, 1, 4, 8, 16, 32)]
     assert [vector_width(device) for device in devices] == [4, 4, 4, 8, 16, 16]
-
-
-@pytest.mark.parametrize(("struct", "dtype"), [("axis_t", AXIS), ("params_t", PARAMS)])
-def test_the_host_fills_in_the_fields_of_the_kernels_in_their_order(struct, dtype):
-    without_comments = re.sub(r"//.*", "", source("fused/cpu/params.cl"))
-    body = re.search(rf"typedef struct {{([^}}]*)}} {struct};", without_comments)[1]
-    declared = re.findall(r"(\w+)(?:\[\d+\])?[,;]", body)
-    assert tuple(declared) == dtype.names
 
 
 @pytest.mark.parametrize("n", [67, 509, 1021])

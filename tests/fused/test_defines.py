@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 
@@ -25,11 +24,10 @@ from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.missing.fill import fill
-from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.modes import Auto
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline, Transform
 from tests.fused.helpers import stack_of
+from tests.variants import variants
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fused.md"
 BOOK = algorithms.load("book")
@@ -80,7 +78,7 @@ def recorded(launcher):
                 pipeline = FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True)
                 pipeline.deviations()
                 if not real:
-                    pipeline.set_ramps(ByHistogram("signed", Auto(), stack.out, 255))
+                    _ = pipeline._by_histogram
             if (height, width) == (8, 8):
                 FusedGpuPipeline(recording["gpu"], transfer, stack, generic=True)
         for data in ("complex", "real", "values"):
@@ -88,7 +86,7 @@ def recorded(launcher):
             CpuTransform(recording["cpu"], shape)
             GpuTransform(recording["gpu"], shape)
     for name, n in product(algorithms.names(), (2, 64)):
-        for options in algorithms.variants(name):
+        for options in variants(name):
             Transform(recording["staged"], algorithms.load(name, **options), (1, n, n), 2).run(np.ones((1, n, n)))
     fill(recording["missing"], np.zeros((1, 4, 4)), np.eye(4, dtype=bool)[None])
     return recording
@@ -171,7 +169,7 @@ def test_the_function_that_the_table_names_sets_the_name(form):
         found = importlib.import_module(f"fftfilter.{room}.{module}")
         for part in path:
             found = inspect.getattr_static(found, part)
-        function = found.func if isinstance(found, cached_property) else found
+        function = getattr(found, "func", getattr(found, "fget", found))  # of a property
         assert re.search(rf"\b{name}=", inspect.getsource(inspect.unwrap(function))), f"{setter} does not set {name}"
 
 

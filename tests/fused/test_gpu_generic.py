@@ -129,10 +129,10 @@ def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):
     monkeypatch.setattr(generic, "MOST_SPECIALIZED", 1)
     device = Device(0, launcher.device.cl_device)
     assert not generic.is_specialized(device, (5, 9))
-    assert generic.may_specialize(device, (5, 9), 90)
+    assert generic.is_specialized(device, (5, 9), 90)
     assert generic.is_specialized(device, (5, 9))
-    assert not generic.may_specialize(device, (12, 10), 240)
-    assert generic.may_specialize(device, (5, 9), 135)
+    assert not generic.is_specialized(device, (12, 10), 240)
+    assert generic.is_specialized(device, (5, 9), 135)
 
 
 def test_any_size_has_its_own_once_that_pays(launcher, monkeypatch):

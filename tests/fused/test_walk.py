@@ -94,7 +94,7 @@ def strips_after(pipeline, steps, images):
     third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
     """
     bound, plan = pipeline._bind(images), pipeline.plan
-    pipeline._launch(0, steps)
+    pipeline._launch(steps)
     pipeline._pixels(bound)
     found = np.empty((len(images), plan.strips, plan.strip_stride, 2, plan.lanes), np.float32)
     pipeline.launcher.read(found, pipeline._strips)

@@ -244,7 +244,7 @@ def test_16_bits_of_gray_stay_in_a_png():
 
 
 def test_pages_of_an_animation_are_alike():
-    with pytest.raises(WriteError, match=r"x.gif: page 2 is 3 x 2 color, 8 bits, and page 1 3 x 2 gray, 8 bits"):
+    with pytest.raises(WriteError, match=r"x.gif: page 2 is 3 x 2 color, 8 bits, page 1 3 x 2 gray, 8 bits"):
         check_page(picture(channels=3), 2, picture(), ".gif", "x.gif")
 
 

@@ -49,7 +49,7 @@ def test_damage_is_told(tmp_path):
     np.save(file, np.ones((2, 3), np.uint8))
     path, whole = tmp_path / "x.npy", file.getvalue()
     for cut, why in (
-        (-1, "has 5 bytes of samples, not the 6 of its header"),
+        (-1, "1 bytes are missing of the 6 for the 3 x 2 pixels of its header"),
         (20, "the header of this .npy is damaged"),
     ):
         path.write_bytes(whole[:cut])

@@ -38,8 +38,8 @@ def test_gray_is_written_as_pillow_does(tmp_path):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (COLOR[:-1], "has 71 bytes of samples, not the 72"),
-        (COLOR + b"x", "has 73 bytes of samples"),
+        (COLOR[:-1], "1 bytes are missing of the 72"),
+        (COLOR + b"x", "1 bytes follow the last pixel"),
         (b"PF\n3 0\n-1.0\n", "header of this PFM is damaged"),
         (b"PF\n3 2\n0\n" + bytes(72), "header of this PFM is damaged"),
         (b"PF\n3 2\n-e-\n" + bytes(72), "header of this PFM is damaged"),

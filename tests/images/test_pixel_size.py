@@ -12,7 +12,7 @@ from PIL import Image
 
 from fftfilter import images
 from fftfilter.errors import ParameterError
-from fftfilter.images.metadata import Metadata, without_orientation
+from fftfilter.images.metadata import Metadata, upright
 from fftfilter.images.pixel_size import PixelSize
 
 PIXELS = np.zeros((4, 6), np.uint8)
@@ -187,10 +187,6 @@ def test_stripped_and_turned_pictures_know_the_size_of_their_pixels():
     size = PixelSize(2e-7, 1e-7, "72 dpi")
     stripped = picture(size).stripped().metadata
     assert stripped == Metadata(pixel_size=size)
-    turned = Image.Exif()
-    turned[274] = 6
-    upright = without_orientation(
-        images.Picture(PIXELS[None], None, 255, "PNG", Metadata(exif=turned.tobytes()[6:], pixel_size=size))
-    )
-    assert upright.planes.shape == (1, 6, 4)
-    assert upright.metadata.pixel_size == PixelSize(1e-7, 2e-7, "72 dpi")
+    turned = upright(images.Picture(PIXELS[None], None, 255, "PNG", Metadata(pixel_size=size)), 6)
+    assert turned.planes.shape == (1, 6, 4)
+    assert turned.metadata.pixel_size == PixelSize(1e-7, 2e-7, "72 dpi")

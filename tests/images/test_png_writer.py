@@ -64,9 +64,10 @@ SMOOTH = {
 @pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("kind", SMOOTH)
 @pytest.mark.parametrize("rows_a_block", [1, 7, 300])
-def test_the_filter_fits_the_picture(channels, kind, rows_a_block):
+def test_the_filter_fits_the_picture(channels, kind, rows_a_block, monkeypatch):
+    monkeypatch.setattr(png_writer, "_BLOCK", rows_a_block * 300 * channels)
     samples = np.stack([SMOOTH[kind].astype(np.uint8)] * channels, axis=2)
-    data = b"".join(png_writer.encode(samples, block_bytes=rows_a_block * 300 * channels))
+    data = b"".join(png_writer.encode(samples))
     rows = zlib.decompress(b"".join(content for name, content in chunks(data) if name == b"IDAT"))
     assert set(rows[:: 1 + 300 * channels]) == {list(SMOOTH).index(kind)}
     with Image.open(io.BytesIO(data)) as image:

@@ -13,8 +13,8 @@ from tests.files.helpers import message
 
 
 def decode(data):
-    header = plain_formats.read_header(data, "in.pgm")
-    return plain_formats.read_samples(data, header, "in.pgm"), header.maxval
+    found = images.decode(data, "in.pgm")
+    return found.planes, found.maxval
 
 
 @pytest.mark.parametrize(

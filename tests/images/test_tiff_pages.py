@@ -156,7 +156,7 @@ def test_a_chain_that_leads_back_ends():
 
 
 def test_one_picture_is_not_taken_from_several():
-    with pytest.raises(SeveralPagesError, match="3 frames or pages in one file"):
+    with pytest.raises(SeveralPagesError, match="3 frames or pages; save one of them"):
         decode(tiff_of(STACK), "x.tif")
 
 

@@ -95,7 +95,7 @@ def test_samples_that_would_be_lost_are_refused():
 
 
 def test_complex_samples_are_refused():
-    with pytest.raises(ReadError, match="its samples are complex numbers, and a picture has real ones; save"):
+    with pytest.raises(ReadError, match="its samples are complex numbers; save"):
         decode(tiff_of(np.ones((4, 5), np.complex64)), "x.tif")
 
 
@@ -226,3 +226,12 @@ def test_tiles_of_no_height_are_damage():
     assert asked in data
     with pytest.raises(ReadError, match=r"^x: the tags of this TIFF are damaged; get a whole copy of it$"):
         decode(data.replace(asked, given) + struct.pack("<d", 1e-300), "x")
+
+
+def test_planes_that_no_tile_belongs_to_never_show_the_memory_of_the_program():
+    planes = np.full((3, 37, 53), 7, np.uint8)
+    data = tiff_of(planes, photometric="rgb", planarconfig="separate", tile=(16, 16), compression="zlib")
+    separate, unknown = (struct.pack("<HHIHH", 284, 3, 1, number, 0) for number in (2, 5))
+    assert separate in data
+    with pytest.raises(ReadError, match="cannot be decoded"):
+        decode(data.replace(separate, unknown), "x")

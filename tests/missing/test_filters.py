@@ -77,6 +77,18 @@ def test_valid_samples_are_those_of_the_reference_and_the_others_stay(
     assert any(each.is_right for each in met), met
 
 
+@pytest.mark.parametrize("output", ["keep", "real"])
+def test_floats_near_the_end_of_single_precision_stay_finite(image, holes, output):
+    image = image.astype(np.float32)
+    image[0, 0], image[2, 5] = 0, 3e38
+    image[holes] = np.nan
+    with Filter(H.lowpass("5px"), output=output) as f:
+        made = f(image)
+        assert np.isfinite(made[~holes]).all()
+        assert f.extremes()[0][1] == pytest.approx(np.abs(made[~holes]).max())
+        np.testing.assert_allclose(made[~holes], f(image / 4)[~holes] * 4, rtol=1e-6)
+
+
 def test_a_masked_array_gives_one(image, holes):
     made = fftfilter.lowpass(np.ma.MaskedArray(image, holes))
     assert np.array_equal(np.ma.getmaskarray(made), holes)

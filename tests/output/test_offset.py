@@ -168,11 +168,20 @@ def test_noise_is_a_part_of_the_largest_deviation_whatever_the_size_is(form):
 
 @pytest.mark.parametrize(("form", "weak"), [("fused", 0), ("for GPUs", 1)])
 def test_chirp_z_of_gpus_is_less_exact_so_that_more_is_done_in_double_precision(form, weak):
-    y, x = np.mgrid[:34, :17]
-    image = ((-1.0) ** (x + y) + 0.06 * np.cos(4 * np.pi * x / 17)).astype(np.float32)
+    y, x = np.mgrid[:170, :119]
+    image = ((-1.0) ** (x + y) + 0.009 * np.cos(4 * np.pi * x / 119)).astype(np.float32)
     with Filter(H.bandpass(1.5, 2.5), output="real") as made:
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
+        made(image)
+        assert made.weak() == weak
+
+
+@pytest.mark.parametrize(("size", "weak"), [((64, 256), 1), ((65, 256), 0)])
+def test_small_pictures_of_which_one_sample_may_be_wrong_are_done_in_double_precision_sooner(size, weak):
+    y, x = np.mgrid[: size[0], : size[1]]
+    image = ((-1.0) ** (x + y) + 0.009 * np.cos(4 * np.pi * x / 256)).astype(np.float32)
+    with Filter(H.bandpass(0.1, 0.9), output="real") as made:
         made(image)
         assert made.weak() == weak
 

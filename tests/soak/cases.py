@@ -18,6 +18,7 @@ from fftfilter import transfer as H
 from fftfilter.output.modes import MODES
 from fftfilter.staged import algorithms
 from fftfilter.transfer.shapes import SHAPES
+from tests.variants import variants
 
 ROUND, SETUPS = 1000, 36
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table", "notch", "stripes", "product", "channels")
@@ -120,7 +121,7 @@ def setup(r: random.Random) -> Setup:
     return Setup(
         size=size(r, *(LONGEST_STAGED if is_staged else LONGEST)),
         engine=engine,
-        variant=dict(r.choice(algorithms.variants(engine))) if is_staged else {},
+        variant=dict(r.choice(variants(engine))) if is_staged else {},
         precision=r.choice(("single", "double")) if is_staged else "single",
         passes=r.choice(PASSES),
         shape=r.choice(list(SHAPES)),

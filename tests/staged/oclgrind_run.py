@@ -28,6 +28,7 @@ from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 from tests.helpers import assert_gray_levels, assert_transform, by_reference
+from tests.variants import variants
 
 DAMAGES = {
     "no barriers": (r"barrier\([^)]*\);", ""),
@@ -116,7 +117,7 @@ def check_engine(name):
     check_filter(random_image("uint8", 8, 4), H.highpass(2), engine=name, work_group_size=1)
     check_filter(random_image("uint8", 8, 4), H.highpass(2), engine=name, work_group_size=7)
     check_filter(random_image("uint8", 4, 7), H.highpass(2), engine=name)
-    for options in algorithms.variants(name):
+    for options in variants(name):
         check_rows(name, options)
 
 

@@ -21,11 +21,12 @@ from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
 from tests.helpers import assert_gray_levels, assert_transform, by_reference
+from tests.variants import variants
 
 VARIANTS = [
     pytest.param(name, options, id=" ".join([name, *(f"{k}={v}" for k, v in options.items())]))
     for name in algorithms.names()
-    for options in algorithms.variants(name)
+    for options in variants(name)
 ]
 OPTIONED = [entry for entry in algorithms.catalogue() if entry.options]
 
@@ -98,8 +99,8 @@ def test_the_catalogue_tells_all_about_each(entry):
     for label in algorithms.LABELS:
         assert getattr(entry, label.lower()), f"{entry.name}: no {label} in its docstring"
     assert entry.title
-    tried = {option for options in algorithms.variants(entry.name) for option in options}
-    assert tried == set(entry.options), f"{entry.name}: VARIANTS must try every option"
+    tried = {option for options in variants(entry.name) for option in options}
+    assert tried == set(entry.options), f"{entry.name}: tests/variants.py must try every option"
 
 
 @pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)

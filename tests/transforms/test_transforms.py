@@ -146,7 +146,7 @@ def test_out_is_filled_and_returned(rng):
         (lambda: fftfilter.fft([1, 2], out=np.zeros(3, complex)), "output array has wrong shape"),
         (lambda: fftfilter.fft([1, 2], algorithm="fused", precision="double"), "no double precision"),
         (lambda: fftfilter.fft([1, 2], algorithm="fused", radix=4), "no options"),
-        (lambda: fftfilter.fft([1, 2], precision="half"), "precision 'half' is unknown"),
+        (lambda: fftfilter.fft([1, 2], precision="half"), "precision 'half' is invalid"),
     ],
 )
 def test_what_is_wrong_is_said(call, cause):

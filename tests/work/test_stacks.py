@@ -139,7 +139,7 @@ def test_pages_of_several_sizes(tmp_path, blur):
     with tifffile.TiffFile(tmp_path / "out.tif") as out:
         for got, page in zip(out.pages, pages, strict=True):
             np.testing.assert_array_equal(got.asarray(), blur(page[None], channel_axis=0)[0])
-    with pytest.raises(WriteError, match="page 2 is 24 x 32 gray, 16 bits, and page 1 32 x 24 gray, 16 bits"):
+    with pytest.raises(WriteError, match="page 2 is 24 x 32 gray, 16 bits, page 1 32 x 24 gray, 16 bits"):
         fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", BLUR, output="keep")
     assert not (tmp_path / "out.png").exists()
 

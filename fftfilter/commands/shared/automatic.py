@@ -12,7 +12,7 @@ from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
 from ...output.modes import EACH, FOLDER
 from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
-from .options import filter_option, pages_of, refuse
+from .options import filter_option, pages_of, refuse, remark
 
 if TYPE_CHECKING:
     from ...analysis.found import Peak
@@ -29,18 +29,16 @@ SAID = 4
 automatic_option = partial(filter_option, group="Automatic")
 auto_options = [
     automatic_option(
-        AUTO,
+        f"{AUTO} [each|folder]",
         type=click.Choice([EACH, FOLDER]),
-        metavar="[each|folder]",
         short="Find the waves and remove them: each picture's own, or those of a folder.",
         help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
         "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
         "and folder those of the folder's mean spectrum.  [default: each]",
     ),
     automatic_option(
-        "--strength",
+        "--strength DB",
         type=float,
-        metavar="DB",
         help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
         "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
@@ -51,21 +49,18 @@ auto_options = [
         "windows, bricks, fabric.",
     ),
     automatic_option(
-        "--keep",
-        metavar="FX,FY",
+        "--keep FX,FY",
         multiple=True,
         help="With --auto, leave this wave and its harmonics in the picture; given as for notch --at. May be repeated.",
     ),
     automatic_option(
-        "--longest",
+        "--longest PX",
         type=float,
-        metavar="PX",
         help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
     ),
     automatic_option(
-        "--largest",
+        "--largest LEVELS",
         type=float,
-        metavar="LEVELS",
         help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
     ),
 ]
@@ -114,10 +109,8 @@ def of_sources(
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = pages_of(given), given["quiet"]
-    of_folder = len(sources) == 1 and is_folder(sources[0])
-    if not of_folder:
+    if len(sources) == 1 and not is_folder(sources[0]):
         refuse_options_of_folders(sources, given)
-    if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True
     tree = inputs_of(sources, given, says_so=failures)
@@ -128,12 +121,10 @@ def of_sources(
     progress = Progress(len(names), quiet=quiet)
     made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
-    for line in made.failed if failures else ():
-        click.echo(f"fftfilter: {line}", err=True)
+    remark(*made.failed, quiet=not failures)
     if made.spectrum is None:
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
-    for line in () if quiet else made.notes():
-        click.echo(f"fftfilter: {line}", err=True)
+    remark(*made.notes(), quiet=quiet)
     left_out = isinstance(tree, Files) and tree.folders
     return made.spectrum, made.pixel, not (made.failed or left_out)
 
@@ -165,8 +156,8 @@ def _say(found: Sequence[Peak], content: int, auto: AutoNotches, name: str, verb
     from ...analysis.search import peaks_text
 
     if content:
-        click.echo(f"fftfilter: {name}: {auto.left(content)}", err=True)
+        remark(f"{name}: {auto.left(content)}")
     if found:
         click.echo(f"{name}: removed {peaks_text(found, None if verbose else SAID)}", err=True)
     elif not content:
-        click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)
+        remark(f"{name}: {auto.nothing}")

@@ -21,7 +21,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_that_is_done_first, folder_option, refuse
+from .options import device_that_is_done_first, folder_option, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -38,16 +38,12 @@ folder_options = [
         "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
-        "--pattern",
+        "--pattern GLOB",
         multiple=True,
-        metavar="GLOB",
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     folder_option(
-        "--format",
-        "format_",
-        metavar="EXT",
-        help="Write all files as png, tif, jpg ... (also what goes to standard output).",
+        "--format EXT", "format_", help="Write all files as png, tif, jpg ... (also what goes to standard output)."
     ),
     folder_option(
         "--skip-existing",
@@ -58,19 +54,15 @@ folder_options = [
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report",
-        metavar="FILE.jsonl",
-        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
+        "--report FILE.jsonl", help="Write a line of JSON about each file, to a file, a URL, or - for standard output."
     ),
     folder_option(
-        "--cluster",
-        metavar="ADDRESS",
+        "--cluster ADDRESS",
         help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     folder_option(
-        "--processes",
+        "--processes N",
         type=click.IntRange(1, 1024),
-        metavar="N",
         help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
         "files]",
     ),
@@ -113,10 +105,11 @@ def inputs_of(names: list[str], given: Mapping[str, Any], *, says_so: bool = Tru
     folders = [name for name in names if is_folder(name)]
     if len(folders) == len(names):
         raise click.UsageError(f"{names[0]!r} is a folder, which must be the only IN: give files for the folder OUT.")
-    for name in folders if says_so else ():
-        why = "is a folder among several IN, and left out; filter it by a command of its own"
-        click.echo(f"fftfilter: {quoted_if_odd(name)}: {why}", err=True)
-    return Files([name for name in names if name not in folders], len(folders))
+    why = "is a folder among several IN, and left out; filter it by a command of its own"
+    remark(*(f"{quoted_if_odd(name)}: {why}" for name in folders), quiet=not says_so)
+    files = [name for name in names if name not in folders]
+    refuse_options_of_folders(files, given)
+    return Files(files, len(folders))
 
 
 def _missing(name: str) -> ReadError:
@@ -158,10 +151,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
 
     recipe = options.recipe
     options.check_for_folder(target)
-    left_out = 0
-    if isinstance(source, Files):
-        refuse_options_of_folders(source.names, vars(options))
-        left_out = min(source.folders, 1)
+    left_out = min(source.folders, 1) if isinstance(source, Files) else 0
     out = place(target)
     is_new = isinstance(out, Url) or not out.exists()
     if is_new and Path(target).suffix.lower() in extensions(read_only=True):
@@ -181,8 +171,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         masks=options.masks,
     )
     startup.resume_collector()
-    for caution in () if options.quiet else recipe.mode.cautions(recipe.scale):
-        click.echo(f"fftfilter: {caution}", err=True)
+    remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
     run.survey()
     if options.pattern and not run.found.files:
         raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
@@ -196,15 +185,16 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
 def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions) -> Iterator[tuple[Workers, object]]:
     """Start the workers of a run; yield them and their description for the summary."""
     if options.cluster:
-        from ...folders.cluster import workers_of_cluster
+        from ...folders.cluster import LOCAL, ClusterWorkers, connect
         from ...folders.processes import THREADS_FOR_URLS
 
         run.source, run.target = run.source.absolute(), run.target.absolute()  # for others' folders
         workers = devices * (options.processes or 1)
-        share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
-        threads = THREADS_FOR_URLS if run.urls else share
-        with workers_of_cluster(options.cluster, workers, threads) as cluster:
-            yield cluster, f"cluster {options.cluster}"
+        is_local = options.cluster == LOCAL  # whose workers have their devices from their environment
+        threads = THREADS_FOR_URLS if run.urls else max(1, cores() // len(workers)) if is_local else 0
+        with connect(options.cluster, workers) as client:
+            device = None if is_local else devices[0]
+            yield ClusterWorkers(client, device, threads), f"cluster {options.cluster}"
         return
     from ...folders.processes import LocalWorkers, choose_workers
 
@@ -291,7 +281,6 @@ def _outcome_line(outcome: Outcome) -> str:
 
 
 def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOptions) -> int:
-    from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
     began = time.monotonic()
@@ -309,11 +298,11 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
-                verified = outcome.difference and not options.quiet and outcome.status != FAILED
+                verified = outcome.difference and not options.quiet and outcome.status != "failed"
                 # Only the first of those under way says that no space is left.
-                failed = outcome.status == FAILED and not (outcome.found_no_space and told_of_no_space)
+                failed = outcome.status == "failed" and not (outcome.found_no_space and told_of_no_space)
                 told_of_no_space |= outcome.found_no_space
-                said = failed or (options.verbose and outcome.status != MEASURED)
+                said = failed or (options.verbose and outcome.status != "measured")
                 if run.warnings or said or verified:
                     progress.clear()
                 if said:
@@ -325,16 +314,14 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
             progress.clear()
     _print_warnings(run)
     if not options.quiet:
-        for caution, files in run.cautions.items():
-            click.echo(f"fftfilter: {files} {'files' if files > 1 else 'file'}: {caution}", err=True)
+        remark(*(f"{files} {'files' if files > 1 else 'file'}: {each}" for each, files in run.cautions.items()))
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
         click.echo(_summary(run, time.monotonic() - began, done_by), err=True)
     return _end(run)
 
 
 def _print_warnings(run: FolderRun) -> None:
-    for warning in run.warnings:
-        click.echo(f"fftfilter: {warning}", err=True)
+    remark(*run.warnings)
     run.warnings.clear()
 
 
@@ -346,22 +333,20 @@ def _end(run: FolderRun) -> int:
     elif run.lost:
         why, code = run.lost, DeviceError.exit_code
     if why:
-        click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
+        remark(f"{why}; the same command with --skip-existing goes on from here")
     return code
 
 
 def _summary(run: FolderRun, seconds: float, done_by: str) -> str:
     """Return the run in one line: how many of how many, how fast, by whom, and what was not done."""
-    from ...folders.jobs import DONE, FAILED, SKIPPED
-
-    done = run.counts[DONE]
+    done = run.counts["done"]
     parts = [f"{done} of {run.found.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
     if not run.found.files:
         parts = [f"no image to filter in {run.source}"]
-    if run.counts[SKIPPED]:
-        parts.append(f"{run.counts[SKIPPED]} skipped, done before")
-    if run.counts[FAILED]:
-        parts.append(f"{run.counts[FAILED]} failed")
+    if run.counts["skipped"]:
+        parts.append(f"{run.counts['skipped']} skipped, done before")
+    if run.counts["failed"]:
+        parts.append(f"{run.counts['failed']} failed")
     return "; ".join([*parts, *_left_out(run.found), *([f"by {done_by}"] if done_by else [])])
 
 
@@ -385,7 +370,7 @@ def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions)
             click.echo(step)
         else:
             code = max(code, step.exit_code)
-            click.echo(f"fftfilter: {step}", err=True)
+            remark(step)
     for line in () if options.quiet else (f"{run.found.files} files", *_left_out(run.found)):
         click.echo(line)
     return code

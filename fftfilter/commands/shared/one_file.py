@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -22,7 +22,7 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, refuse
+from .options import device_that_is_done_first, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ...images import Pages, Picture
     from ...work.done import Done
     from ...work.opened import Frame, Opened
+    from ...work.output_file import Share
     from ..filters import CommandOptions
 
 
@@ -55,10 +56,11 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     try:
-        done = _make_and_tell(opened, target, [opened.identity, *masks], options)
+        with closing(opened), _shared(source, target, opened, options) as share:
+            done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
-            click.echo(f"fftfilter: {target}.partial has the planes that are done; the same command goes on", err=True)
+            remark(f"{target}.partial has the planes that are done; the same command goes on")
         raise
     if done.difference:
         from ...work import verify
@@ -96,8 +98,28 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         check_preview(options.preview, source, target)
 
 
-def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions) -> Done:
-    """Filter a picture, or pages one by one; ``files`` are all inputs."""
+@contextmanager
+def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[Share | None]:
+    """Start processes that share the planes of an OME-Zarr, if they are asked for or many planes are small."""
+    if options.preview or not images.is_zarr(source, target):
+        yield None
+        return
+    from ...folders import planes
+    from ...folders.processes import LocalWorkers
+
+    wanted = planes.choose_for_planes(opened.pages, options.device, options.processes)
+    options.device = wanted.devices[0]
+    if not wanted.processes:
+        yield None
+        return
+    with closing(LocalWorkers(wanted)) as workers:
+        yield planes.shared(workers, source, target, opened)
+
+
+def _make_and_tell(
+    opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
+) -> Done:
+    """Filter a picture, or pages one by one or by ``share``; ``files`` are all inputs."""
     from ...folders.progress import Progress
     from ...work.output_file import make_output
 
@@ -120,10 +142,9 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
 
     def say(cautions: list[str]) -> None:
         progress.clear()
-        for line in () if options.quiet else (*cautions, *recipe.mode.cautions(recipe.scale)):
-            click.echo(f"fftfilter: {line}", err=True)
+        remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
 
-    with closing(opened), recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
+    with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
             done = make_output(
                 opened,
@@ -134,6 +155,7 @@ def _make_and_tell(opened: Opened, target: str, files: Sequence[Identity | None]
                 show=frames.append if options.preview else None,
                 observe=observe,
                 advance=advance,
+                share=share,
                 say=say,
             )
         finally:

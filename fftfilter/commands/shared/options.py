@@ -35,11 +35,16 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[A
 
 
 class GroupedOption(click.Option):
-    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
+    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help.
+
+    Behind a name stands what the help calls the value, as one types it: ``--radius R``.
+    """
 
     def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
-        completes = file_names if re.search("FILE|MASK", attributes.get("metavar") or "") else None
-        super().__init__(names, **{"shell_complete": completes, **attributes})
+        metavar = "".join(each.partition(" ")[2] for each in names) or None
+        completes = file_names if re.search("FILE|MASK", metavar or "") else None
+        attributes |= {"metavar": metavar, "shell_complete": completes, "show_default": "default" in attributes}
+        super().__init__([each.partition(" ")[0] for each in names], **attributes)
         self.group, self.short = group, str(self.help) if short is True else short
 
     @property
@@ -97,12 +102,8 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def filter_option(*names: str, group: str = "Filter", **attributes: Any) -> GroupedOption:
-    """Return an option of a filter, whose default the help shows."""
-    return GroupedOption(*names, group=group, show_default="default" in attributes, **attributes)
-
-
-result_option = partial(filter_option, group="Result")
+filter_option = partial(GroupedOption, group="Filter")
+result_option = partial(GroupedOption, group="Result")
 of_device = partial(GroupedOption, group="Device")
 input_option = partial(GroupedOption, group="Input")
 output_option = partial(GroupedOption, group="Output file")
@@ -113,8 +114,7 @@ folder_option = partial(GroupedOption, group="Folders")
 def choice_of_device(further: str = "") -> GroupedOption:
     """Return --device; ``further`` is what else it takes."""
     return of_device(
-        "--device",
-        metavar="DEVICE",
+        "--device DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
         help="auto, gpu, cpu, or an index or a part of a name from 'fftfilter devices'"
@@ -125,17 +125,15 @@ def choice_of_device(further: str = "") -> GroupedOption:
 
 device_option = choice_of_device()
 
-verbose_option = GroupedOption(
-    "-v",
-    "--verbose",
-    count=True,
-    callback=_verbosity,
-    help="Say what is done; twice: show where an error came from.",
+_verbose_help = "Say what is done; twice: show where an error came from."
+verbose_option = GroupedOption("-v", "--verbose", count=True, callback=_verbosity, help=_verbose_help)
+# For commands that say no more.
+trace_option = GroupedOption(
+    *verbose_option.opts, count=True, callback=_verbosity, expose_value=False, help=_verbose_help
 )
 
 engine_option = of_device(
-    "--engine",
-    metavar="NAME",
+    "--engine NAME",
     help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for options that need its steps]",
 )
 
@@ -143,7 +141,6 @@ precision_option = of_device(
     "--precision",
     type=click.Choice(["single", "double"]),
     default="single",
-    show_default=True,
     help="The precision of the computation; double needs a device with fp64.",
 )
 
@@ -158,9 +155,8 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
 
 
 input_limit_option = input_option(
-    "--input-limit",
+    "--input-limit SIZE",
     callback=_bytes,
-    metavar="SIZE",
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
@@ -168,17 +164,14 @@ input_limit_option = input_option(
 file_options = [
     output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
-        "--png-level",
+        "--png-level 0-9",
         type=click.IntRange(0, 9),
         default=1,
-        show_default=True,
-        metavar="0-9",
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     output_option(
-        "--quality",
+        "--quality 1-100",
         type=click.IntRange(1, 100),
-        metavar="1-100",
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
     output_option(
@@ -203,22 +196,19 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
 
 
 pages_option = input_option(
-    "--pages",
-    metavar="A-B",
+    "--pages A-B",
     help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
     "and -B.  [default: all]",
 )
 reading_options = [
     input_option(
-        "--hdu",
+        "--hdu N",
         type=click.IntRange(min=0),
-        metavar="N",
         help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
     ),
     input_option(
-        "--level",
+        "--level N",
         type=click.IntRange(min=0),
-        metavar="N",
         help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
     ),
     input_option(
@@ -232,15 +222,13 @@ reading_options = [
 
 missing_options = [
     input_option(
-        "--missing",
-        metavar="alpha|none|MASK",
+        "--missing alpha|none|MASK",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
     input_option(
-        "--nodata",
+        "--nodata VALUE",
         type=float,
-        metavar="VALUE",
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
 ]
@@ -256,6 +244,12 @@ def typed(context: click.Context) -> dict[str, Any]:
     """Return the values of those options and arguments that stand on the command line."""
     source = click.core.ParameterSource.COMMANDLINE
     return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
+
+
+def remark(*lines: object, quiet: bool = False) -> None:
+    """Print what the program itself has to say on standard error, a line each, unless it is to be quiet."""
+    for line in () if quiet else lines:
+        click.echo(f"fftfilter: {line}", err=True)
 
 
 def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:

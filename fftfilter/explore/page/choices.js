@@ -42,7 +42,8 @@ export function choicesOf(store, page, { focusNotch }) {
     const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
     // A small ring is enlarged, so that it can be dragged.
     const zoom = frequency < SMALL ? { zoom: Math.min(5, (2 * SMALL) / frequency), x: 0.5, y: 0.5 } : WHOLE;
-    store.look({ wave: null, spectrum: zoom });
+    store.look({ wave: null, spectrum: zoom, way: "filter" });
+    scrollTo(0, 0); // on a phone, the first field is in sight
   };
   const start = startOf(store, choose, page.learn);
   const rail = h(

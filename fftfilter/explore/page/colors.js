@@ -27,7 +27,7 @@ export function rangeOf(pixels) {
 
 /** Return the colors of all pixels, as 0xAABBGGRR. */
 export function colorsOf(name, [low, high]) {
-  const stops = STOPS[name].map((color) => [color >> 16, (color >> 8) & 255, color & 255]);
+  const stops = (STOPS[name] ?? STOPS.gray).map((color) => [color >> 16, (color >> 8) & 255, color & 255]);
   return Uint32Array.from({ length: 256 }, (_, pixel) => {
     const part = Math.min(1, Math.max(0, (pixel - low) / (high - low))) * (stops.length - 1);
     const i = Math.min(stops.length - 2, Math.floor(part));

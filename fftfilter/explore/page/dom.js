@@ -17,12 +17,12 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /** @typedef {Node | string | null} Child */
-/** @param {string} kind @param {...Child} children @returns {any} */
-export const div = (kind, ...children) => h("div", { class: kind || null }, ...children);
-/** @param {string} kind @param {...Child} children @returns {any} */
-export const span = (kind, ...children) => h("span", { class: kind || null }, ...children);
-/** @param {string} kind @param {...Child} children @returns {any} */
-export const para = (kind, ...children) => h("p", { class: kind || null }, ...children);
+/** Elements of a kind with their children. @type {((kind: string, ...children: Child[]) => any)[]} */
+export const [div, span, para] = ["div", "span", "p"].map(
+  (tag) =>
+    (kind, ...children) =>
+      h(tag, { class: kind || null }, ...children),
+);
 
 /**
  * Return a button of a kind with its content, and what it does.

@@ -92,8 +92,8 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
-    const others = ["px", "bins"].filter((each) => frequency && each !== cutoff.unit).map((each) => saidOf(cutoffAt(frequency, each, units()), units()));
-    hint.draw(state, got, frequency ? `= ${others.join(", ")}` : "");
+    const others = ["px", "bins"].filter((each) => each !== cutoff.unit);
+    hint.draw(state, got, frequency ? `= ${others.map((each) => saidOf(cutoffAt(frequency, each, units()), units())).join(", ")}` : "");
     if (document.activeElement !== slider) put(slider, { value: String(Math.round(toSlider(frequency ?? 0.1))) });
   };
   return { root, draw };

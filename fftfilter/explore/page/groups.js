@@ -35,6 +35,7 @@ export function groupsOf(store, { units, facts }) {
       peak.channels.length === facts().channels ? "all" : peak.channels.map((i) => (facts().channels === 3 ? COLORS[i] : i)).join(", ");
     const said = saidOf(cutoffAt(1 / peak.period_px, facts().unit, units(), 3), units());
     const count = peak.harmonics.length;
+    const others = count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : "";
     const name = `Waves at ${Math.round(peak.angle_deg)}°`;
     const box = h("input", {
       type: "checkbox",
@@ -49,7 +50,7 @@ export function groupsOf(store, { units, facts }) {
       miniOf(peak),
       h("b", {}, name),
       facts().channels > 1 ? span("pill", channels) : null,
-      span("s", `${said}${count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : ""} · ${brief(peak.strength_db, 2)} dB${isKept ? " · stays" : ""}`),
+      span("s", `${said}${others} · ${brief(peak.strength_db, 2)}\u00a0dB${isKept ? " · stays" : ""}`),
     );
   };
 

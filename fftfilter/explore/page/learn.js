@@ -79,7 +79,8 @@ export function learnOf(store, page) {
     return { root: h("li", {}, head, content), head, time, content, kernels };
   });
   const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
-  const title = div("", h("h2", { class: "title" }, "What a filter does"), about);
+  const leave = button("link", "Back to the filter", () => store.look({ way: "filter" }));
+  const title = div("", h("h2", { class: "title" }, "What a filter does"), about, leave);
   const side = div("body part", title, h("ol", { class: "steps" }, ...rows.map(({ root }) => root)));
   const frames = STEPS.map((step, i) =>
     h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
@@ -177,6 +178,7 @@ export function waveOf(store, { facts }) {
     if (drawn !== key) {
       drawn = key;
       paintWave(canvas, fx, fy, found?.phase ?? 0);
+      root.scrollIntoView({ block: "nearest" });
     }
     if (got.without?.value && without.shown !== got.without.value) {
       without.shown = got.without.value;

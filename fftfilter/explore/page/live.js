@@ -5,7 +5,7 @@
 
 import { KIND, readFrame, Surface } from "./frame.js";
 import { requestOf } from "./settings.js";
-import { missingOf } from "./state.js";
+import { missingOf, shownIn } from "./state.js";
 
 const RETRY = 1000;
 /** After as many ms without a change the picture is asked for as it will be saved. */
@@ -29,8 +29,8 @@ export function live(store, { commands, look }) {
     const { asked, view } = store.state;
     if (!asked.settings || asked.wrong || missingOf(asked)) return null;
     const { level, coarse, part } = look();
-    const show = view.show === "removed" && view.way === "filter" ? "removed" : "result";
-    return { ...requestOf(store.state, commands), level: rest ? level : coarse, rest, view: rest ? null : part, show, levels: view.levels };
+    const more = { view: rest ? null : part, show: shownIn(store.state), levels: view.levels };
+    return { ...requestOf(store.state, commands), level: rest ? level : coarse, rest, ...more };
   };
 
   const ask = (rest) => {
@@ -75,12 +75,11 @@ export function live(store, { commands, look }) {
       return;
     }
     // A request that was sent twice, as a search was under way, is answered twice.
-    const isFull = underWay?.id === frame.id ? underWay.rest : store.got.result?.number === frame.id && store.got.result.isFull;
-    answered(frame.id);
     const name = frame.kind === KIND.removed ? "removed" : "result";
+    const isFull = underWay?.id === frame.id ? underWay.rest : store.got[name]?.number === frame.id && store.got[name].isFull;
+    answered(frame.id);
     surfaces[name].put(frame);
-    store.take(name, { number: frame.id, isFull, surface: surfaces[name], levels: store.state.view.levels });
-    if (name === "removed") store.take("result", { ...store.got.result, number: frame.id, isFull });
+    store.take(name, { number: frame.id, isFull, surface: surfaces[name] });
   };
 
   const open = () => {

@@ -21,7 +21,7 @@ import { address, get, questions } from "./questions.js";
 import { saveOf } from "./save.js";
 import { GOALS, optionsOf, requestOf, withoutPart } from "./settings.js";
 import { spectrumOf } from "./spectrum.js";
-import { hashOf, stateOf, Store } from "./state.js";
+import { hashOf, shownIn, stateOf, Store } from "./state.js";
 import { topOf } from "./top.js";
 import { trayOf } from "./tray.js";
 import { firstUnit } from "./units.js";
@@ -31,7 +31,7 @@ const FAINTEST = 10;
 /** More pixels than a picture has a side. */
 const WHOLE_SIZE = 1e6;
 /** As many ms after a change the address says what is chosen: browsers refuse to change it often. */
-const KEEP = 400;
+const KEEP = 120;
 const LEGEND = [
   ["Middle:", "light and shade, everything large", "middle"],
   ["Far out:", "fine detail, grain and noise", "far"],
@@ -51,7 +51,7 @@ const failure = (file, { message }) => (message.startsWith(file) ? message : `${
 /** Return the state to begin with: that of the address, else that of the command line; and what is wrong with the former. */
 async function begin() {
   const kept = stateOf(location.hash);
-  let lost = "";
+  let lost = kept || location.hash.length < 2 ? "" : "The address is not understood from # on: the page begins anew";
   try {
     if (kept) return { facts: await factsOf(kept.asked.file), ...kept, lost };
   } catch (error) {
@@ -82,7 +82,8 @@ async function start() {
       const { settings } = store.state.asked;
       const isOther = settings?.shapes && (found.width !== facts().width || found.height !== facts().height);
       store.got = { ...store.got, facts: found, changed: null };
-      store.ask({ file: found.name, page: 0, settings: isOther ? withoutPart(settings) : settings }, { look: { levels: null, profile: null, wave: null } });
+      const kept = isOther ? withoutPart(settings) : settings;
+      store.ask({ file: found.name, page: 0, settings: kept }, { look: { levels: null, profile: null, wave: null } });
       store.take("said", null);
       if (isOther) store.say("The part was drawn on a picture of another size: all of this one is filtered");
       again();
@@ -118,15 +119,14 @@ async function start() {
   tray.row.append(saving.whole);
   picture.root.append(tray.root, learn.tray);
   const swap = button("inset", [], () => document.body.toggleAttribute("data-swapped"), { "aria-label": "Swap picture and spectrum" });
-  const desk = h(
-    "main",
-    { class: "desk" },
-    picture.root,
-    h("section", { class: "view spc", "aria-label": "Spectrum" }, ...spectrum.top, under),
-    h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root),
-    swap,
-  );
-  document.body.replaceChildren(top.root, desk);
+  const waves = h("section", { class: "view spc", "aria-label": "Spectrum" }, ...spectrum.top);
+  const side = h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root);
+  document.body.replaceChildren(top.root, h("main", { class: "desk" }, picture.root, waves, side, swap));
+  // Where there is no room below the spectrum, what belongs there is below the choices.
+  const small = matchMedia("(max-width: 900px)");
+  const settle = () => (small.matches ? saving.root.before(under) : waves.append(under));
+  small.addEventListener("change", settle);
+  settle();
 
   let keeping = 0;
   const keep = () => {
@@ -135,7 +135,6 @@ async function start() {
   };
   store.subscribe((state, got) => {
     const { asked: now, view: looks } = state;
-    document.body.dataset.way = looks.way;
     put(legend, { hidden: Boolean(now.settings) || Boolean(looks.wave) });
     put(gain.root, { hidden: !now.settings || Boolean(looks.wave) });
     put(spectrum.choices, { hidden: !now.settings || looks.way === "learn" || Boolean(looks.wave) });
@@ -179,7 +178,6 @@ function addressesOf(facts, commands, look) {
       request: JSON.stringify({ id: 0, file, page, level, levels, rest: false, command, options: optionsOf(settings, commands) }),
     });
   };
-  const ofPage = (path, more = {}) => (state) => address(path, { file: state.asked.file, page: state.asked.page, ...more });
   const cards = GOALS.map((goal) => [
     `small_${goal.id}`,
     (state, got) => {
@@ -194,13 +192,15 @@ function addressesOf(facts, commands, look) {
       address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
     spectrum: ({ asked: { file, page }, view: { channel } }) =>
       address("spectrum", { file, page, channel: channel === "all" ? null : CHANNELS.indexOf(channel) }),
-    about: ofPage("about"),
+    about: ({ asked: { file, page } }) => address("about", { file, page }),
     peaks: ({ asked: { file, settings } }, got) => {
       if (settings?.auto) return address("peaks", { file, strength: settings.strength });
       return facts().pages === 1 && got.spectrum?.value && !got.spectrum.isOld ? address("peaks", { file }) : null;
     },
-    faint: ({ asked: { file, settings } }, got) =>
-      settings?.auto && got.result?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null,
+    faint: (state, got) => {
+      const { file, settings } = state.asked;
+      return settings?.auto && got[shownIn(state)]?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null;
+    },
     files: (_, { folder }) => address("files", { folder }), // when something came into it
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,

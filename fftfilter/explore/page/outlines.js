@@ -2,6 +2,7 @@
 
 import { children, draggable, listenToKeysOf, movable, para, put, steppable, svg } from "./dom.js";
 import { cutoffsOf, isBand, notchesName, rounded } from "./settings.js";
+import { shownIn } from "./state.js";
 import { brief, cutoffAt, FARTHEST, frequencyOf, NYQUIST, saidOf } from "./units.js";
 
 const LABEL = { radius: "Cutoff", inner: "Inner cutoff", outer: "Outer cutoff", spare: "What stays" };
@@ -126,12 +127,13 @@ export function outlinesOf(store, { units, facts, map, at }) {
     });
   };
 
-  const drawGroups = (place, given, got, lit) => {
-    const screen = given?.command === "descreen" && got.words?.number === got.result?.number ? got.words?.waves : null;
+  const drawGroups = (place, state, got) => {
+    const given = state.asked.settings;
+    const screen = given?.command === "descreen" && got.words?.number === got[shownIn(state)]?.number ? got.words?.waves : null;
     const found = given?.auto ? (got.peaks?.value?.peaks ?? []) : (screen ?? []);
     const spots = found.flatMap((peak, index) => {
       const isKept = (given.keep ?? []).some((each) => isSame(each, peak));
-      const kind = `${isKept ? "keep" : "out"}${lit === index ? " lit" : ""}`;
+      const kind = `${isKept ? "keep" : "out"}${state.view.lit === index ? " lit" : ""}`;
       const both = [1, -1].flatMap((sign) => [peak, ...(peak.harmonics ?? [])].map((each) => ({ sign, each })));
       return both.map(({ sign, each: { fx, fy, width_cyc: r } }) => ({ fx: sign * fx, fy: sign * fy, r, kind }));
     });
@@ -142,10 +144,10 @@ export function outlinesOf(store, { units, facts, map, at }) {
   };
 
   const drawRidge = (place, given) => {
-    const angle = given?.command === "stripes" ? given.angle : given?.stripes;
-    put(ridge, { hidden: angle === undefined });
-    if (angle === undefined) return;
-    const turned = ((Number(angle) + 90) * Math.PI) / 180;
+    const angle = Number(given?.command === "stripes" ? given.angle : given?.stripes);
+    put(ridge, { hidden: Number.isNaN(angle) });
+    if (Number.isNaN(angle)) return;
+    const turned = ((angle + 90) * Math.PI) / 180;
     const [dx, dy] = [Math.cos(turned) * NYQUIST, -Math.sin(turned) * NYQUIST];
     const [a, b] = [place.screen(dx, dy), place.screen(-dx, -dy)];
     for (const path of ridge.children) put(path, { d: `M${a.x} ${a.y}L${b.x} ${b.y}` });
@@ -160,12 +162,13 @@ export function outlinesOf(store, { units, facts, map, at }) {
   steppable(ridge, (steps, end) => store.set(turned(steps ? Number(settings()[angleName()]) + steps / 2 : 90 * end), { nudge: true }));
 
   /** @param {import("./state.js").State} state */
-  const draw = ({ asked, view }, got) => {
+  const draw = (state, got) => {
+    const { asked, view } = state;
     const place = map();
     const given = asked.settings;
     const isShown = view.removedAs !== "none";
     for (const part of [groups, ridge, rings, notches]) put(part, { visibility: isShown ? null : "hidden" });
-    drawGroups(place, given, got, view.lit);
+    drawGroups(place, state, got);
     drawRidge(place, given);
     drawRings(place, given);
     drawNotches(place, given);

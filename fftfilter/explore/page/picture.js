@@ -2,7 +2,7 @@
 
 import { button, div, draggable, h, icon, movable, para, put, segments, span, steppable, svg } from "./dom.js";
 import { listen } from "./gestures.js";
-import { isStale, missingOf } from "./state.js";
+import { isStale, missingOf, shownIn } from "./state.js";
 import { shapesOver } from "./region.js";
 import { stageOf } from "./stage.js";
 import { brief, lengthOf } from "./units.js";
@@ -153,8 +153,7 @@ export function pictureOf(store, facts, ask) {
     const { show: how, wipe, way, hold: isHeld } = looks;
     const isFiltered = Boolean(asked.settings) && missingOf(asked) === null;
     const old = isStale(state, got);
-    const name = how === "removed" && way === "filter" ? "removed" : "result";
-    const after = got[name]?.surface ?? null;
+    const after = got[shownIn(state)]?.surface ?? null;
     const before = got.before?.value ?? null;
     const { width } = stage.size;
     stage.clear();

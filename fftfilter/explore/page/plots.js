@@ -4,7 +4,7 @@ import { powerOf } from "./colors.js";
 import { button, children, div, draggable, para, put, span, steppable, svg } from "./dom.js";
 import { cutoffHandle } from "./outlines.js";
 import { cutoffsOf } from "./settings.js";
-import { isStale } from "./state.js";
+import { isStale, shownIn } from "./state.js";
 import { brief, cutoffAt, decibels, FARTHEST, frequencyOf, lengthOf, saidOf } from "./units.js";
 
 const MARGIN = { left: 40, right: 8, top: 8, bottom: 20 };
@@ -143,9 +143,12 @@ export function profilePlot(store, { facts, ask }) {
   const figure = div("figure", div("row", span("h", "Line profile"), span("sp"), span("key before", "before"), span("key after", "after")), root);
   let asked = "";
 
-  const follow = ({ view: { profile, tray }, number, asked: { file, page } }, got) => {
+  const follow = (state, got) => {
+    const { profile, tray } = state.view;
+    const { file, page } = state.asked;
     if (!profile || tray !== "profile") return;
-    const key = JSON.stringify([profile, number, file, page, got.result?.number, got.result?.isFull]);
+    const shown = got[shownIn(state)];
+    const key = JSON.stringify([profile, state.number, file, page, shown?.number, shown?.isFull]);
     if (key === asked) return;
     asked = key;
     const [x0, y0, x1, y1] = profile;

@@ -2,7 +2,7 @@
 
 import { button, div, giveFile, h, icon, para, put, span } from "./dom.js";
 import { requestOf } from "./settings.js";
-import { isCurrent, missingOf } from "./state.js";
+import { isCurrent, missingOf, shownIn } from "./state.js";
 import { brief } from "./units.js";
 
 /** Milliseconds between two looks at how far saving has come. */
@@ -36,7 +36,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
   );
   const whole = button("ol", "Apply to folder", null, { title: "Filter all pictures of the folder into a new one" });
   const submit = h("button", { class: "pri sp", type: "submit" });
-  const download = button("ol nophone", [icon("dl"), "Download"], () => save({ download: true }));
+  const download = button("ol dl", [icon("dl"), "Download"], () => save({ download: true }));
   const buttons = div("row buttons", submit, download);
   const form = h("form", { class: "save" }, h("label", { class: "row named" }, span("lab", "Save as"), out), path, ask, buttons);
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
@@ -46,7 +46,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
 
   const cancelAsk = () => {
     store.take("exists", null);
-    store.say("Not saved");
+    store.say("Not saved", null);
     submit.focus();
   };
   both.onclick = () => {
@@ -80,6 +80,8 @@ export function saveOf(store, { facts, commands, again, reload }) {
     store.take("exists", null);
     store.take("said", null);
     const isFolder = Boolean(store.got.isFolder) && !how.download;
+    const done = (text, failed = false) =>
+      store.say(state.number === store.state.number ? text : `${text.replace(/\.$/, "")}. What you have changed since is not in it`, failed);
     const count = isFolder ? files() : facts().pages;
     store.take("saving", { name, done: 0, total: count, begun: performance.now(), what: isFolder ? "file" : "page" });
     const timer = setInterval(async () => {
@@ -95,7 +97,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
       if (how.download && response.ok) {
         giveFile(await response.blob(), name);
-        store.say(`Downloaded: ${name}`);
+        done(`Downloaded: ${name}`);
       } else {
         const answer = await response.json();
         if (answer.overwrite) store.take("exists", { ...answer, name });
@@ -104,13 +106,13 @@ export function saveOf(store, { facts, commands, again, reload }) {
         else if (answer.report !== undefined) {
           setFolder(false);
           const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
-          store.say(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
-        } else store.say(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
+          done(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
+        } else done(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
       }
     } catch {
       const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
-      const text = signal.aborted ? kept : "Not saved: fftfilter does not answer";
-      store.say(text, !signal.aborted);
+      if (signal.aborted) store.say(kept, null);
+      else store.say("Not saved: fftfilter does not answer", true);
     } finally {
       clearInterval(timer);
       store.take("saving", null);
@@ -146,20 +148,22 @@ export function saveOf(store, { facts, commands, again, reload }) {
       return ["spin", pages, ["Cancel", cancel]];
     }
     if (got.changed) return ["bad", got.changed, ["Open again", reload]];
-    if (said) return [said.failed ? "bad" : "ok", said.text, said.action];
+    if (said) return [said.failed ? "bad" : said.failed === null ? "" : "ok", said.text, said.action];
     if (!asked.settings) return ["", "Nothing is filtered yet", null];
     if (missingOf(asked)) return ["", missingOf(asked), null];
     if (asked.wrong?.reason) return ["bad", "The number in red is not understood", null];
     if (failed) return ["bad", failed, ["Retry", again]];
     if (asked.wrong) return ["spin", "Reading the number", null];
-    if (got.result?.number !== number)
+    const shown = got[shownIn(state)];
+    if (shown?.number !== number)
       return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
-    if (!got.result.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
+    if (!shown.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
     const { ms, note } = got.words;
     const [level] = facts().levels;
     const how = level > 1 ? `at 1/${level} of its size, as it does not fit into memory; saved in full` : "full quality";
-    return ["ok", `Shown: your choice, ${how} · ${brief(ms, 2)}\u00a0ms${note ? `. Note: ${note}` : ""}`, null];
+    const time = ms < 1000 ? `${brief(ms, 2)}\u00a0ms` : `${brief(ms / 1000, 2)}\u00a0s`;
+    return ["ok", `Shown: your choice, ${how} · ${time}${note ? `. Note: ${note}` : ""}`, null];
   };
 
   /** @param {import("./state.js").State} state */
@@ -187,9 +191,8 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
     put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
     whole.onclick = () => (setFolder(!got.isFolder), out.select());
-    put(download, { hidden: Boolean(got.isFolder) });
     put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
-    put(download, { disabled: !isReady || Boolean(saving) });
+    put(download, { disabled: !isReady || Boolean(saving), hidden: Boolean(got.isFolder) });
     put(ask, { hidden: !got.exists });
     put(buttons, { hidden: Boolean(got.exists) });
     if (got.exists) put(question, { text: `${got.exists.error.replace(/: overwrite it\?$/, "")}.` });

@@ -103,6 +103,18 @@ export function withCommand(settings, command, facts) {
   return next;
 }
 
+const isCutoff = (given) => Number.isFinite(given?.value) && typeof given.unit === "string";
+export const isWave = (given) => Number.isFinite(given?.fx) && Number.isFinite(given.fy) && (!given.width || isCutoff(given.width));
+const isShape = (given) => Array.isArray(given) && given.length > 2 && given.slice(1).every(Number.isFinite);
+const isList = (given, isOne) => given === undefined || (Array.isArray(given) && given.every(isOne));
+
+/** Return whether settings of a link have the form of settings; what they mean is judged by the program. */
+export function isWhole({ command, at, notch, keep, shapes, ...settings }) {
+  if (typeof command !== "string") return false;
+  const cutoffs = [...cutoffsOf({ command }), ...(settings.spare ? ["spare"] : [])];
+  return cutoffs.every((name) => isCutoff(settings[name])) && [at, notch, keep].every((each) => isList(each, isWave)) && isList(shapes, isShape);
+}
+
 const notchText = ({ fx, fy, width }) => [fx, fy, ...(width ? [textOf(width)] : [])].join(",");
 const waveText = ({ fx, fy }) => `${fx},${fy}`;
 
@@ -173,7 +185,6 @@ export function otherWords({ command, edges, output, pixel_size, scale }, comman
 export function factsText({ width, height, channels, depth, pages, pixel_size }) {
   const kind = `${channels > 2 ? "color" : "gray"}, ${depth === "float" ? "floats" : `${depth} bit`}`;
   const size =
-    pixel_size &&
-    (pixel_size.across_m > COARSE ? `${brief(0.0254 / pixel_size.across_m)} dpi` : `${lengthOf(1, pixel_size.across_m)} per px`);
+    pixel_size && (pixel_size.across_m > COARSE ? `${brief(0.0254 / pixel_size.across_m)} dpi` : `${lengthOf(1, pixel_size.across_m)} per px`);
   return [`${width} × ${height}`, kind, pages > 1 ? `${pages} pages` : "", size].filter(Boolean).join(" · ");
 }

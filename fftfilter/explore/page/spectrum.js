@@ -52,7 +52,6 @@ export function spectrumOf(store, { units, facts }) {
     tap: (point) => tap(map().frequency(point.x, point.y)),
   });
   const channel = segments("Channel", { all: "All", red: "R", green: "G", blue: "B" }, (value) => store.look({ channel: value }));
-  channel.root.classList.add("wide");
   const side = segments("Spectrum of", { before: "Before", after: "After" }, (value) => store.look({ after: value === "after" }));
   const about = span("mute small wide", "logarithm of the magnitude");
   const fit = button("ol", "Fit", () => zooms.fit());

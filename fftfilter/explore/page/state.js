@@ -15,7 +15,7 @@
  * @typedef {{number: number, asked: Asked, view: View}} State
  */
 
-import { cutoffsOf, takesRegion } from "./settings.js";
+import { cutoffsOf, isWave, isWhole, takesRegion } from "./settings.js";
 
 /** Presses of keys in quick succession are one step back. */
 const PAUSE = 600;
@@ -43,6 +43,10 @@ const FIRST_VIEW = {
 /** What a link and a reload keep of the view, and what undo goes back over. */
 const KEPT = ["show", "levels", "way", "step", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
 const UNDONE = ["levels", "profile"];
+/** What is no text, number or switch: whether a link has it in its form. */
+const numbers = (count) => (given) => Array.isArray(given) && given.length === count && given.every(Number.isFinite);
+const FORMS = { levels: numbers(3), profile: numbers(4), wave: isWave };
+const isKept = (name, given) => FORMS[name]?.(given) ?? typeof given === typeof FIRST_VIEW[name];
 
 export class Store {
   #past = [];
@@ -102,8 +106,8 @@ export class Store {
   }
 
   /**
-   * Say what was done, or what has failed: it stands until something else is asked for.
-   * @param {string} text @param {boolean} [failed]
+   * Say what was done, or what has failed, or was not done (null): it stands until something else is asked for.
+   * @param {string} text @param {boolean | null} [failed]
    * @param {[string, () => void] | null} [action]  a button beside it: its word, and what it does
    */
   say(text, failed = false, action = null) {
@@ -176,7 +180,7 @@ export class Store {
 /** Return a state without a lesson that is not on its filter: on one cutoff, and on a Gaussian beside an ideal one. */
 function fitting({ number, asked, view }) {
   const { settings } = asked;
-  const way = cutoffsOf(settings)[0] === "radius" ? view.way : "filter";
+  const way = cutoffsOf(settings)[0] === "radius" && view.way === "learn" ? "learn" : "filter";
   return { number, asked, view: { ...view, way, both: view.both && settings?.shape === "gaussian" } };
 }
 
@@ -192,9 +196,9 @@ export function hashOf({ asked, view }) {
 export function stateOf(hash) {
   try {
     const { view = {}, ...asked } = JSON.parse(decodeURIComponent(hash.slice(1)));
-    const looks = Object.fromEntries(KEPT.filter((name) => name in view).map((name) => [name, view[name]]));
+    const looks = Object.fromEntries(KEPT.filter((name) => isKept(name, view[name])).map((name) => [name, view[name]]));
     const { file, page = 0, goal = null, settings = null } = asked;
-    if (typeof file !== "string" || !Number.isInteger(page) || (settings && typeof settings.command !== "string")) return null;
+    if (typeof file !== "string" || !Number.isInteger(page) || (settings && !isWhole(settings))) return null;
     return { asked: { file, page, goal, settings, wrong: null }, view: looks };
   } catch {
     return null;
@@ -209,12 +213,16 @@ export function missingOf({ settings }) {
   return null;
 }
 
-/** Return whether the result and its words are those of the state, in full quality. @param {State} state @param {any} got */
-export function isCurrent({ number, asked }, { result, words }) {
-  return !asked.wrong && result?.number === number && result.isFull && words?.number === number;
+/** Return what is on the screen of an answer: the result, or what was removed; each is older or not. @param {State} state */
+export const shownIn = ({ view }) => (view.show === "removed" && view.way === "filter" ? "removed" : "result");
+
+/** Return whether what is shown and its words are those of the state, in full quality. @param {State} state @param {any} got */
+export function isCurrent(state, got) {
+  return !isStale(state, got) && got[shownIn(state)]?.isFull && got.words?.number === state.number;
 }
 
-/** Return whether there is a result that is older than the state. @param {State} state @param {any} got */
-export function isStale({ number, asked }, { result }) {
-  return Boolean(asked.settings) && (asked.wrong !== null || result?.number !== number || missingOf(asked) !== null);
+/** Return whether what is shown is older than the state. @param {State} state @param {any} got */
+export function isStale(state, got) {
+  const { number, asked } = state;
+  return Boolean(asked.settings) && (asked.wrong !== null || got[shownIn(state)]?.number !== number || missingOf(asked) !== null);
 }

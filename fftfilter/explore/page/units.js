@@ -29,7 +29,7 @@ export function cutoffAt(frequency, unit, units, digits = 4) {
 export const textOf = ({ value, unit }) => `${value}${unit === "bins" ? "" : unit}`;
 
 /** Return a cutoff as people read it. @param {Cutoff} cutoff @param {Units} units */
-export const saidOf = ({ value, unit }, units) => `${brief(value)} ${units[unit]?.label ?? unit}`;
+export const saidOf = ({ value, unit }, units) => `${brief(value)}\u00a0${units[unit]?.label ?? unit}`;
 
 /** Return the unit to begin with: a length where the file has one. @param {Units} units */
 export function firstUnit(units, pixel) {
@@ -41,7 +41,7 @@ export function firstUnit(units, pixel) {
 /** Return a number with as many digits as one reads: 0.1235, 64, 6.3. */
 export function brief(value, digits = 3) {
   const rounded = Number(value.toPrecision(digits));
-  return Math.abs(rounded) >= 1e4 && Math.abs(rounded) < 1e12 ? Math.round(value).toLocaleString("en").replaceAll(",", " ") : String(rounded);
+  return Math.abs(rounded) >= 1e4 && Math.abs(rounded) < 1e12 ? Math.round(value).toLocaleString("en").replaceAll(",", "\u00a0") : String(rounded);
 }
 
 /** Return a length of pixels in meters as text: "12.5 µm"; empty without the size of a pixel. */
@@ -49,7 +49,7 @@ export function lengthOf(pixels, pixel, digits = 3) {
   if (!pixel) return "";
   const meters = pixels * pixel;
   const [name, one] = Object.entries({ m: 1, mm: 1e-3, µm: 1e-6 }).find(([, each]) => meters > 0.0999 * each) ?? ["nm", 1e-9];
-  return `${brief(meters / one, digits)} ${name}`;
+  return `${brief(meters / one, digits)}\u00a0${name}`;
 }
 
 /** Return the angle along the stripes of a wave, counterclockwise in degrees from 0 up to 180, 0 for horizontal ones. */

@@ -27,7 +27,7 @@ LARGEST_PRIME = 61
 
 
 class RadixStage(NamedTuple):
-    """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
+    """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart; stage_t of params.cl.
 
     ``twiddles`` is where its twiddle factors begin in the table, ``roots`` where a prime radix's roots of unity do.
     """
@@ -59,10 +59,6 @@ class MixedRadix(NamedTuple):
     def part(self) -> int:
         """Numbers of a part, part_length in transform.cl."""
         return self.stages[self.whole_stages - 1].span if self.whole_stages else self.n
-
-    def table(self) -> NDArray[np.uint32]:
-        """Return the stages as the kernels read them, four numbers each."""
-        return np.array([(s.radix, s.span, s.twiddles, s.roots) for s in self.stages], np.uint32)
 
     def twiddles(self) -> NDArray[np.complex64]:
         """Return the twiddle factors of all stages, W(j q, radix span) for j below the span, q from 1."""
@@ -180,5 +176,4 @@ def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np
 
 def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:
     """Return values as rows of ``size``; the last value fills up the last row."""
-    rows = -(-len(values) // size)
-    return np.concatenate([values, np.repeat(values[-1:], rows * size - len(values), axis=0)]).reshape(rows, size)
+    return np.pad(values, (0, -len(values) % size), "edge").reshape(-1, size)

@@ -28,6 +28,7 @@ import numpy as np
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
+from ...device.programs import declared
 from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
 from ...output.ramp import ON_DEVICE, PIXELS, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
@@ -35,15 +36,13 @@ from ...transfer import Transfer
 from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .program import PART_BYTES, TWINS, mask_terms, params, plan, program, turns_of, twins_of
+from .program import FILTER, PART_BYTES, mask_terms, params, plan, program, turns_of, twins_of
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.
 OF_HISTOGRAM = ("histogram", "ramp")
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
 HISTOGRAMS = 8
-# NumPy asks the system for huge pages from this size up.
-HUGE = 4 << 20
 # Large results at a time in memory that is used again: the last one is there until the next one takes its name.
 RESULTS = 2
 
@@ -76,9 +75,7 @@ class FusedCpuPipeline:
         self.plan = plan(launcher.device, *size, lanes=lanes, workers=workers, part_bytes=part_bytes, inverses=inverses)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
-        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = launcher.wrap(counters)
-        self._strips = self._in_huge_pages(strips)
+        self._strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strips, workspaces))
         # In the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far = np.zeros((count, self.plan.strips), np.float32)
         self._extremes = np.zeros((stack.pictures, 2), np.float32)
@@ -87,25 +84,25 @@ class FusedCpuPipeline:
         self._per_undecided = decided_row(height, width) / most_undecided(stack)
         found = (self._far, self._extremes, self._counted)
         self._far_buffer, self._extremes_buffer, self._counted_buffer = (launcher.wrap(each) for each in found)
-        self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
         large = count * height * self.plan.pitch * stack.out.itemsize
         self._pool = MemoryPool(most_bytes=min(MOST_BYTES, RESULTS * large)) if large >= LARGE else None
         """For large results, which take the memory of earlier ones that are gone."""
         self._steps = 0, len(STEPS)
-        # None is set later: by `retune` the parameters and tables that the transfer function decides.
-        columns, rows = (launcher.wrap(axis.twiddles(), constant=True) for axis in (self.plan.columns, self.plan.rows))
-        arguments: dict[str, Any] = {"progress": progress, "params": None, "z": self._strips}
-        arguments |= {"x": self._in_huge_pages(workspaces), "image": None, "pixels": None}
+        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
+        # None is set later, for images, ramps and by `retune`.
+        arguments: dict[str, Any] = dict.fromkeys(declared(FILTER, "filter"))
+        arguments |= {"progress": launcher.wrap(counters), "z": self._strips, "x": x}
         arguments |= {"deviation": self._far_buffer, "largest": launcher.allocate(self._far.nbytes)}
-        arguments |= {"column_twiddles": columns, "row_twiddles": rows}
-        arguments |= dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns"))
+        for name, axis in (("column_twiddles", self.plan.columns), ("row_twiddles", self.plan.rows)):
+            arguments[name] = launcher.wrap(axis.twiddles(), constant=True)
         arguments |= {"ramps": self._ramps_buffer, "counted": self._counted_buffer, "extremes": self._extremes_buffer}
-        arguments |= dict.fromkeys(("wanted", "counts", "bins")) | {"first_step": 0, "end_step": len(STEPS)}
+        arguments |= {"first_step": 0, "end_step": len(STEPS)}
         given = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
         defines = (f"VECTOR={self.plan.lanes}", *launcher.device.own_builtins, *given)
         files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)
         self._filter = launcher.kernel(files, defines, "filter", arguments)
+        self._ramps: Ramps = own_ramps(stack)
         self._set_ramps(None)
         self.retune(transfer)
 
@@ -129,7 +126,7 @@ class FusedCpuPipeline:
         zero_rows = np.flatnonzero(is_beyond & (support.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
         across_k, down_k = rows.frequencies(), frequencies[at]
-        twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)
+        twins = turns = np.zeros(1, np.float32)  # not read
         if edges == "mirror":
             # A frequency is filtered together with the opposite one.
             places_of = mixed_radix.mirrored_pairs(across_k, width)
@@ -162,12 +159,12 @@ class FusedCpuPipeline:
         """
         result = self._bind(images)
         self._set_ramps(ramps)
-        self._launch(0, len(STEPS))
+        self._launch()
         return self._pixels(result)
 
     def _set_ramps(self, ramps: Ramps) -> None:
         """Set the ramps of the pictures, or the parts by which a histogram finds them, unless they are set already."""
-        if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
+        if ramps is self._ramps:
             return
         stack, lanes = self.stack, self.plan.lanes
         unused = self._counted_buffer
@@ -217,12 +214,12 @@ class FusedCpuPipeline:
         self._image = image
         return pixels, result
 
-    def _launch(self, first: int, end: int) -> None:
-        """Launch a range of steps at once; to time them, launch each by itself, except those that do nothing."""
-        launches = {"filter": (first, end)}
+    def _launch(self, end: int = len(STEPS)) -> None:
+        """Launch the steps before ``end`` at once; to time them, each by itself, except those that do nothing."""
+        launches = {"filter": (0, end)}
         if self.launcher.profiles:
             skipped = () if isinstance(self._ramps, ByHistogram) else OF_HISTOGRAM
-            launches = {name: (i, i + 1) for i, name in enumerate(STEPS) if first <= i < end and name not in skipped}
+            launches = {name: (i, i + 1) for i, name in enumerate(STEPS[:end]) if name not in skipped}
         for name, steps in launches.items():
             if steps != self._steps:
                 self._steps = steps
@@ -235,16 +232,6 @@ class FusedCpuPipeline:
         self.launcher.finish(pixels, result)
         width = self.stack.width
         return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
-
-    def _in_huge_pages(self, size: int) -> Any:
-        """Return a buffer of ``size`` bytes, in huge pages where it is large.
-
-        The rows touch a page for every strip, and a large image has more small pages than the CPU's table of them
-        holds. OpenCL cannot ask for huge pages, but NumPy does.
-        """
-        if size < HUGE:
-            return self.launcher.allocate(size)
-        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))
 
 
 def _with_opposite(k: Array, n: int) -> Array:

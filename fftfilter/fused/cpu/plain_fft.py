@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...device.launcher import Launcher
 from ...device.memory_pool import aligned
+from ...device.programs import declared, record
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
@@ -30,14 +31,7 @@ if TYPE_CHECKING:
 
 PLANES, LINES, SIGNAL, COLUMNS = range(4)
 KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}
-LAYOUT = np.dtype(
-    [
-        *((name, np.uint64) for name in ("source_step", "target_step")),
-        *((name, np.uint32) for name in ("images", "chunk")),
-        ("tasks", np.uint32, 2),
-        *((name, np.uint32) for name in ("source_pitch", "target_pitch", "width", "kind")),
-    ]
-)
+LAYOUT = ("fused/cpu/plain_fft/layout.cl", "layout_t")
 # Bytes of strips for each worker that wait between both steps, which the caches hold.
 WAITING = 1 << 19
 # Rows from this length on are split if they are fewer than a vector's lanes; from the other one on in any case, as
@@ -89,67 +83,59 @@ class CpuLayout:
         self.strip_bytes = strip_bytes * self.chunk
         self.progress = 1 + 2 * -(-shape.arrays // self.chunk) * (1 + workers)
         """Counters of the tasks of all steps."""
-        self._places()
 
-    def _places(self) -> None:
-        """Make the tables ``places``, ``to`` and ``take``."""
-        shape, lanes = self.shape, self.lanes
-        height = shape.height
-        frequencies, across = self.columns.frequencies(), self.rows.frequencies()
+    def tables(self) -> dict[str, Array]:
+        """Return what the kernel reads, by the names of its arguments (``params.cl``, ``layout.cl``)."""
+        shape, (at, to), (of_source, of_target) = self.shape, self._groups(), self.sizes()
+        params = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
+        params["last_start"] = max(0, self.pitch - self.strip)
+        tasks = self.strips, len(to)
+        layout = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
+        layout |= {"source_step": of_source, "target_step": of_target, "images": shape.arrays, "width": self.spectrum}
+        layout["tasks"] = tasks[::-1] if shape.data == "values" else tasks
+        between = np.ones(1, np.complex128)
+        if self.kind == SIGNAL:  # the twiddle factors between its steps, (width, height)
+            turns = np.outer(np.arange(shape.width), np.arange(shape.height))
+            between = twiddles(-turns if shape.inverse else turns, shape.height * shape.width)
+        return {
+            "params": filled(record(*PARAMS), params, self.columns, self.rows),
+            "layout": filled(record(*LAYOUT), layout),
+            "column_twiddles": self.columns.twiddles(),
+            "row_twiddles": self.rows.twiddles(),
+            "places": np.append(at * 8 * self.lanes, 0).astype(np.uint32),  # no buffer is empty
+            "to": np.append(to, 0).astype(np.uint32),
+            "take": (2 * self._taken()).astype(np.uint32),
+            "between": between.astype(np.complex64),
+        }
+
+    def _taken(self) -> NDArray[np.int64]:
+        """Return where each number of a row (column) of the spectrum is; behind them for real ones the mirrored."""
+        is_column, sign = self.kind == COLUMNS, -1 if self.shape.inverse else 1
+        order = (self.columns if is_column else self.rows).frequencies()
+        k, places = np.arange(self.shape.height if is_column else self.spectrum) % len(order), places_of(order)
+        if self.shape.data == "values":
+            return places
+        taken = places[sign * k % len(order)]
+        return np.concatenate([taken, places[-sign * k % len(order)]]) if self.shape.data == "real" else taken
+
+    def _groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the rows of each group are in a strip, and which rows of the arrays they are."""
+        shape, lanes, height, frequencies = self.shape, self.lanes, self.shape.height, self.columns.frequencies()
         sign = -1 if shape.inverse else 1
-        # Each number of a row (of a column) of the spectrum, and behind them for real numbers the mirrored ones.
-        order, wanted = (frequencies, height) if self.kind == COLUMNS else (across, self.spectrum)
-        k = np.arange(wanted) % len(order)
-        taken = places_of(order)[sign * k % len(order)]
-        if shape.data == "real":
-            taken = np.concatenate([taken, places_of(order)[-sign * k % len(order)]])
-        elif shape.data == "values":
-            taken = places_of(order)
-        self.take = (2 * taken).astype(np.uint32)
-        number = 8 * lanes
+        if self.kind == COLUMNS:
+            none = np.zeros((0, lanes), np.int64)
+            return none, none
         if self.kind == LINES:
-            together = lanes if shape.data == "complex" else 2 * lanes
-            at = to = mixed_radix.grouped(np.arange(height), together)
-        elif self.kind == COLUMNS:
-            at = to = np.zeros((0, lanes), np.int64)
-        elif self.kind == SIGNAL:
+            at = mixed_radix.grouped(np.arange(height), lanes if shape.data == "complex" else 2 * lanes)
+            return at, at
+        if self.kind == SIGNAL:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
-            at = places_of(frequencies)[sign * to % height]
-        elif shape.data == "complex":
-            at = mixed_radix.grouped(np.arange(height), lanes)
-            to = sign * frequencies[at] % height
-        else:
-            pairs = mixed_radix.mirrored_pairs(frequencies, height)
-            at = np.concatenate([mixed_radix.grouped(each, lanes) for each in pairs], axis=1)
-            to = sign * frequencies[at] % height
-        self.groups = len(to)
-        # No buffer is empty.
-        self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
-
-    def between(self) -> NDArray[np.complex64]:
-        """Return the twiddle factors between the steps of a long signal, ``(width, height)``, else one number."""
-        shape = self.shape
-        if self.kind != SIGNAL:
-            return np.ones(1, np.complex64)
-        turns = np.outer(np.arange(shape.width), np.arange(shape.height))
-        between = twiddles(-turns if shape.inverse else turns, shape.height * shape.width)
-        return between.astype(np.complex64)
-
-    def params(self) -> Array:
-        """Return the fields of params.cl that transforms read."""
-        fields = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
-        fields["last_start"] = max(0, self.pitch - self.strip)
-        return filled(PARAMS, fields, self.columns, self.rows)
-
-    def layout(self) -> Array:
-        """Return the fields of layout.cl."""
-        shape = self.shape
-        of_source, of_target = self.sizes()
-        tasks = self.strips, self.groups
-        fields = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
-        fields |= {"source_step": of_source, "target_step": of_target, "images": shape.arrays, "width": self.spectrum}
-        return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
+            return places_of(frequencies)[sign * to % height], to
+        is_complex = shape.data == "complex"
+        rows = [np.arange(height)] if is_complex else mixed_radix.mirrored_pairs(frequencies, height)
+        at = np.concatenate([mixed_radix.grouped(each, lanes) for each in rows], axis=1)
+        return at, sign * frequencies[at] % height
 
     def sizes(self) -> tuple[int, int]:
         """Return the floats (or pixels) of a source array and of a target array."""
@@ -200,26 +186,20 @@ class CpuTransform:
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
         workspaces = 8 * lanes * layout.workspace * workers
-        between = layout.between()
+        tables = layout.tables()
         strip_bytes = max(64, layout.strip_bytes)
-        self.device_bytes = strip_bytes + workspaces + between.nbytes
+        self.device_bytes = strip_bytes + workspaces + tables["between"].nbytes
         """Bytes that the transform keeps between calls."""
         arrays = [shape.arrays * of_source * pixel.itemsize, shape.arrays * of_target * 4]
         device.check_memory(str(shape), [self.device_bytes, *arrays])
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
-        described = {"params": layout.params(), "layout": layout.layout()}
-        tables: dict[str, Array] = {
-            "column_twiddles": layout.columns.twiddles(),
-            "row_twiddles": layout.rows.twiddles(),
-        }
-        tables |= {"places": layout.places, "to": layout.to, "take": layout.take, "between": between}
         strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
-        arguments: dict[str, Any] = {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32))}
-        arguments |= {name: launcher.wrap(table, constant=True) for name, table in described.items()}
-        arguments |= {"z": strips, "x": x, "source": None, "target": None, "largest": self._largest_buffer}
-        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()} | {"scale": None}
+        arguments: dict[str, Any] = dict.fromkeys(declared(LAUNCH, "plain_fft"))  # None is set later
+        arguments |= {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32)), "z": strips, "x": x}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
+        arguments["largest"] = self._largest_buffer
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
         files = (*STEPS[shape.data], LAUNCH)

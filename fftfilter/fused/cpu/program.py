@@ -19,6 +19,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...device.choice import Device
+from ...device.programs import record
 from ...output.histogram import counted
 from ...output.ramp import Stack
 from ...output.rounding import decided_row
@@ -185,28 +186,11 @@ def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
     return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}", f"BLUESTEIN={int(bluestein)}"
 
 
-MOST_STAGES = 24
-
-AXIS = np.dtype(
-    [
-        *((name, np.uint32) for name in ("points", "length", "stage_count", "whole_stages", "chirp", "filter")),
-        ("stages", np.uint32, (MOST_STAGES, 4)),
-    ]
-)
-PARAMS = np.dtype(
-    [
-        *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "workspace", "gains", "strips_written", "bands")),
-        *((name, np.uint32) for name in ("pixel_bytes", "one_scale", "counted_row", "counted_column", "decided_row")),
-        *((name, np.uint32) for name in ("shape", "has_inner", "is_complement", "needs_two_inverses")),
-        *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "column_scale", "back")),
-        *((name, AXIS) for name in ("columns", "rows")),
-    ]
-)
+PARAMS = ("fused/cpu/params.cl", "params_t")
 
 
 def params(plan: FusedCpuPlan, stack: Stack, dc: float, edges: Edges, fields: dict[str, float]) -> Array:
-    """Return the parameters of a stack, an array of one :data:`PARAMS`; ``dc`` is H(0).
+    """Return the parameters of a stack, an array of one ``params_t``; ``dc`` is H(0).
 
     The ``fields`` given are those of the mask, how many groups of rows are filtered, ``row_groups``, and how many rows
     are cleared, ``zero_rows``.
@@ -223,7 +207,7 @@ def params(plan: FusedCpuPlan, stack: Stack, dc: float, edges: Edges, fields: di
     # them apart.
     fields |= {"row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width}
     fields |= {"column_scale": 1 / plan.height, "back": dc * plan.height}
-    return filled(PARAMS, fields, plan.columns, plan.rows)
+    return filled(record(*PARAMS), fields, plan.columns, plan.rows)
 
 
 def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array:
@@ -233,7 +217,7 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
         made[name] = value
     for name, axis in zip(("columns", "rows"), axes, strict=False):
         of_axis, plan = made[name], axis.inner
-        stages = plan.table()
+        stages = np.array(list(plan.stages), of_axis["stages"].dtype)
         of_axis["points"], of_axis["length"] = axis.n, plan.n
         of_axis["stage_count"], of_axis["whole_stages"] = len(stages), plan.whole_stages
         # Where Bluestein's tables begin among the axis's twiddles.
@@ -246,9 +230,7 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
 SEPARABLE = ("gaussian",)
 # The number of a mask that is no shape of its own, as in mask.cl
 PRODUCT = 100
-# across_t and twins_t of mask.cl
-ACROSS = np.dtype([("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
-TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4")])
+MASK = "fused/cpu/mask.cl"
 
 
 class MaskTerms(NamedTuple):
@@ -273,7 +255,7 @@ def mask_terms(
     of each row of each group.
     """
     height, width = size
-    across = np.zeros(len(across_k), ACROSS)
+    across = np.zeros(len(across_k), record(MASK, "across_t"))
     down = np.zeros((len(down_k), 3, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
@@ -303,7 +285,7 @@ def mask_terms(
 
 def twins_of(positions: Array, opposite: Array, kx: Array, width: int) -> Array:
     """Return positions of a row, of the opposite frequencies, and exp(-i pi kx / 2 width), as kernels read them."""
-    twins = np.zeros(len(positions), TWINS)
+    twins = np.zeros(len(positions), record(MASK, "twins_t"))
     angle = np.pi * kx / (2 * width)
     twins["position"], twins["opposite"], twins["c"], twins["s"] = positions, opposite, np.cos(angle), -np.sin(angle)
     return twins

@@ -14,29 +14,16 @@ import numpy as np
 import pyopencl as cl
 
 from ...device.choice import Device
+from ...device.programs import record
 from ...transfer.shapes import number_of
-from .launches import REGISTERS, Launch, Launches, compiler_options
-from .plan import UNUSED
+from .launches import REGISTERS, Launch, Launches
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, Limits, TransformPlan, group_limit
 
 STEP = "fused/gpu/generic/step.cl"
 # The numbers of the steps, in the order in which step.cl has them.
 ROWS, COLUMNS, INVERSE_ROWS = range(3)
 
-# side_t and sizes_t of side.cl
-SIDE_TYPE = np.dtype(
-    [
-        *((name, np.uint32) for name in ("points", "length", "log2_batch", "stride")),
-        *((name, np.uint32) for name in ("twiddles_reversed", "chirp", "chirp_filter", "stages")),
-        ("radices", np.uint32, MOST_STAGES),
-    ]
-)
-SIZES_TYPE = np.dtype(
-    [
-        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "needs_two_inverses")),
-        *((name, SIDE_TYPE) for name in ("rows", "columns")),
-    ]
-)
+SIZES = ("fused/gpu/generic/side.cl", "sizes_t")
 # Two rooms of complex numbers
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
@@ -50,15 +37,10 @@ Kind = tuple[object, ...]
 _specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
 
-def is_specialized(device: Device, kind: Kind) -> bool:
-    """Tell whether a kind of stacks has specialized programs on a device."""
-    return kind in _specialized.get(device, ())
-
-
-def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
-    """Tell whether a kind of stacks may have specialized programs after so many pixels; if so, remember it."""
+def is_specialized(device: Device, kind: Kind, pixels: int = 0) -> bool:
+    """Tell whether a kind of stacks has specialized programs on a device, or may have them after so many pixels."""
     kinds = _specialized.setdefault(device, set())
-    if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
+    if pixels and (len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING):
         kinds.add(kind)
     return kind in kinds
 
@@ -94,33 +76,33 @@ class GenericLaunches(Launches):
     limits: Limits
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         plan = self.plan
         rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
         self._rows = Side(rows, plan.pairs, self.limits)
         self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
-        numbers = plan.height, plan.width, self.count, plan.tile, self.needs_two_inverses
-        sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], SIZES_TYPE)
-        self._sizes = self.launcher.wrap(sizes, constant=True)
+        numbers = plan.height, plan.width, self.stack.count, plan.tile, self.mask.needs_two_inverses
+        sizes = np.array([(*numbers, self._rows.fields(), self._columns.fields())], record(*SIZES))
+        self._known |= {"spectra": self.spectrum, "sizes": self.launcher.wrap(sizes, constant=True)}
+        self._known |= {"shape": number_of(self.mask.shape), "subtracts": self.mask.complement}
         self._rooms: dict[Side, cl.Buffer] = {}
 
     def rows(self) -> list[Launch]:
         """Return the launch that makes the rows' spectra of pixels."""
-        return [self._launch("rows", ROWS, self._rows, {})]
+        return [self._launch("rows", ROWS)]
 
     def columns(self, *, other: bool = False) -> list[Launch]:
         """Return the launch that filters the columns."""
-        given = {"shape": number_of(self.mask.shape), "other": other, **self.mask_arguments}
-        return [self._launch("columns", COLUMNS, self._columns, given)]
+        return [self._launch("columns", COLUMNS, other=other)]
 
     def inverse_rows(self, *, other: bool = False) -> list[Launch]:
         """Return the launch that makes values of the rows' spectra."""
-        given: dict[str, Any] = {"values": self.values, "one_scale": self.one_scale, "dc": self.mask.dc, "other": other}
-        given["subtracts"] = self.mask.complement
-        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, given)]
+        return [self._launch("inverse rows", INVERSE_ROWS, other=other)]
 
-    def _launch(self, name: str, step: int, side: Side, given: dict[str, Any]) -> Launch:
-        """Return the launch of a step; arguments that are not ``given`` are unused."""
-        groups = side.groups * self.count
+    def _launch(self, name: str, step: int, *, other: bool = False) -> Launch:
+        """Return the launch of a step, which uses some of the arguments."""
+        side, tables = (self._columns, self.column_tables) if step == COLUMNS else (self._rows, self.row_tables)
+        groups = side.groups * self.stack.count
         if side.is_local:
             room: Any = cl.LocalMemory(NUMBER_BYTES * side.batch * side.stride)
         else:
@@ -128,15 +110,9 @@ class GenericLaunches(Launches):
             if side not in self._rooms:
                 self._rooms[side] = self.launcher.allocate(groups * NUMBER_BYTES * side.batch * side.stride)
             room = self._rooms[side]
-        (table,) = self.column_tables if step == COLUMNS else self.row_tables
-        unused = self.spectrum
-        arguments: dict[str, Any] = {"values": unused, "image": None, "step": step}
-        arguments |= {"spectra": self.spectrum, "tables": table, "largest": self.largest, "one_scale": 0}
-        arguments |= {"support": self.support, "dc": 0.0, "subtracts": 0, "other": 0, "sizes": self._sizes}
-        arguments |= {"room": room, "shape": 0, "mask_data": unused, "scale": 0.0}
         # The compiler does not know radices and shape.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
-        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
-        options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
-        kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | UNUSED | given, options=options)
+        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.mask.edges}", room_at, self._loads)
+        registers = REGISTERS if side.is_local else 2 * REGISTERS
+        kernel = self._kernel(STEP, defines, registers, step=step, tables=tables[0], room=room, other=other)
         return Launch(name, kernel, (groups * side.group,), (side.group,))

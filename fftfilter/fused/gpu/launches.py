@@ -10,16 +10,16 @@ import numpy as np
 import pyopencl as cl
 
 from ...device.launcher import Kernel, Launcher
+from ...device.programs import declared
 from ...output.histogram import BINS, counted
 from ...output.ramp import PIXELS, Stack
-from ...transfer.edges import Edges
 from .plan import FusedPlan, LongPlan, Mask
 from .transform import MOST_PER_ITEM, TransformPlan
 
 Buffer = cl.Buffer | None
 Defines = tuple[str, ...]
 Arguments = dict[str, Any]
-LongStep = tuple[str, TransformPlan, Defines, Arguments]
+LongStep = tuple[str, TransformPlan, Defines]
 
 
 ROWS = "fused/gpu/rows.cl"
@@ -47,6 +47,8 @@ DEVIATION_GROUPS = 512
 HISTOGRAM_GROUPS = 128
 # Numbers that kernels find of each picture: FOUND of attributes.cl.
 FOUND = 3
+# Counters by which work-groups wait for each other, besides one for each task.
+PROGRESS = 10
 
 
 class Launch(NamedTuple):
@@ -60,7 +62,7 @@ class Launch(NamedTuple):
 
 @dataclass(eq=False)
 class Launches:
-    """Makes launches for stacks of ``count`` images.
+    """Makes launches for a stack.
 
     The arguments ``image``, ``output`` and ``largest`` are bound later, as they change with each stack. So is
     ``values`` where the values are the output and have no buffer of their own.
@@ -70,12 +72,7 @@ class Launches:
     plan: FusedPlan
     mask: Mask
     mask_data: Buffer
-    count: int
-    one_scale: bool
-    pixel: str
-    """What OpenCL calls the type of the pixels."""
-    edges: Edges
-    needs_two_inverses: bool
+    stack: Stack
     spectrum: Buffer
     work: Buffer
     """Between the steps of long transforms that are not in the spectrum's place."""
@@ -88,6 +85,18 @@ class Launches:
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Files in front of a kernel's, beside those that it needs."""
 
+    def __post_init__(self) -> None:
+        plan, mask, stack = self.plan, self.mask, self.stack
+        rows, both = plan.rows, (4 if mask.edges == "mirror" else 2) * plan.width * plan.height
+        is_apart = isinstance(rows, LongPlan) and rows.is_bluestein
+        self._known: Arguments = {"image": None, "output": None, "values": self.values, "largest": self.largest}
+        """What each argument is, whichever kernel has it, unless a launch gives it."""
+        self._known |= {"spectrum": self.spectrum, "lines": self.work if is_apart else self.spectrum}
+        self._known |= {"strips": self.spectrum if plan.columns_paired else self.work, "mask_data": self.mask_data}
+        self._known |= {"scale": 1 / both, **mask.numbers, "dc": mask.dc, "support": self.support, "bins": BINS}
+        self._known |= {"pictures": stack.count, "one_scale": stack.one_scale, "range": widest(stack)}
+        self._known |= {"height": stack.height, "width": stack.width}
+
     @property
     def support(self) -> int:
         """Columns that are stored: whole tiles."""
@@ -99,30 +108,28 @@ class Launches:
         return min(self.support, self.plan.width // 2 + 1)
 
     @property
-    def mask_arguments(self) -> Arguments:
-        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
-        both = (4 if self.edges == "mirror" else 2) * self.plan.width * self.plan.height
-        return {"mask_data": self.mask_data, "scale": 1 / both, **self.mask.numbers}
+    def _loads(self) -> str:
+        """The define that names the type of the pixels."""
+        return f"LOAD_PIXEL={PIXELS[self.stack.pixel]}"
+
+    @property
+    def _of_size(self) -> Defines:
+        """The defines of all programs of a size."""
+        plan, mask = self.plan, self.mask
+        edges = (f"EDGES={mask.edges}", f"TWO_INVERSES={int(mask.needs_two_inverses)}")
+        return f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges
 
     def rows(self) -> list[Launch]:
         """Return the launches that make the rows' spectra of pixels."""
-        rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
-        tables = self.row_tables
-        pixel = (f"LOAD_PIXEL={self.pixel}",)
+        rows, pixel = self.plan.rows, (self._loads,)
         if isinstance(rows, TransformPlan):
-            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
-            return [self._whole("rows", ROWS, rows, pixel, own)]
-        outer, middle, between = tables
-        lines = self.work if rows.is_bluestein else spectrum
-        first = {"lines": lines, "image": None, "tables": outer, "long_tables": between, "largest": largest}
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
+            return [self._whole("rows", ROWS, rows, pixel)]
         steps: list[LongStep] = [
-            ("fused/gpu/long/rows.cl", rows.outer, pixel, first),
-            ("fused/gpu/long/rows_middle.cl", rows.middle, ("INVERSE=0",), second),
+            ("fused/gpu/long/rows.cl", rows.outer, pixel),
+            ("fused/gpu/long/rows_middle.cl", rows.middle, ("INVERSE=0",)),
         ]
         if rows.is_bluestein:
-            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "support": support}
-            steps.append(("fused/gpu/long/rows_to_spectrum.cl", rows.outer, (), last))
+            steps.append(("fused/gpu/long/rows_to_spectrum.cl", rows.outer, ()))
         return self._long("rows", rows, steps)
 
     def inverse_rows(self, *, other: bool = False) -> list[Launch]:
@@ -130,26 +137,14 @@ class Launches:
 
         Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
         """
-        rows, spectrum, support, tables = self.plan.rows, self.spectrum, self.support, self.row_tables
-        defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(self.mask.complement)}"
-        found: Arguments = {"largest": self.largest, "one_scale": self.one_scale}
+        rows, defines = self.plan.rows, (self._loads, f"COMPLEMENT={int(self.mask.complement)}")
         if isinstance(rows, TransformPlan):
-            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
-            own |= {"dc": self.mask.dc, "other": other, "image": None}
-            return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, own)]
-        outer, middle, between = tables
-        lines = self.work if rows.is_bluestein else spectrum
-        steps: list[LongStep] = []
-        if rows.is_bluestein:
-            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "support": support}
-            steps.append(("fused/gpu/long/rows_from_spectrum.cl", rows.outer, (), first))
+            return [self._whole("inverse rows", INVERSE_ROWS, rows, defines, other=other)]
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
-        last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
-        last |= {"dc": self.mask.dc, "image": None}
+        steps: list[LongStep] = [("fused/gpu/long/rows_from_spectrum.cl", rows.outer, ())] if rows.is_bluestein else []
         steps += [
-            ("fused/gpu/long/rows_middle.cl", rows.middle, direction, second),
-            ("fused/gpu/long/rows_to_values.cl", rows.outer, defines, last),
+            ("fused/gpu/long/rows_middle.cl", rows.middle, direction),
+            ("fused/gpu/long/rows_to_values.cl", rows.outer, defines),
         ]
         return self._long("inverse rows", rows, steps)
 
@@ -158,28 +153,20 @@ class Launches:
 
         ``other`` is as for :meth:`inverse_rows`: the numbers for those pixels lie beside the spectrum, which stays.
         """
-        columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
-        defines, tables, mask = (f"SHAPE={self.mask.shape}",), self.column_tables, self.mask_arguments
+        columns, shape = self.plan.columns, (f"SHAPE={self.mask.shape}",)
         if isinstance(columns, TransformPlan):
-            own = {"spectrum": spectrum, "tables": tables[0], **mask, "other": other}
-            return [self._whole("columns", "fused/gpu/columns.cl", columns, defines, own)]
-        outer, middle, between = tables
-        strips = spectrum if paired else self.work
-        ends = {"strips": strips, "spectrum": spectrum, "tables": outer, "long_tables": between}
-        inside = {"strips": strips, "tables": middle, "long_tables": between, **mask}
+            return [self._whole("columns", "fused/gpu/columns.cl", columns, shape, other=other)]
         steps: list[LongStep] = [
-            ("fused/gpu/long/columns.cl", columns.outer, (), ends),
-            ("fused/gpu/long/columns_middle.cl", columns.middle, defines, inside),
+            ("fused/gpu/long/columns.cl", columns.outer, ()),
+            ("fused/gpu/long/columns_middle.cl", columns.middle, shape),
         ]
         if columns.is_bluestein:
-            steps += [("fused/gpu/long/columns_mask.cl", columns.outer, defines, inside | {"tables": outer}), steps[1]]
-        steps.append(("fused/gpu/long/columns_back.cl", columns.outer, (), ends))
-        launches = self._long("columns", columns, steps)
-        if not paired:
-            own = {"spectrum": spectrum, "strips": strips}
-            kernel = self._kernel("fused/gpu/long/pack.cl", columns.defines(columns.outer), own)
+            steps += [("fused/gpu/long/columns_mask.cl", columns.outer, shape), steps[1]]
+        launches = self._long("columns", columns, [*steps, ("fused/gpu/long/columns_back.cl", columns.outer, ())])
+        if not self.plan.columns_paired:
+            kernel = self._kernel("fused/gpu/long/pack.cl", (*self._of_size, *columns.defines(columns.outer)))
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
-            launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.count), (PACK_GROUP, 1, 1)))
+            launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.stack.count), (PACK_GROUP, 1, 1)))
         return launches
 
     def groups_together(self, source: str) -> int:
@@ -190,96 +177,106 @@ class Launches:
         plan, does_all = self.plan.rows, source == FILTER
         if not isinstance(plan, TransformPlan) or (does_all and plan != self.plan.columns):
             return 0
-        groups = self.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
+        groups = self.stack.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
         units = int(self.launcher.device.cl_device.max_compute_units)
         # Kernels are also right if the device has registers for less.
-        return groups if groups * plan.group * _registers(source, plan) <= units * UNIT_REGISTERS else 0
+        return groups if groups * plan.group * registers_of(source, plan) <= units * UNIT_REGISTERS else 0
 
-    def waiting(self, source: str, defines: Defines, arguments: Arguments) -> Launch:
-        """Return the launch of a kernel whose work-groups wait for each other."""
+    def in_one(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
+        """Return the one launch of all steps: with ``counts`` it finds the ``ramps``, else it reads them."""
+        rows, columns = counted(self.stack.height, self.stack.width)
+        given: Arguments = {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
+        given |= {"counted_rows": rows, "counted_columns": columns}
+        return self._waiting(FILTER, (f"SHAPE={self.mask.shape}",), ramps=ramps, **given)
+
+    def inverse_rows_to_pixels(self, ramps: Buffer) -> Launch:
+        """Return the launch of the last two steps."""
+        return self._waiting(INVERSE_ROWS_TO_PIXELS, (), ramps=ramps)
+
+    def _waiting(self, source: str, defines: Defines, /, **given: Any) -> Launch:
+        """Return the launch of a kernel whose work-groups wait for each other, with counters of its own."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        progress = self.launcher.allocate(told.nbytes)
+        self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
         plan: Any = self.plan.rows
-        defines = (*plan.defines(), *defines, "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}")
-        kernel = self._kernel(source, defines, arguments, _registers(source, plan))
+        waits = "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", f"COMPLEMENT={int(self.mask.complement)}"
+        defines = (*self._of_size, *plan.defines(), self._loads, *self._stores(1), *waits, *defines)
+        given |= {"tables": self.row_tables[0], "progress": progress}
+        kernel = self._kernel(source, defines, registers_of(source, plan), **given)
         return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
 
-    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, arguments: Arguments) -> Launch:
+    def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, /, **given: Any) -> Launch:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
-        kernel = self._kernel(source, (*plan.defines(), *defines), arguments, _registers(source, plan))
-        transforms = self._kept_columns if step == "columns" else self.plan.pairs
-        return Launch(step, kernel, (plan.work_items(transforms), self.count), (plan.group, 1))
+        transforms, tables = self.plan.pairs, self.row_tables
+        if step == "columns":
+            transforms, tables = self._kept_columns, self.column_tables
+        defines = (*self._of_size, *plan.defines(), *defines)
+        kernel = self._kernel(source, defines, registers_of(source, plan), tables=tables[0], **given)
+        return Launch(step, kernel, (plan.work_items(transforms), self.stack.count), (plan.group, 1))
 
     def _long(self, step: str, side: LongPlan, parts: list[LongStep]) -> list[Launch]:
         """Return the launches of long rows or columns."""
         launches = []
-        for source, part, defines, arguments in parts:
-            kernel = self._kernel(source, (*side.defines(part), *defines), arguments, _registers(source, part))
+        outer, middle, between = self.column_tables if step == "columns" else self.row_tables
+        for source, part, defines in parts:
+            all_defines = (*self._of_size, *side.defines(part), *defines)
+            tables = {"tables": middle if part is side.middle else outer, "long_tables": between}
+            kernel = self._kernel(source, all_defines, registers_of(source, part), **tables)
             transforms = side.length // part.length
             if step == "columns":
                 # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
-                items = transforms * part.group, -(-self._kept_columns // part.batch), self.count
+                items = transforms * part.group, -(-self._kept_columns // part.batch), self.stack.count
             else:
-                items = part.work_items(transforms), self.plan.pairs, self.count
+                items = part.work_items(transforms), self.plan.pairs, self.stack.count
             launches.append(Launch(step, kernel, items, (part.group, 1, 1)))
         return launches
 
-    def _kernel(self, source: str, defines: Defines, arguments: Arguments, registers: int = REGISTERS) -> Kernel:
-        """Return the kernel of a file, which is named after it."""
-        plan = self.plan
-        edges = (f"EDGES={self.edges}", f"TWO_INVERSES={int(self.needs_two_inverses)}")
-        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
-        name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
+    def quantize(self, ramps: Buffer) -> Launch:
+        """Return the launch that maps values to pixels on ramps."""
+        size = self.stack.height * self.stack.width
+        defines = (self._loads, *self._stores(1 if size % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR))
+        return self._of_pixels(
+            "fused/gpu/quantize.cl", defines, -(-size // PIXELS_OF_ITEM), self.stack.count, ramps=ramps
+        )
+
+    def histogram(self, counts: Buffer) -> Launch:
+        """Return the launch that counts magnitudes."""
+        rows, columns = counted(self.stack.height, self.stack.width)
+        items = min(HISTOGRAM_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
+        given: Arguments = {"counts": counts, "rows": rows, "columns": columns, "own": cl.LocalMemory(4 * BINS)}
+        return self._of_pixels("fused/gpu/histogram.cl", (), items, self.stack.count, **given)
+
+    def ramp_of_histogram(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
+        """Return the launch that finds the ramp of each picture in the counts of its histogram."""
+        given: Arguments = {"ramps": ramps, "wanted": wanted, "counts": counts}
+        given["sums"] = cl.LocalMemory(4 * QUANTIZE_GROUP)
+        launch = self._of_pixels("fused/gpu/ramp_of_histogram.cl", (), QUANTIZE_GROUP, self.stack.pictures, **given)
+        return launch._replace(step="ramp")
+
+    def deviation(self, image: Buffer, far: Buffer) -> Launch:
+        """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
+        items = min(DEVIATION_GROUPS * QUANTIZE_GROUP, self.stack.height * self.stack.width)
+        return self._of_pixels("fused/gpu/deviation.cl", (self._loads,), items, self.stack.count, image=image, far=far)
+
+    def _stores(self, at_once: int) -> Defines:
+        """Return the defines of kernels that write pixels, so many at once."""
+        stored = f"STORE_PIXEL={PIXELS[self.stack.out]}"
+        return stored, f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
+
+    def _of_pixels(self, source: str, defines: Defines, items: int, images: int, /, **given: Any) -> Launch:
+        """Return the launch of a kernel that takes pixels one by one, with so many items an image."""
+        step, whole = (
+            source.removeprefix("fused/gpu/").removesuffix(".cl"),
+            -(-items // QUANTIZE_GROUP) * QUANTIZE_GROUP,
+        )
+        return Launch(step, self._kernel(source, defines, **given), (whole, images), (QUANTIZE_GROUP, 1))
+
+    def _kernel(self, source: str, defines: Defines, registers: int = REGISTERS, /, **given: Any) -> Kernel:
+        """Return the kernel of a file, which is named after it; ``given`` are arguments of its own."""
+        name, known = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_"), self._known | given
         files, options = (*self.before.get(source, ()), source), compiler_options(self.launcher, registers)
-        return self.launcher.kernel(files, (*size, *defines), name, arguments, options=options)
-
-
-def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, ramps: Buffer) -> Launch:
-    """Return the launch that maps values to pixels on ramps; ``image`` and ``output`` are bound later."""
-    count, height, width = stack.shape
-    at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
-    stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-    arguments: Arguments = {"output": None, "values": values, "image": None, "largest": largest}
-    arguments |= {"one_scale": stack.one_scale, "ramps": ramps, "range": widest(stack)}
-    arguments |= {"height": height, "width": width}
-    groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored)
-    return _of_pixels(launcher, "fused/gpu/quantize.cl", defines, arguments, (groups, count))
-
-
-def histogram(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, counts: Buffer) -> Launch:
-    """Return the launch that counts magnitudes."""
-    count, height, width = stack.shape
-    rows, columns = counted(height, width)
-    arguments: Arguments = {"counts": counts, "values": values, "largest": largest, "one_scale": stack.one_scale}
-    arguments |= {"height": height, "width": width, "bins": BINS, "rows": rows, "columns": columns}
-    arguments["own"] = cl.LocalMemory(4 * BINS)
-    groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(launcher, "fused/gpu/histogram.cl", (), arguments, (groups, count))
-
-
-def ramp_of_histogram(
-    launcher: Launcher, stack: Stack, largest: Buffer, counts: Buffer, *, wanted: Buffer, ramps: Buffer
-) -> Launch:
-    """Return the launch that finds the ramp of each picture in the counts of its histogram."""
-    sums = cl.LocalMemory(4 * QUANTIZE_GROUP)
-    arguments = {"ramps": ramps, "wanted": wanted, "counts": counts, "largest": largest, "bins": BINS, "sums": sums}
-    launch = _of_pixels(launcher, "fused/gpu/ramp_of_histogram.cl", (), arguments, (1, stack.pictures))
-    return launch._replace(step="ramp")
-
-
-def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
-    """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
-    count, height, width = stack.shape
-    arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
-    defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)
-    groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
-    return _of_pixels(launcher, "fused/gpu/deviation.cl", defines, arguments, (groups, count))
-
-
-def _of_pixels(launcher: Launcher, source: str, defines: Defines, given: Arguments, groups: tuple[int, int]) -> Launch:
-    """Return the launch of the kernel of a file; ``groups`` are for each image, and images."""
-    name = source.removeprefix("fused/gpu/").removesuffix(".cl")
-    kernel = launcher.kernel((source,), defines, f"gpu_{name}", given, options=compiler_options(launcher))
-    return Launch(name, kernel, (groups[0] * QUANTIZE_GROUP, groups[1]), (QUANTIZE_GROUP, 1))
+        arguments = {each: known[each] for each in declared(source, name)}
+        return self.launcher.kernel(files, defines, name, arguments, options=options)
 
 
 def widest(stack: Stack) -> float:
@@ -287,7 +284,7 @@ def widest(stack: Stack) -> float:
     return 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
 
 
-def _registers(source: str, plan: TransformPlan) -> int:
+def registers_of(source: str, plan: TransformPlan) -> int:
     """Return the most registers of a work-item."""
     if source == FILTER:
         return REGISTERS_OF_FILTER

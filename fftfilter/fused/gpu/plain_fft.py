@@ -16,12 +16,12 @@ import pyopencl as cl
 
 from ...arrays import Array
 from ...device.launcher import Launcher
-from ...output.ramp import PIXELS
+from ...output.ramp import PIXELS, Stack
 from ..tables import twiddles
 from . import plan as images
-from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
+from .launches import FOUND, INVERSE_ROWS, ROWS, Launch, Launches, compiler_options, registers_of
 from .plan import FusedPlan, LongPlan, plan_long
-from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
+from .transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
     from .. import Shape
@@ -169,18 +169,15 @@ class PairLaunches(Launches):
 
     def to_spectrum(self, *, half: bool) -> Launch:
         """Return the launch from the rows' spectra to spectra in natural order; target and scale are bound later."""
-        ends = {"target": None, "spectrum": self.spectrum}
-        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", (f"HALF={int(half)}",), ends)
+        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", f"HALF={int(half)}", target=None)
 
     def from_spectrum(self) -> Launch:
         """Return the launch from half a spectrum to the rows' spectra; source and scale are bound later."""
-        ends = {"spectrum": self.spectrum, "source": None}
-        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", (), ends)
+        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", source=None)
 
-    def _ends(self, source: str, defines: tuple[str, ...], ends: dict[str, Any]) -> Launch:
+    def _ends(self, file: str, *defines: str, **end: None) -> Launch:
         columns: Any = self.plan.columns
-        arguments = {**ends, "tables": self.column_tables[0], "scale": None}
-        return self._whole("columns", source, columns, defines, arguments)
+        return self._whole("columns", file, columns, defines, scale=None, **end)
 
 
 class GpuTransform:
@@ -214,7 +211,7 @@ class GpuTransform:
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, scratch_bytes])
         self._scratch = launcher.allocate(scratch_bytes) if scratch_bytes else None
         if paired:
-            self._build_pairs(paired, PIXELS[pixel])
+            self._build_pairs(paired, pixel)
         else:
             self._build_lines(lines, PIXELS[pixel])
 
@@ -259,22 +256,22 @@ class GpuTransform:
                 "between": self.launcher.wrap(between, constant=True),
                 "lines": step.count,
             }
-            registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
-            options, source = compiler_options(self.launcher, registers), "fused/gpu/plain_fft/lines.cl"
+            source = "fused/gpu/plain_fft/lines.cl"
+            options = compiler_options(self.launcher, registers_of(source, step.plan))
             kernel = self.launcher.kernel((source,), defines, "gpu_plain_fft_lines", arguments, options=options)
             self._names.append({name: what for name, what in names.items() if what not in known})
             self._launches.append(Launch("transform", kernel, (step.plan.work_items(step.count),), (step.plan.group,)))
             place = goes_to
 
-    def _build_pairs(self, planned: FusedPlan, pixel: str) -> None:
+    def _build_pairs(self, planned: FusedPlan, pixel: np.dtype[Any]) -> None:
         """Build the steps of real images, whose rows go in pairs."""
         shape = self.shape
+        stack = Stack(shape.arrays, shape.height, shape.width, pixel, FLOAT, white=None)
         # The steps of a filter keep what they find of each image there.
         largest = self.launcher.allocate(4 * FOUND * shape.arrays)
         nothing = images.Mask(planned.tiles, complement=False, dc=0.0, shape="table", data=np.zeros(0), numbers={})
-        given: dict[str, Any] = {"launcher": self.launcher, "plan": planned, "mask": nothing, "mask_data": None}
-        given |= {"count": shape.arrays, "pixel": pixel, "edges": "wrap", "needs_two_inverses": False}
-        given |= {"spectrum": self._scratch, "work": None, "values": None, "largest": largest, "one_scale": False}
+        given: dict[str, Any] = {"launcher": self.launcher, "plan": planned, "mask": nothing, "stack": stack}
+        given |= {"spectrum": self._scratch, "largest": largest, **dict.fromkeys(("mask_data", "work", "values"))}
         given |= {"row_tables": [self._table(planned.rows)], "column_tables": [self._table(planned.columns)]}
         made = PairLaunches(**given)
         if shape.data == "real":

@@ -8,9 +8,9 @@ longer one that can.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,13 +75,9 @@ def splits(n: int, limits: Limits = DEFAULT, *, columns: bool) -> tuple[tuple[in
     """
     paired = columns and n % 2 == 0
 
-    def found() -> Iterator[tuple[int, int]]:
-        outers = (outer for outer in range(2, n // 2 + 1) if n % outer == 0 and not (paired and outer % 2))
-        for outer in sorted(outers, key=lambda outer: (max(outer, n // outer), -outer)):
-            if all(fits_direct(step, limits) for step in (outer, n // outer)):
-                yield outer, n // outer
-
-    return tuple(split for split, _ in zip(found(), range(CHOICES), strict=False))
+    outers = (outer for outer in range(2, n // 2 + 1) if n % outer == 0 and not (paired and outer % 2))
+    pairs = ((outer, n // outer) for outer in sorted(outers, key=lambda outer: (max(outer, n // outer), -outer)))
+    return tuple(islice((pair for pair in pairs if all(fits_direct(step, limits) for step in pair)), CHOICES))
 
 
 def plan_long(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) -> LongPlan | None:
@@ -105,8 +101,7 @@ def _choices(n: int, columns: bool, limits: Limits) -> list[tuple[int, int, int]
         return direct
     good = convolution_lengths(n, min(4 * n, limits.longest), SMALL_PRIMES)
     split_up = ((length, split) for length in good if (split := splits(length, limits, columns=False)))
-    few = zip(split_up, range(CHOICES), strict=False)
-    return [(length, *split) for (length, found), _ in few for split in found]
+    return [(length, *split) for length, found in islice(split_up, CHOICES) for split in found]
 
 
 def _cost(outer: int, middle: int, limits: Limits, *, columns: bool) -> float:
@@ -169,19 +164,25 @@ class FusedPlan:
 
 def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
     """Tell whether images ``(..., height, width)`` can be filtered."""
-    height, width = shape[-2:]
-    return height * width < MOST_PIXELS and None not in _plan_sides(height, width, limits)
+    return _plan(*shape[-2:], limits) is not None
 
 
-@lru_cache(maxsize=256)
 def plan(height: int, width: int, limits: Limits = DEFAULT) -> FusedPlan:
     """Return the plan for images of a size; raises ParameterError for one that is too large."""
-    rows, columns = _plan_sides(height, width, limits)
-    if columns is None or rows is None or height * width >= MOST_PIXELS:
+    if (found := _plan(height, width, limits)) is None:
         raise ParameterError(
             f"an image of {width} x {height} is larger than what the fused pipeline of GPUs transforms: "
             "take another engine, for example book"
         )
+    return found
+
+
+@lru_cache(maxsize=256)
+def _plan(height: int, width: int, limits: Limits) -> FusedPlan | None:
+    rows = _plan_side(width, False, -(-height // 2), limits)
+    columns = _plan_side(height, True, width // 2 + 1, limits)
+    if columns is None or rows is None or height * width >= MOST_PIXELS:
+        return None
     return FusedPlan(height, width, rows, columns, _tile(rows, columns, width // 2 + 1, limits))
 
 
@@ -191,12 +192,6 @@ def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, cou
         return max(columns.batch, SECTOR)  # long rows are written and read one at a time
     wide = WIDE_TILE if isinstance(columns, LongPlan) and count >= limits.many_columns else 1
     return max(columns.batch, SECTOR // rows.batch, wide)
-
-
-@lru_cache(maxsize=256)
-def _plan_sides(height: int, width: int, limits: Limits) -> tuple[TransformPlan | LongPlan | None, ...]:
-    rows = _plan_side(width, False, -(-height // 2), limits)
-    return rows, _plan_side(height, True, width // 2 + 1, limits)
 
 
 def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPlan | LongPlan | None:
@@ -233,14 +228,15 @@ class Mask(NamedTuple):
     data: NDArray[Any]
     numbers: dict[str, float | int]
     """By name, in the order in which kernels declare them."""
+    edges: Edges = "wrap"
+    needs_two_inverses: bool = False
+    """Whether edges are mirrored and H is not even along each axis: a table has the gains of its even part, then of
+    the odd one."""
 
 
-def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> Mask:
-    """Return the mask for images of a plan's size.
-
-    If it ``needs_two_inverses``, the gains of a table are those of the part that is even along each axis, then of the
-    odd one.
-    """
+def mask(transfer: Transfer, plan: FusedPlan, edges: Edges) -> Mask:
+    """Return the mask for images of a plan's size."""
+    needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
     grid = grid_with(edges, transfer, plan.height, plan.width)
     support, table = grid.on_grid()
     columns = plan.width // 2 + 1
@@ -251,33 +247,25 @@ def mask(transfer: Transfer, plan: FusedPlan, edges: Edges, *, needs_two_inverse
     at_dc = 1 - dc if complement else dc
     height, width, radial = grid.height, grid.width, grid.transfer.radial
     if radial is None or table is not None:
-        gains = np.asarray(table)
-        gains = 1 - gains if complement else gains
+        gains = 1 - np.asarray(table) if complement else np.asarray(table)
         parts = parts_along_axes(gains) if needs_two_inverses else (gains[:, : width // 2 + 1],)
-        data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
-        return Mask(tiles, complement, dc, "table", data, UNUSED | {"at_dc": at_dc})
-    n = min(height, width)
-    outer, inner = radial.cutoffs(height, width)
-    # Squares stay within single precision; what lies beyond passes only DC, or everything.
-    per2 = [min(1 / each.radius**2, 1e30) if each.radius > 1e-15 else 1e30 for each in (outer, inner) if each]
-    numbers = UNUSED | {
-        "scale_x2": (n / width) ** 2,
-        "scale_y2": (n / height) ** 2,
-        "per_outer2": per2[0],
-        "per_inner2": per2[1] if inner else 0.0,
-        "outer_falloff": outer.falloff,
-        "inner_falloff": (inner or outer).falloff,
-        "at_dc": at_dc,
-        "is_complement": radial.is_complement and not complement,
-    }
-    bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-    return Mask(tiles, complement, dc, radial.shape, bounds, numbers)
+        data: NDArray[Any] = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
+        shape, numbers = "table", UNUSED | {"at_dc": at_dc}
+    else:
+        n, shape = min(height, width), radial.shape
+        data = column_bounds(height, width, radial) if shape == IDEAL else np.zeros((1, 2), np.uint32)
+        outer, inner = radial.cutoffs(height, width)
+        # Squares stay within single precision; what lies beyond passes only DC, or everything.
+        per2 = [min(1 / each.radius**2, 1e30) if each.radius > 1e-15 else 1e30 for each in (outer, inner) if each]
+        numbers = {"scale_x2": (n / width) ** 2, "scale_y2": (n / height) ** 2}
+        numbers |= {"per_outer2": per2[0], "per_inner2": per2[1] if inner else 0.0}
+        numbers |= {"outer_falloff": outer.falloff, "inner_falloff": (inner or outer).falloff, "at_dc": at_dc}
+        numbers["is_complement"] = radial.is_complement and not complement
+    return Mask(tiles, complement, dc, shape, data, numbers, edges, needs_two_inverses)
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:
     """Return for every column up to half the width how many |ky| are nearer than each cutoff: ``(width//2 + 1, 2)``."""
-    bounds = np.zeros((width // 2 + 1, 2), np.uint32)
-    for which, cutoff in enumerate(radial.cutoffs(height, width)):
-        if cutoff is not None:
-            bounds[:, which] = cutoff.near_in_columns()
-    return bounds
+    none = np.zeros(width // 2 + 1, np.uint32)
+    near = [cutoff.near_in_columns() if cutoff else none for cutoff in radial.cutoffs(height, width)]
+    return np.stack(near, axis=1).astype(np.uint32)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import cycle, pairwise
+from itertools import cycle
 
 import numpy as np
 import pyopencl as cl
@@ -143,11 +143,7 @@ class Stream:
         pieces = min(COPIERS, source.size // self._copy_bytes)
         if pieces < 2:
             slot.staging[...] = source
-            return slot.staging
-        if self._copiers is None:
-            self._copiers = ThreadPoolExecutor(COPIERS, thread_name_prefix="copy")
-        bounds = [source.size * i // pieces for i in range(pieces + 1)]
-        spans = [slice(*pair) for pair in pairwise(bounds)]
-        target = slot.staging
-        list(self._copiers.map(lambda span: np.copyto(target[span], source[span]), spans))
+        else:
+            self._copiers = self._copiers or ThreadPoolExecutor(COPIERS, thread_name_prefix="copy")
+            list(self._copiers.map(np.copyto, *(np.array_split(each, pieces) for each in (slot.staging, source))))
         return slot.staging

@@ -6,7 +6,6 @@ algorithm's options, which ``plan`` checks. A module may also have
 
 - ``supports(n)``, which tells the lengths n >= 2 that it transforms without padding, by default the powers of two; all
   others go through Bluestein's chirp-z on top of it;
-- ``VARIANTS``, sets of options that take different paths through the code;
 - ``TRANSPOSE``, the kind of transpose that its 2-D transform was published with.
 """
 
@@ -17,6 +16,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import NamedTuple
 
@@ -29,29 +29,14 @@ Option = int | str
 SMALL = 8
 
 
-class Algorithm:
-    """An algorithm with its options: a module of this folder, ready to plan.
+class Algorithm(NamedTuple):
+    """An algorithm with its options, ready to plan."""
 
-    Raises ParameterError for an unknown option or an invalid value.
-    """
-
-    def __init__(self, name: str, options: Mapping[str, Option]) -> None:
-        module = _module(name)
-        self.name, self._options = name, options
-        self.__doc__ = module.__doc__
-        self.supports: Callable[[int], bool] = getattr(module, "supports", lambda n: n & (n - 1) == 0)
-        self.transpose: str = getattr(module, "TRANSPOSE", "tiled")
-        self._plan: Callable[..., RowPlan] = module.plan
-        known = tuple(_defaults(module))
-        for option in options:
-            if option not in known:
-                has = f"it has {', '.join(known)}" if known else "it has none"
-                raise ParameterError(f"{name} has no option {option!r}: {has}")
-        self.plan(SMALL)
-
-    def plan(self, n: int) -> RowPlan:
-        """Return the transform of rows of a length that is supported."""
-        return self._plan(n, **self._options)
+    name: str
+    plan: Callable[[int], RowPlan]
+    """Returns the transform of rows of a length that is supported."""
+    supports: Callable[[int], bool]
+    transpose: str
 
 
 class Entry(NamedTuple):
@@ -76,13 +61,19 @@ def names() -> list[str]:
 
 
 def load(name: str, **options: Option) -> Algorithm:
-    """Return the algorithm of that name with its options; raises ParameterError, which lists the algorithms."""
-    return Algorithm(name, options)
+    """Return the algorithm of that name with its options.
 
-
-def variants(name: str) -> list[Mapping[str, Option]]:
-    """Return the sets of options of an algorithm that take different paths, the defaults first."""
-    return [{}, *getattr(_module(name), "VARIANTS", ())]
+    Raises ParameterError for an unknown name, which lists the algorithms, an unknown option or an invalid value.
+    """
+    module = _module(name)
+    known = tuple(_defaults(module))
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise ParameterError(f"{name} has no option {option!r}: {has}")
+    module.plan(SMALL, **options)
+    supports = getattr(module, "supports", lambda n: n & (n - 1) == 0)
+    return Algorithm(name, partial(module.plan, **options), supports, getattr(module, "TRANSPOSE", "tiled"))
 
 
 def catalogue() -> list[Entry]:

@@ -16,7 +16,6 @@ from ...errors import ParameterError
 from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y, bit_reversal, spin_factors
 
 SOURCE = "staged/algorithms/binary_exchange.cl"
-VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))
 
 
 def plan(n: int, *, p: int | None = None) -> RowPlan:

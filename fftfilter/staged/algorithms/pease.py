@@ -18,7 +18,6 @@ from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/pease.cl"
 TRANSPOSE = "float4"
-VARIANTS = ({"layout": "line"}, {"layout": "square"})
 
 
 def plan(n: int, *, layout: str = "line") -> RowPlan:

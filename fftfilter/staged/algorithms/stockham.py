@@ -15,7 +15,6 @@ from ...errors import check_option
 from ..steps import FLIP, SPIN, Launch, RowPlan, X, Y, spin_factors
 
 SOURCE = "staged/algorithms/stockham.cl"
-VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))
 
 
 def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:

@@ -14,7 +14,6 @@ from ...errors import ParameterError
 from ..steps import FLIP, Launch, Local, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/workgroup.cl"
-VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
 
 
 def plan(n: int, *, r: int = 32) -> RowPlan:

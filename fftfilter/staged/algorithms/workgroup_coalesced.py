@@ -14,7 +14,6 @@ from ...errors import check_option
 from ..steps import FLIP, SPIN, Launch, Local, RowPlan, X, Y, spin_factors
 
 SOURCE = "staged/algorithms/workgroup_coalesced.cl"
-VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
 ITEMS = 256
 
 

@@ -24,7 +24,7 @@ from fftfilter.device import choice
 from fftfilter.folders import cluster, pool
 from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
-from fftfilter.folders.pool import Pool
+from fftfilter.folders.pool import Pool, Worker
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
@@ -167,7 +167,7 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
 
 def test_others_do_the_files_of_a_worker_while_there_are_others():
     lost = ClusterWorkers(SimpleNamespace(scheduler=SimpleNamespace(address="tcp://x")), None)
-    lost._workers = {name: SimpleNamespace(name=f"worker {name}") for name in "ab"}
+    lost._workers = {name: Worker(f"worker {name}", None, None, 1) for name in "ab"}
     for worker in lost._workers.values():
         lost.lose(worker, "no device")
     assert lost.notes == ["worker a: no device; the other workers do its files"]
