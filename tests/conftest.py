@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import signal
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from weakref import WeakKeyDictionary
@@ -37,6 +41,30 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config):
+    """Keep the programs that PoCL compiles from run to run, with what pytest remembers, for each text of the kernels.
+
+    ``--cache-clear`` has all compiled anew, as does a change of any kernel. Those of other kernels go after a day.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ or not (HAS_POCL_WHEEL and hasattr(config, "cache")):
+        return
+    kernels = hashlib.sha256()
+    for file in sorted((SAMPLES.parent / "kernels").rglob("*.cl")):
+        kernels.update(file.read_bytes())
+    with suppress(OSError):  # where nothing can be kept
+        programs = config.cache.mkdir("programs")
+        own = programs / kernels.hexdigest()[:16]
+        own.mkdir(exist_ok=True)
+        os.utime(own)
+        for each in programs.iterdir():
+            if time.time() - each.stat().st_mtime > 24 * 3600:
+                shutil.rmtree(each)
+        cache = Path(os.environ["XDG_CACHE_HOME"])
+        cache.mkdir()
+        (cache / "pocl").symlink_to(own)
+
 
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)

@@ -227,6 +227,26 @@ def test_a_histograms_range_that_is_narrow_has_all_levels(form, launcher):
     np.testing.assert_array_equal(got[0], np.floor(levels))
 
 
+@pytest.mark.parametrize("form", ["cpu", "gpu", "generic"])
+def test_a_histograms_range_may_be_too_small_for_single_precision(form, launcher):
+    """Its ramp would be steeper than numbers are: what is between black and white stays there."""
+    images = (np.arange(120).reshape(1, *SIZE) * 2.0**-128).astype(np.float32)
+    images[0, 0, 1] = 1e-34
+    pipeline = made(form, launcher, ALL, images, "u1", 255)
+    got = pipeline.run(images, ByHistogram("magnitude", Auto(10), np.dtype("u1"), 255)).ravel()
+    assert (got[0], got[1], 0 < got[60] < got[100] < 255) == (0, 255, True), got
+
+
+@each_form
+def test_what_is_white_for_being_nearly_the_largest_is_decided(form, launcher):
+    """Its level is that of white: no edge lies there."""
+    images = np.full((1, *SIZE), 1 - NUDGE / 255, np.float32)
+    images[0, 0, 0], images[0, 1] = 1, 0.5
+    pipeline = made(form, launcher, ALL, images, "u1", 255)
+    assert (pipeline.run(images)[0, 2:] == 255).all()
+    assert list(pipeline.facts().undecided) == [0]
+
+
 # Calls after calls
 
 

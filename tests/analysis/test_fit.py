@@ -172,6 +172,11 @@ def test_the_wave_of_some_channels_is_taken_out_of_a_gray_picture():
     assert np.abs(without_waves(notch, wave)).max() < 1
 
 
+def test_slanted_stripes_are_as_long_as_the_picture_lets_them_be(rng):
+    (part,) = fitted(H.stripes(30), rng.normal(128, 20, (1, 64, 256)), 255).parts
+    assert part.length == round(0.4 * 64 / 0.5)  # from the upper border to the lower one
+
+
 def test_a_ridge_without_power_divides_without_a_warning():
     lines = np.tile(np.uint8([[0], [200]]), (1, 20, 32))
     with np.errstate(over="raise"):

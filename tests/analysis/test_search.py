@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.analysis.surroundings import broad_peaks
+from fftfilter.analysis.surroundings import broad_peaks, of_tails
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -56,6 +56,11 @@ def test_the_notch_of_a_wave_in_a_part_of_a_picture_is_wider_and_leaves_less():
     assert left[1] < left[0]
 
 
+def test_a_wave_of_whole_periods_along_both_sides_has_no_tails():
+    assert of_tails(80 / 200, 40 / 128, 1e6, 128, 200) == 1.5 / 128
+    assert of_tails(80.5 / 200, 40 / 128, 1e6, 128, 200) > 2 / 128
+
+
 def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
     (peak,) = fftfilter.find_peaks(wave((128, 200), 0.2077, 0.3141).astype(np.float32))
     assert max(bins_off(peak, 0.2077, 0.3141, (128, 200))) < 1e-3
@@ -63,7 +68,14 @@ def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
 
 @pytest.mark.parametrize(
     ("fx", "fy", "angle"),
-    [(0.0, 0.25, 0.0), (0.25, 0.0, 90.0), (0.2, 0.2, 45.0), (0.2, -0.2, 135.0), (0.0002, -0.25, 179.95)],
+    [
+        (0.0, 0.25, 0.0),
+        (0.0, 0.5, 0.0),
+        (0.25, 0.0, 90.0),
+        (0.2, 0.2, 45.0),
+        (0.2, -0.2, 135.0),
+        (0.0002, -0.25, 179.95),
+    ],
 )
 def test_angles_are_those_of_stripes(fx, fy, angle):
     (peak,) = fftfilter.find_peaks(levels(128 + 50 * wave((128, 128), fx, fy)))

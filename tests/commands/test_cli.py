@@ -696,5 +696,7 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     line = "fftfilter: samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy\n"
     assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", line)
     assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", "")
+    Image.fromarray(np.eye(8, dtype=np.float32)).save(tmp_path / "in.tif")
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)

@@ -97,6 +97,7 @@ def test_a_mask_a_page_and_steps_replace_no_input(run, given):
         code, _, said = run(*arguments)
         assert (code, said.count("\n")) == (2, 1), (arguments, said)
         assert {name: (given.parent / name).read_bytes() for name in before} == before, arguments
+        assert not [*Path().glob("out.*")], arguments  # nothing was begun
 
 
 def swapping(monkeypatch, function, swap):

@@ -247,6 +247,10 @@ def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url
     drag(page, (x, y), (x - 20, y), (x - 40, y))
     assert float(radius.input_value()) > value
     command(page, f"--radius {radius.input_value()}px")
+    page.locator("[aria-label=Undo]").click()
+    expect(page.locator("[aria-label=Redo]")).to_be_enabled()
+    drag(page, (x, y), (x - 20, y))  # another way, from which nothing leads back to the first one
+    expect(page.locator("[aria-label=Redo]")).to_be_disabled()
 
 
 def test_notches_are_added_by_clicks_sized_by_the_wheel_and_removed_by_a_key(page, url):

@@ -170,6 +170,7 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
         status, asked = await page.save(SAVED, "mine.png")
         assert (status, list(asked)) == (409, ["error", "overwrite", "free"])
         assert asked["error"].startswith("mine.png exists (8 bytes of ")
+        assert asked["free"] == "mine-2.png"
         answers = [
             None,
             True,

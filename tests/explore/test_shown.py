@@ -14,8 +14,9 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.explore.answers import Answer, command_line
 from fftfilter.explore.session import Session
-from fftfilter.explore.shown import FilePage, around_gray, at, halved, histogram, levels
+from fftfilter.explore.shown import FilePage, around_gray, at, extremes, halved, histogram, levels
 from fftfilter.images import Picture
+from fftfilter.transfer.fitted import Curve
 from fftfilter.work.recipe import Recipe
 
 
@@ -42,6 +43,7 @@ def test_a_pixel_of_a_reduced_picture_is_the_mean_of_four(dtype):
         H.stripes(33, spare="30px"),
         H.notch((0.06, 0.03), harmonics=9),
         H.notch((0.45, 0.1)),  # beyond what a reduced picture has
+        H.Transfer((Curve((-6.0, -4.0, -2.0, -1.0), (1.0, 0.8, 0.3, 0.1)),)),
         H.mask(np.hypot(*np.meshgrid(np.fft.fftfreq(96), np.fft.fftfreq(64))) < 0.1),
     ],
     ids=str,
@@ -93,6 +95,10 @@ def test_the_name_of_a_file_is_no_option_of_the_command():
     assert command_line(["lowpass"], "-in.png", "a b.png") == "fftfilter lowpass ./-in.png 'a b.png'"
 
 
+def test_of_equal_samples_there_is_a_level_to_show_as_white():
+    assert extremes(np.full((1, 2, 2), 7.0)) == (7, 8)
+
+
 def test_a_histogram_has_no_missing_samples():
     planes = np.arange(12, dtype=np.uint8).reshape(1, 3, 4)
     assert sum(histogram(planes, (0, 12), None)) == 12
@@ -114,6 +120,13 @@ def test_a_file_that_was_written_again_has_changed_though_it_is_as_long(tmp_path
     assert not session.has_changed
     os.utime(path, ns=(1, 1))
     assert session.has_changed
+
+
+def test_the_middle_of_a_spectrum_is_white_whatever_the_picture_s_mean_is():
+    x = np.arange(64)
+    wave = np.tile(np.rint(100 * np.cos(np.pi / 4 * x) + 100), (64, 1)).astype(np.uint8)
+    pixels = FilePage(Picture(wave[None], None, 255, "PNG"), None, None, 1).spectrum_pixels()
+    assert pixels[32, 32] == pixels[32, 40] == 255
 
 
 def test_what_is_removed_lies_around_128():

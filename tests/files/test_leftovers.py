@@ -57,7 +57,7 @@ def test_files_of_processes_that_are_gone_go(tmp_path, gone):
     put(tmp_path, name_of(gone))
     put(tmp_path, name_of(gone, start="two\nlines"))
     put(tmp_path, name_of(gone, end="part.png"))
-    kept = [put(tmp_path, name_of(os.getpid())), put(tmp_path, name_of(os.getppid()))]
+    kept = [put(tmp_path, name_of(os.getpid())), put(tmp_path, name_of(os.getppid()), age=3600)]
     assert remove_leftovers(tmp_path) == 3
     assert left(tmp_path) == sorted(kept)
 

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.folders import journal
+from fftfilter.folders.jobs import Job, Outcome, Settings
+from fftfilter.folders.report import _line
+from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import names, pgm
 
 
@@ -71,6 +75,11 @@ def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name
     for _ in range(2):
         assert run("highpass", "-qr", "--report", report, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
+
+
+def test_times_are_said_in_milliseconds():
+    outcome = Outcome(job=Job(1, "in.png", "out.png"), seconds={"read": 0.0125})
+    assert _line(outcome, Settings(Recipe(H.lowpass(3))))["milliseconds"] == {"read": 12.5}
 
 
 @pytest.mark.parametrize("processes", [1, 2])

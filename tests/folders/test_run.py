@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import Image
 
@@ -901,6 +902,13 @@ def test_only_what_changed_is_done_again(run, tmp_path):
     assert skipped() == 4
     assert skipped("--dry-run", "-q") == 0
     assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
+
+
+def test_a_file_of_several_pages_is_done_once(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite(tmp_path / "in" / "a.tif", np.zeros((2, 12, 10), np.uint8), photometric="minisblack")
+    said = [run("highpass", "--skip-existing", tmp_path / "in", tmp_path / "out")[2] for _ in range(2)]
+    assert ["1 skipped" in each for each in said] == [False, True], said
 
 
 def test_files_of_other_settings_or_versions_are_counted_when_they_are_done_again(run, tmp_path, monkeypatch):

@@ -133,6 +133,7 @@ def test_other_formats_drop_the_header(tmp_path):
     [
         ({"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CDELT1": -0.5 / 3600, "CDELT2": 0.5 / 3600}, "0.5 arcsec"),
         ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "CD1_1": 0.0, "CD1_2": 2.0, "CD2_1": 2.0, "CD2_2": 0.0}, "2 deg"),
+        ({"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CD1_2": -2.0, "CD2_1": 2.0}, "2 deg"),
         (
             {"CDELT1": 0.6, "CDELT2": 0.6, "CUNIT1": "arcsec", "CUNIT2": "arcsec", "PC1_1": 0.6, "PC1_2": 0.8},
             "0.6 arcsec",

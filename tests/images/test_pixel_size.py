@@ -107,6 +107,7 @@ FILES = {
         1e-7,
         "ImageJ description",
     ),
+    "EXIF of one side": (by_pillow("WEBP", exif=exif(across=254.0)), 1e-4, "254 dpi"),
     "PNG": (by_pillow("PNG", dpi=(600, 600)), 25.4e-3 / 600, "600 dpi"),
     "JFIF": (by_pillow("JPEG", dpi=(72, 72)), 25.4e-3 / 72, "72 dpi"),
     "EXIF in a JPEG": (by_pillow("JPEG", exif=exif(across=100.0, down=100.0, unit=3)), 1e-4, "254 dpi"),

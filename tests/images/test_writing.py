@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from fftfilter.errors import ImageError, ParameterError, WriteError
@@ -265,6 +266,15 @@ def test_a_tiff_is_compressed_as_asked_or_as_its_input(tmp_path, name, number):
     with Image.open(tmp_path / "x.tif") as written:
         assert written.tag_v2[259] == number
     np.testing.assert_array_equal(read(tmp_path / "x.tif").planes, given.planes)
+
+
+@pytest.mark.parametrize("strips", [1, 2, 3])
+def test_each_strip_of_a_tiff_is_where_it_is_said_to_be(tmp_path, rng, strips):
+    planes = rng.integers(0, 9, (1, 256 * strips - 56, 256), np.uint8)
+    write(Picture(planes, None, 255, "TIFF"), tmp_path / "out.tif", coding=Coding(compression="deflate"))
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        assert len(file.pages[0].dataoffsets) == strips
+        np.testing.assert_array_equal(file.asarray(), planes[0])
 
 
 @pytest.mark.parametrize(

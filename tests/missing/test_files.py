@@ -121,6 +121,16 @@ def test_a_stack_in_python_has_holes_too(tmp_path, levels, holes):
     assert np.array_equal(np.isnan(tifffile.imread(tmp_path / "out.tif")[1]), holes)
 
 
+def test_what_holes_hold_has_no_part_in_the_range_of_a_stack(tmp_path, levels, holes):
+    made = []
+    for value in (0, 255):
+        pages = np.stack([np.where(holes, value, levels.clip(60, 90)).astype(np.uint8)] * 2)
+        source = save(tmp_path / "in.tif", pages, photometric="minisblack")
+        assert run("highpass", "--scale", "stack", "--nodata", value, source, tmp_path / "out.tif")[0] == 0
+        made.append(tifffile.imread(tmp_path / "out.tif")[:, ~holes])
+    np.testing.assert_array_equal(*made)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -149,6 +159,12 @@ def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
     source = save(tmp_path / "in.tif", np.where(holes, np.nan, levels).astype(np.float32))
     assert "samples are NaN" in run("imagej", source, tmp_path / "out.tif")[2]
     assert run("imagej", "--nodata", "3", source, tmp_path / "out.tif")[0] == 2
+
+
+def test_of_a_file_s_own_value_nothing_is_missing_if_that_is_asked_for(levels):
+    picture = images.Picture(levels[None], None, 255, "TIFF", nodata=float(levels[0, 0]))
+    assert Missing.of(None, None).holes(picture)[0, 0, 0]
+    assert Missing.of(None, "none").holes(picture) is None
 
 
 def test_a_rule_is_equal_to_one_of_the_same_pixels(tmp_path, holes):

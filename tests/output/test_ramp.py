@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fftfilter.images import Depth
 from fftfilter.output.modes import Range
-from fftfilter.output.ramp import Gray, pixels, ramps
+from fftfilter.output.ramp import Gray, on_valid, pixels, ramps
 from fftfilter.output.rounding import NOISE
 from tests.helpers import quantized
 
@@ -78,6 +78,14 @@ def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
 
 def test_keep_rounds_half_up_and_counts_what_it_clips():
     assert of("keep", [-9, -0.4, 0.4, 0.5, 99.4, 255.4, 300, 400]) == ([0, 0, 0, 1, 99, 255, 255, 255], 3 / 8)
+
+
+def test_what_is_clipped_is_a_part_of_the_valid_samples():
+    values, holes = np.array([[[-9.0, 300, 5, 6, 7, 8, 300, -9]]]), np.arange(8).reshape(1, 1, 8) > 3
+    gray = Gray(255, np.dtype("u1"), 255)
+    made = on_valid(values, values.copy(), holes, ramps("keep", gray=gray), gray=gray, deviation=300)
+    assert made.clipped == 0.5
+    assert made.pixels.tolist() == [[[0, 255, 5, 6, 7, 8, 255, 0]]]
 
 
 def test_keep_maps_the_inputs_white_to_the_outputs():

@@ -111,7 +111,8 @@ def test_a_notch_between_the_frequencies_is_said():
     narrow = H.notch((0.1, 0.1), width="0.0001cyc")
     (said,) = narrow.cautions(64, 64)
     assert said.startswith("width 0.0001cyc of the notch at 0.1,0.1 is narrower than the distance to the nearest")
-    assert narrow.cautions(100, 100) == []
+    assert narrow.cautions(100, 100) == narrow.cautions(50, 100) == []
+    assert H.notch((0.25, 0.1), width="0.0001cyc").cautions(50, 64) == []
 
 
 def test_a_notch_is_printed_reported_and_pickled():
