@@ -20,7 +20,9 @@ from .filters import PictureFilter
 from .filters.call import Found, call
 from .output.ramp import Gray, pixels, ramps
 from .output.rounding import deviation
+from .transfer import lowpass
 from .transfer.edges import grid_with
+from .transfer.fitted import Curve
 from .transfer.reference import filtered
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 # Orthonormal: brightness, red - blue, and green against both.
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
 OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
+# The window in which the detail of a place is measured, in deviations of its blur; how much more than usual stays.
+WINDOW, MOST, TINY = 2.5, 1.25, float(np.finfo(np.float32).tiny)
 
 
 def opponent(planes: Array) -> Array:
@@ -60,8 +64,9 @@ class DescreenFilter(PictureFilter):
             self._notes.append(note)
         values, weak = planes.astype(np.float64), 0
         if screens:
-            made = replace(screens, depth=self.transfer.depth).keeping_mean()
-            values, weak = self._values(made, mixed, white)
+            floor = screens.floor if self.transfer.depth is None else self.transfer.floor
+            values, weak = self._values(replace(screens, depth=None).keeping_mean(), mixed, white)
+            values = floor * mixed + (1 - floor) * self._by_place(values.astype(np.float64), screens, white)
             values = np.tensordot(OPPONENT.T, values, 1) if len(planes) == 3 else values
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
         if screens or planes.dtype != dtype or white != top:
@@ -71,6 +76,24 @@ class DescreenFilter(PictureFilter):
             planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
             clipped = min(clipped, inside)
         return planes, Found(extremes, [clipped], weak)
+
+    def _by_place(self, values: Array, transfer: Transfer, white: float) -> Array:
+        """Return filtered values with less detail where there is less than usual, as in flat parts."""
+        curves = [part for part in transfer.parts if isinstance(part, Curve) and part.bands]
+        above, made = values, values
+        for bands in zip(*(each.bands for each in curves), strict=True):
+            noise, before, usual, kept = np.array([each[1:] for each in bands]).T[..., None, None]
+            below = self._blurred(above, bands[0].blur, white)
+            detail = (above - below) / white
+            power = np.maximum(self._blurred(np.square(detail), WINDOW * bands[0].blur, white) - noise, 0)
+            gain = np.minimum(power / np.maximum(power + before, TINY), MOST * usual)
+            change = white * detail * ((kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1)
+            above, made = below, made + change - change.mean(axis=(1, 2), keepdims=True)
+        return made
+
+    def _blurred(self, planes: Array, deviation: float, white: float) -> Array:
+        blur = lowpass(f"{np.sqrt(np.log(2) / 2) / np.pi / deviation}cyc", shape="gaussian")
+        return self._values(blur, planes, white)[0].astype(np.float64)
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:
         """Return the filtered values of planes, in their gray levels, and whether they were filtered once more."""

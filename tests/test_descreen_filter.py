@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.screens import screens_of
 from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import ParameterError
-from fftfilter.transfer.fitted import NOTHING
+from fftfilter.transfer import Transfer
+from fftfilter.transfer.fitted import NOTHING, Curve
 
 SIZE = 128, 160
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
@@ -81,6 +84,33 @@ def test_a_screen_whose_two_waves_are_drawn_apart_by_bent_paper_is_found():
     assert off(fftfilter.descreen(bent)) < off(bent) / 8
 
 
+def test_a_screen_that_only_the_parts_of_strongly_bent_paper_show_is_found():
+    y, x = np.mgrid[:320, :320]
+    clean = 128 + 40 * np.sin(x / 40) * np.cos(y / 31)
+    x, y = x + 8 * np.sin(y / 45 + x / 90), y + 8 * np.sin(x / 45 + y / 80)
+    spot = (np.cos(2 * np.pi * (x + y) / 7.1) + np.cos(2 * np.pi * (y - x) / 7.1)) / 2
+    bent = (255 / (1 + np.exp(-6 * (clean / 127.5 - 1 + spot)))).round().astype(np.uint8)
+    with DescreenFilter(H.descreen()) as f:
+        made = f(bent)
+        assert "degrees on bent paper: " in f.notes()[0]
+    assert np.std(made - clean) < np.std(bent - clean) / 5
+
+
+def test_flat_parts_are_smoothed_more_than_detail():
+    bars = np.where(X > 90, 128 + 90 * np.sign(np.sin(X / 4)), 128.0)
+    given = printed(bars, noise=12)
+    gained = {}
+    transfer, _ = screens_of(given[None].astype(float), 255, H.descreen().parts[0])
+    plain = Transfer(tuple(replace(part, bands=()) if isinstance(part, Curve) else part for part in transfer.parts))
+    for name, each in (("by place", transfer), ("everywhere", plain)):
+        with DescreenFilter(each) as f:
+            made = f(given).astype(float)
+        gained[name] = np.std(made[20:-20, 20:70]), np.std(made[20:-20, 100:-10])
+        assert abs(made.mean() - given.mean()) < 1
+    assert gained["by place"][0] < 0.8 * gained["everywhere"][0]
+    assert gained["by place"][1] > gained["everywhere"][1]
+
+
 def test_colors_have_a_screen_each():
     with DescreenFilter(H.descreen()) as f:
         made = f(ROSETTES, channel_axis=-1)
@@ -128,7 +158,9 @@ def test_a_stack_is_descreened_one_by_one_and_so_is_a_stream():
         assert [len(each) for each in (f.notes(), f.extremes(), f.clipped())] == [2, 2, 2]
         assert np.array_equal(list(f.stream([PRINT, other])), alone)
         assert np.array_equal(pickle.loads(pickle.dumps(f))(PRINT), alone[0])  # noqa: S301  our own
-        assert np.array_equal(f.with_options(engine="stockham")(PRINT), alone[0])
+        other_engine = f.with_options(engine="stockham")(PRINT).astype(int)
+        assert (np.abs(other_engine - alone[0]) > 0).sum() <= 4  # values next to the edge between two levels
+        assert np.abs(other_engine - alone[0]).max() <= 1
 
 
 def test_what_is_not_for_it_is_refused():

@@ -125,7 +125,7 @@ def _each(powers: Iterable[Array], by_channel: bool) -> Iterator[tuple[Array, tu
 def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
     """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
     rings = Rings.of(*planes.shape[1:])
-    for power, channels in _each(powers_behind(others, planes), by_channel):
+    for power, channels in _each((power for power, _ in powers_behind(others, planes)), by_channel):
         yield replace(curve(rings, power, part.noise, white), channels=channels)
 
 

@@ -106,21 +106,27 @@ DRAWN = (
 
 def is_print(peaks: Sequence[Peak], mean: Spectrum) -> bool:
     """Whether the strongest of a picture's waves, harmonics among them, are those of a screen."""
-    pairs = right_angles(peaks, STRONGEST)
-    return bool(pairs) and FINEST <= pairs[0][0].period_px <= COARSEST and not is_drawn(*pairs[0], mean)
+    return bool(screens(peaks, mean))
 
 
-def right_angles(peaks: Sequence[Peak], least: float) -> list[tuple[Peak, Peak]]:
+def screens(peaks: Sequence[Peak], mean: Spectrum, bent: float = 1.0) -> list[Peak]:
+    """Return a wave of each screen, the strongest first, none if that is no print; ``bent`` as for right angles."""
+    pairs = right_angles(peaks, STRONGEST, bent)
+    is_of_dots = bool(pairs) and FINEST <= pairs[0][0].period_px <= COARSEST and not is_drawn(*pairs[0], mean)
+    return [one for one, _ in pairs] if is_of_dots else []
+
+
+def right_angles(peaks: Sequence[Peak], least: float, bent: float = 1.0) -> list[tuple[Peak, Peak]]:
     """Return pairs of waves of one period at a right angle, the strongest first.
 
     The first has to be about the strongest of all waves, with ``least`` of the largest amplitude: in a facade or a
-    table, many weaker ones meet at right angles, too.
+    table, many weaker ones meet at right angles, too. ``bent`` is how many times farther apart they may be than usual.
     """
     waves = sorted(peaks, key=lambda each: -each.amplitude)[:TRIED]
     found: dict[Peak, Peak] = {}
     for one, other in combinations(waves, 2):
         turned = abs(abs(one.angle_deg - other.angle_deg) - 90)
-        if turned < TURNED and abs(one.period_px / other.period_px - 1) < ALIKE:
+        if turned < bent * TURNED and abs(one.period_px / other.period_px - 1) < bent * ALIKE:
             found.setdefault(one, other)
     pairs = list(found.items())
     if not pairs or pairs[0][0].amplitude < least * waves[0].amplitude:

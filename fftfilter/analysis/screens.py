@@ -22,15 +22,18 @@ from ..arrays import Array
 from ..transfer import Transfer
 from ..transfer.fitted import NOTHING, Curve, Descreen
 from .found import Peak
-from .guard import STRONGEST, is_print, right_angles
+from .guard import screens
 from .power import Spectrum, spectrum
-from .search import peaks_of, too_few
+from .search import SMALLEST, too_few, waves_of
 from .wiener import Power, Rings, curve_of_screen, powers_behind
 
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
 LOWEST = 0.2
+# Parts along each side of a picture that are searched if it seems to be no print, half of which have to be prints; a
+# screen's two waves are BENT times as far apart there.
+SIDES, BENT = 4, 2.5
 # Dots are left where the mean power of SPOT x SPOT frequencies, within the width of a notch, is so many times that in
 # all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
 # brightness, for waves whose period is that of the screen up to a factor.
@@ -46,28 +49,48 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer 
     mean = spectrum(planes, white)
     if too_few(mean):
         return None, NOTHING
-    peaks = [one for peak in peaks_of(mean, wanted.strength) for one in peak.all()]
-    if not is_print(peaks, mean):
+    peaks = waves_of(mean, wanted.strength)
+    found, bent = screens(peaks, mean), ""
+    if not found:
+        found, peaks, bent = *_of_parts(peaks, planes, white, wanted.strength), " on bent paper"
+    if not found:
         return None, NOTHING
-    found = [one for one, _ in right_angles(peaks, STRONGEST)]
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
     once = _once(removed, mean)
     notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))
-    rings, transfer, kept = Rings.of(height, width), notches, wanted.keep_detail / 100
-    for i, power in enumerate(powers_behind(notches, planes)):
+    rings, transfer = Rings.of(height, width), notches
+    for i, (power, passed) in enumerate(powers_behind(notches, planes / white)):
         if i == 0:
-            for peak in _left([each for each in once if _is_own(each, found[0])], power, rings):
+            for peak in _left([each for each in once if 0 in each.channels and _is_near(each, found[0])], power, rings):
                 transfer *= peak.own_notch(mirrored=True)
-        curve = curve_of_screen(rings, power, 1 / found[0].period_px, is_color=i > 0)
-        gains = tuple(kept + (1 - kept) * gain for gain in curve.gains)
-        transfer *= Transfer((replace(curve, gains=gains, channels=(i,) if len(planes) > 1 else None),))
+        curve = curve_of_screen(rings, power, passed, 1 / found[0].period_px, wanted.keep_detail / 100, is_color=i > 0)
+        transfer *= Transfer((replace(curve, channels=(i,) if len(planes) > 1 else None),))
     angles = [f"{peak.angle_deg % 90:.1f}" for peak in found]
     at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
     below = next(part.half for part in transfer.parts if isinstance(part, Curve))
     half = f", detail below {below:.1f} px is halved" if below else ""
-    screen = f"screen of {found[0].period_px:.2f} px at {at} degrees"
+    screen = f"screen of {found[0].period_px:.2f} px at {at} degrees{bent}"
     return transfer, f"{screen}: {len(removed)} waves are removed{half}"
+
+
+def _of_parts(of_whole: list[Peak], planes: Array, white: float, strength: float) -> tuple[list[Peak], list[Peak]]:
+    """Return the usual screen of a picture whose parts are prints, as bent paper's are, and the waves of all parts.
+
+    The strongest wave of the whole has about that period. That of bricks or tiles, which have few in a part, has not.
+    """
+    height, width = (n // SIDES for n in planes.shape[1:])
+    found, waves = [], []
+    for y, x in np.ndindex(SIDES, SIDES) if of_whole and min(height, width) >= SMALLEST else ():
+        mean = spectrum(planes[:, y * height : (y + 1) * height, x * width : (x + 1) * width], white)
+        peaks = waves_of(mean, strength)
+        if of_part := screens(peaks, mean, BENT):
+            found.append(of_part[0])
+            waves += peaks
+    if 2 * len(found) < SIDES**2:
+        return [], []
+    usual = sorted(found, key=lambda each: each.period_px)[len(found) // 2]
+    return ([usual], waves) if _is_near(max(of_whole, key=lambda each: each.amplitude), usual) else ([], [])
 
 
 def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
@@ -83,8 +106,8 @@ def _once(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
     return left
 
 
-def _is_own(peak: Peak, screen: Peak) -> bool:
-    return 0 in peak.channels and 1 / OWN <= peak.period_px / screen.period_px <= OWN
+def _is_near(peak: Peak, screen: Peak) -> bool:
+    return 1 / OWN <= peak.period_px / screen.period_px <= OWN
 
 
 def _left(waves: list[Peak], power: Power, rings: Rings) -> list[Peak]:

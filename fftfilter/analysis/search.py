@@ -77,6 +77,11 @@ def find_peaks(
 
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
+    return grouped(waves_of(mean, strength), mean)
+
+
+def waves_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
+    """Return the same peaks one by one, each without harmonics."""
     checked_strength(strength)
     if few := too_few(mean):
         raise ParameterError(f"{few}: give at least {SMALLEST} a side")
@@ -87,9 +92,7 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         found += sharp + [each for each in broad if not _surrounds(each, sharp, mean)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
     places = _places(alone)
-    return grouped(
-        [replace(each, channels=_with(each, alone, places, mean), searched=len(mean.power)) for each in alone], mean
-    )
+    return [replace(each, channels=_with(each, alone, places, mean), searched=len(mean.power)) for each in alone]
 
 
 def nothing_of(strength: float) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Floats
 from ..transfer import Transfer
-from ..transfer.fitted import Curve
+from ..transfer.fitted import Band, Curve
 
 Power = NDArray[np.float32]
 
@@ -25,11 +25,12 @@ Power = NDArray[np.float32]
 AN_OCTAVE = 4
 # Fewest frequencies of a ring in which noise is measured.
 FEWEST = 64
-# What is left of a screen has so many times the power a little above its frequency: in brightness, and in colors.
-OF_BRIGHTNESS, OF_COLOR = 0.75, 1.5
-# For colors: the signal falls by at least this part of its steepest fall at lower frequencies, and by at most a factor
-# of 2^STEEPEST for an octave.
-FALLS, STEEPEST = 0.3, 9.0
+TINY = float(np.finfo(np.float32).tiny)
+# The noise of prints, of brightness and of colors: the part of the mean power in rings from one to another multiple of
+# the screen's frequency; and the multiple at which half of a usual print's detail is left.
+OF_BRIGHTNESS, OF_COLOR = (0.6, 0.85, 1.2, 0.85), (0.9, 0.6, 0.9, 0.4)
+# Bands of detail: the deviations of the blurs between them, in periods of the screen.
+BANDS = 0.4, 1.0
 
 
 class Rings(NamedTuple):
@@ -69,13 +70,17 @@ def power_of(plane: Array) -> Power:
     return np.asarray(np.square(cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean())).T).T))
 
 
-def powers_behind(transfer: Transfer, planes: Array) -> Iterator[Power]:
-    """Yield what a transfer function leaves of the power of each plane ``(channels, height, width)``, mirrored."""
+def powers_behind(transfer: Transfer, planes: Array) -> Iterator[tuple[Power, Power]]:
+    """Yield what a transfer function leaves of the power of each plane ``(channels, height, width)``, mirrored.
+
+    With it comes the part of power that it leaves at each frequency.
+    """
     count, height, width = planes.shape
     filters = [each.on_twice_the_sides() for each in transfer.of_channels(count)]
     grids = [np.square(each.gain(2 * height, 2 * width, height, width), dtype=np.float32) for each in filters]
     for i, plane in enumerate(planes):
-        yield power_of(plane) * grids[i % len(grids)]
+        grid = grids[i % len(grids)]
+        yield power_of(plane) * grid, grid
 
 
 def cosines(values: Array) -> Array:
@@ -101,20 +106,37 @@ def curve(rings: Rings, power: Array, noise: float | None, white: float) -> Curv
     return replace(_curve(rings, mean - level, mean), noise=float(np.sqrt(level * unit)) if noise is None else noise)
 
 
-def curve_of_screen(rings: Rings, power: Array, screen: float, *, is_color: bool) -> Curve:
-    """Return Wiener's gains for the power of a print whose screen's waves are taken out.
+def curve_of_screen(
+    rings: Rings, power: Array, passed: Array, screen: float, kept: float = 0.0, *, is_color: bool = False
+) -> Curve:
+    """Return the gains for the power of a print behind notches that pass a part of it, with bands of detail.
 
-    What is left of a screen, and all that dots cannot show, is noise: about the power a little above the frequency of
-    the ``screen``. From a third of that on, the signal does not rise. That of colors, which pictures have few details
-    of, goes on falling.
+    What is left of a screen, and all that dots cannot show, is noise, whose power is about that near the frequency of
+    the ``screen``. From a third of that on, the signal does not rise. The gains are halfway between Wiener's and those
+    of a usual print: in a single one, noise and detail near the screen cannot be told apart. ``kept`` is the part of
+    what they take that stays.
     """
-    mean, octaves = rings.mean(power), rings.octaves - np.log2(screen)
-    beyond = power[(rings.f >= 1.1 * screen) & (rings.f <= 1.4 * screen)]
-    noise = (OF_COLOR if is_color else OF_BRIGHTNESS) * float(beyond.mean()) if beyond.size else 0.0
+    if power.size == 1:
+        return Curve((0.0,), (1.0,))
+    left = rings.mean(passed)
+    mean, f = rings.mean(power) / np.maximum(left, TINY), 2**rings.octaves / screen
+    part, low, high, half = OF_COLOR if is_color else OF_BRIGHTNESS
+    counts = rings.counts[1:] * left
+    weights = counts * ((f > low) & (f < high))
+    noise = part * float(weights @ mean) / max(float(weights.sum()), TINY)
     signal = np.maximum(mean - noise, 0)
-    high = octaves >= np.log2(0.3)
-    signal[high] = np.minimum.accumulate(signal[high])
-    return _curve(rings, _falling(signal, octaves) if is_color else signal, mean)
+    signal[f >= 0.3] = np.minimum.accumulate(signal[f >= 0.3])
+    curve = _curve(rings, signal, mean)
+    gains = kept + (1 - kept) * (np.array(curve.gains) + 1 / (1 + (f / half) ** 4)) / 2
+    bands, above = [], np.ones_like(f)
+    for periods in BANDS:
+        below = np.exp(-2 * (np.pi * periods * f) ** 2)
+        weights = 4 / power.size**2 * counts * np.square(above - below)
+        whole, noisy, before = (float(weights @ each) for each in (gains**2 * mean, gains**2 * noise, 0 * f + noise))
+        detail = max(whole - noisy, 0)
+        bands.append(Band(periods / screen, noisy, before / 2, detail / max(detail + before / 2, TINY), kept))
+        above = below
+    return replace(curve, gains=tuple(gains.tolist()), bands=tuple(bands))
 
 
 def _curve(rings: Rings, signal: Floats, mean: Floats) -> Curve:
@@ -122,16 +144,3 @@ def _curve(rings: Rings, signal: Floats, mean: Floats) -> Curve:
         return Curve((0.0,), (1.0,))
     gains = np.where(mean > 0, np.clip(signal / np.where(mean > 0, mean, 1), 0, 1), 1)
     return Curve(tuple(rings.octaves.tolist()), tuple(gains.tolist()))
-
-
-def _falling(signal: Floats, octaves: Floats) -> Floats:
-    """Return a signal that falls above 0.15 of a screen's frequency, as colors do; octaves are relative to that."""
-    logs = np.log2(np.maximum(signal, np.finfo(float).tiny))
-    first = int(np.searchsorted(octaves, np.log2(0.15)))
-    before = (octaves >= np.log2(0.025)) & (octaves <= np.log2(0.3))
-    for i in range(max(first, 1), len(logs)):
-        known = np.flatnonzero(before & (octaves <= octaves[i]))
-        lower = np.interp(octaves[known] - 1, octaves, logs, left=-np.inf)
-        steepest = min(max(float((lower - logs[known]).max(initial=0)), 0), STEEPEST)
-        logs[i] = min(logs[i], logs[i - 1] - FALLS * steepest * (octaves[i] - octaves[i - 1]))
-    return np.asarray(2.0**logs)

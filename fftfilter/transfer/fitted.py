@@ -9,7 +9,7 @@ measures both powers in the picture, and ``analysis/screens.py`` finds screens.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
 from .part import Part
@@ -45,6 +45,21 @@ class Wiener(Part):
         return f"Wiener's filter of noise {'as measured' if self.noise is None else f'of {self.noise:g} levels'}"
 
 
+class Band(NamedTuple):
+    """Detail between two blurs of a filtered print, with the mean squares of its noise; white is 1."""
+
+    blur: float
+    """The deviation of the stronger blur in pixels."""
+    noise: float
+    """That which is left in the band."""
+    before: float
+    """That which the gain of a place is measured against."""
+    usual: float
+    """The mean gain of all places."""
+    kept: float = 0.0
+    """The part of what is taken that stays."""
+
+
 @dataclass(frozen=True, repr=False)
 class Curve(Part):
     """Gains by the distance from DC, as they were measured for a picture; on straight lines between them."""
@@ -55,6 +70,8 @@ class Curve(Part):
     noise: float | None = None
     """The standard deviation of the noise, with white as 255, if it is white noise."""
     channels: tuple[int, ...] | None = None
+    bands: tuple[Band, ...] = ()
+    """For prints, bands of detail that :class:`DescreenFilter` smooths by place, the finest first."""
 
     kind = "wiener"
     has_direction = False
@@ -73,7 +90,8 @@ class Curve(Part):
         """Return it for an image reduced by ``level``."""
         from math import log2
 
-        return replace(self, octaves=tuple(each + log2(level) for each in self.octaves))
+        bands = tuple(each._replace(blur=each.blur / level) for each in self.bands)
+        return replace(self, octaves=tuple(each + log2(level) for each in self.octaves), bands=bands)
 
     @property
     def half(self) -> float | None:
