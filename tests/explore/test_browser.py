@@ -545,8 +545,8 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
         (folder / name).unlink()
 
 
-def test_dots_are_removed_by_descreen_and_single_waves_are_the_other_way(page, folder):
-    page.get_by_title("one.png").click()
+def test_dots_are_removed_by_descreen_and_single_waves_are_the_other_way(page, url, folder):
+    opened(page, url, file="one.png")
     page.keyboard.press("1")
     assert command(page, "one.png") == "fftfilter descreen one.png one-filtered.png"
     state(page, "Note: no screen is found: the picture stays as it is")
