@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from fftfilter.fused.cpu import program
+from fftfilter.system import cores
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
 # Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as
@@ -64,6 +65,12 @@ def pytest_configure(config):
         cache = Path(os.environ["XDG_CACHE_HOME"])
         cache.mkdir()
         (cache / "pocl").symlink_to(own)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Return one more than the cores, as tests wait for browsers, clusters and processes that they start."""
+    return cores() + 1
 
 
 # Examples have no time limit: a busy machine is no fault.
