@@ -31,7 +31,7 @@ const FAINTEST = 10;
 /** More pixels than a picture has a side. */
 const WHOLE_SIZE = 1e6;
 /** As many ms after a change the address says what is chosen: browsers refuse to change it often. */
-const KEEP = 120;
+const KEEP = 300;
 const LEGEND = [
   ["Middle:", "light and shade, everything large", "middle"],
   ["Far out:", "fine detail, grain and noise", "far"],
