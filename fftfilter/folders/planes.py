@@ -57,6 +57,8 @@ def shared(workers: LocalWorkers, source: str, target: str, opened: Opened) -> S
             done.append(outcome)
             for _ in range(outcome.pages):
                 advance()
+        for outcome in done[:1]:
+            outcome.cautions += workers.notes  # on processes that died
         return sorted(done, key=lambda outcome: outcome.job.number)
 
     return do

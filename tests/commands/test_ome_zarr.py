@@ -13,6 +13,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
+from fftfilter.folders import processes
 from fftfilter.images import ome_zarr
 from tests.helpers import Imported, needs, needs_links
 
@@ -183,11 +184,28 @@ def test_processes_write_what_one_does(tmp_path, run, words):
     planes = np.random.default_rng(1).integers(0, 900, (5, 96, 96)).astype(np.uint16)
     planes[3] += np.rint(1000 + 900 * np.cos(np.arange(96) * np.pi / 4)).astype(np.uint16)  # a wave in one of all
     given, outs = made(tmp_path / "in.zarr", planes), (tmp_path / "one.zarr", tmp_path / "two.zarr")
-    for processes, out in enumerate(outs, start=1):
-        code, _, said = run(*words, "--verify", f"--processes={processes}", given, out)
+    for count, out in enumerate(outs, start=1):
+        code, _, said = run(*words, "--verify", f"--processes={count}", given, out)
         assert code == 0, said
     assert files(outs[0]) == files(outs[1])
     assert (level(outs[0])[3] != planes[3]).any()
+
+
+def test_a_process_that_died_is_told_and_its_planes_are_done_by_another(given, tmp_path, run, monkeypatch):
+    ended = iter([True])
+
+    def look(workers, **options):
+        found = seen(workers, **options)
+        if found[0].in_hand and next(ended, False):
+            found[0].executor.kill()
+        return found
+
+    seen = processes.LocalWorkers.look
+    monkeypatch.setattr(processes.LocalWorkers, "look", look)
+    code, _, said = run("lowpass", "--processes", "2", given, tmp_path / "out.zarr")
+    assert (code, "died (exit code -9); another one does its files" in said) == (0, True)
+    assert run("lowpass", "--processes", "1", given, tmp_path / "whole.zarr")[0] == 0
+    assert files(tmp_path / "out.zarr") == files(tmp_path / "whole.zarr")
 
 
 def test_a_plane_that_a_process_cannot_read_is_named_and_the_others_are_resumed(given, tmp_path, run):
