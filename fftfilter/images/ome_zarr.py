@@ -13,6 +13,7 @@ import math
 import os
 import shutil
 import stat
+import sys
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -193,6 +194,7 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
         raise ParameterError(f"{folder}: is no unfinished output: remove it, or choose another name")
     key = f"{digest_of(f'{pages.digest} {settings}'.encode())}\n".encode()
     with (folder / _JOURNAL).open("a+b", buffering=0) as journal:
+        _lock(journal, folder)
         journal.seek(0)
         found, *lines = journal.readlines() or [b""]
         if found != key and (found or len(kept) > 1):
@@ -211,6 +213,20 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
                 shutil.rmtree(folder)  # no plane is done
     folder.rename(target)
     Path(target, _JOURNAL).unlink()
+
+
+def _lock(journal: FileIO, folder: Path) -> None:
+    """Keep other runs out, which would make the arrays anew, until the journal is closed; raises ParameterError."""
+    if sys.platform == "win32":
+        return
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    try:
+        flock(journal, LOCK_EX | LOCK_NB)
+    except BlockingIOError as error:
+        raise ParameterError(
+            f"{folder}: is being written by another run: wait for it, or choose another name"
+        ) from error
 
 
 @contextmanager

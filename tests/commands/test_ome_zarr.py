@@ -15,7 +15,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.folders import processes
 from fftfilter.images import ome_zarr
-from tests.helpers import Imported, needs, needs_links
+from tests.helpers import Imported, needs, needs_links, needs_posix
 
 pytestmark = needs("zarr", "ome_zarr_models")
 zarr, ome_zarr_models = Imported("zarr"), Imported("ome_zarr_models")
@@ -256,6 +256,24 @@ def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_plan
     assert sorted(written) == [(0, 2), (1, 0), (1, 1), (1, 2)]
     assert files(out) == files(tmp_path / "whole.zarr")
     assert not partial.exists()
+
+
+@needs_posix
+def test_a_run_beside_another_one_is_refused_and_disturbs_nothing(given, tmp_path, monkeypatch, run):
+    out, said, add = tmp_path / "out.zarr", [], ome_zarr.ZarrSink.add
+
+    def beside(sink, encoded):
+        add(sink, encoded)
+        sink._note()
+        said.append(run("lowpass", given, out)[::2])
+
+    monkeypatch.setattr(ome_zarr.ZarrSink, "add", beside)
+    assert run("lowpass", given, out)[0] == 0
+    assert len(said) == 6
+    assert all(code == 2 and "is being written by another run: wait" in line for code, line in said)
+    monkeypatch.undo()
+    run("lowpass", given, tmp_path / "whole.zarr")
+    assert files(out) == files(tmp_path / "whole.zarr")
 
 
 def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeypatch, run):
