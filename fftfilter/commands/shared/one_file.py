@@ -59,8 +59,11 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         with closing(opened), _shared(source, target, opened, options) as share:
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
-        if images.is_zarr(source, target) and os.path.isdir(f"{target}.partial"):  # noqa: PTH112
-            remark(f"{target}.partial has the planes that are done; the same command goes on")
+        if images.is_zarr(source, target):
+            from ...images.ome_zarr import unfinished
+
+            if (folder := unfinished(target)).is_dir():
+                remark(f"{folder} has the planes that are done; the same command goes on")
         raise
     if done.difference:
         from ...work import verify
