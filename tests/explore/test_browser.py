@@ -642,7 +642,7 @@ def test_a_part_that_is_painted_is_saved_with_its_mask(page, url, folder):
     state(page, f"Copied. The shapes are in {mask.name}")
     copied = page.evaluate("navigator.clipboard.readText()").replace(mask.name, str(mask))
     assert written(folder, copied) == (folder / "part.png").read_bytes()
-    page.wait_for_function("location.hash.includes('brush')")
+    expect(page).to_have_url(re.compile("brush"))
     page.reload()
     assert command(page, mask.name) == line
     # Shapes are of pictures of one size.
@@ -720,7 +720,7 @@ def test_pages_of_a_stack_are_gone_through_and_what_is_chosen_is_kept_over_a_rel
     expect(page.locator(".pages b")).to_have_text("2 of 2")
     assert_shown(page, filtered(folder, command(page), number=1))
     line = command(page)
-    page.wait_for_function("decodeURIComponent(location.hash).includes('\"page\":1')")
+    expect(page).to_have_url(re.compile(quote('"page":1')))
     page.reload()
     assert command(page) == line
     expect(page.locator(".pages b")).to_have_text("2 of 2")
@@ -839,7 +839,7 @@ def test_a_server_that_is_gone_is_told_in_words(page, folder, tab):
     with Started(command_line, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         opened(page, process.stdout.readline().strip(), file="one.png")
     state(page, "fftfilter does not answer")
-    assert "lowpass" in page.evaluate("decodeURIComponent(location.hash)")
+    expect(page).to_have_url(re.compile("lowpass"))
     page.goto("about:blank")
     tab.wrong.clear()
 
