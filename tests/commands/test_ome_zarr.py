@@ -392,10 +392,9 @@ def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
 
 
-@pytest.mark.parametrize("deep", [1000, 100_000])
-def test_deep_json_is_refused(given, tmp_path, deep):
+def test_deep_json_is_refused(given, tmp_path):
     text = (given / "zarr.json").read_text()
-    (given / "zarr.json").write_text(text.replace('"cells"', "[" * deep + "]" * deep))
+    (given / "zarr.json").write_text(text.replace('"cells"', "[" * 100_000 + "]" * 100_000))
     with pytest.raises(ReadError, match="recursion"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 
