@@ -92,7 +92,10 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
     if not all_devices():
         has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64"
         wheel = "pip install 'pyopencl[pocl]'; or " if has_wheel else ""
-        found.append(Problem("no OpenCL platform has a device", wheel + embedded_pocl.WAYS_OUT))
+        # A folder that is not there hides the drivers of pip, too.
+        given = os.environ.get("OCL_ICD_VENDORS")
+        unset = f"unset OCL_ICD_VENDORS, which is {given}; or " if given else ""
+        found.append(Problem("no OpenCL platform has a device", unset + wheel + embedded_pocl.WAYS_OUT))
     for device in devices():
         if device.is_simulator:
             continue

@@ -91,6 +91,9 @@ def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
         (sys.platform, platform.machine()) == ("linux", "x86_64")
     )
     assert "install the OpenCL driver of the GPU's vendor" in problem.repair
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/not/there")
+    (problem,) = diagnosis.problems(fused, [])
+    assert problem.repair.startswith("unset OCL_ICD_VENDORS, which is /not/there; or ")
 
 
 @pytest.mark.parametrize(
