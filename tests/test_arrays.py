@@ -69,6 +69,7 @@ def test_the_shapes_that_missing_may_have_are_said_once_each(shape, axis, said):
 
 
 @pytest.mark.parametrize("white", [9, 9.0, np.uint16(9), np.float32(9), np.float64(9), np.int64(9)], ids=repr)
+@pytest.mark.filterwarnings("error")
 def test_the_white_of_the_input_is_any_number(white):
     assert white_of_input(white, U8) == 9.0
     assert white_of_input(sys.float_info.max, F32) == sys.float_info.max
