@@ -35,12 +35,22 @@ def test_nothing_saturated_is_the_whole_range():
 @pytest.mark.parametrize("output", ["magnitude", "signed"])
 def test_zeros_have_no_range(output):
     assert ends([0, 0], output) is None
-    assert ends([1e-312, 3e-312], output) is None  # nor have values whose bins would have no width
+    for size in (1e-312, 1e-306):  # nor have values whose bins would have no width
+        assert ends([size, 3 * size], output) is None
 
 
 def test_equal_values_are_white_or_nearly():
     low, high = ends([5, 5, 5])
     assert 4.99 < low < high <= 5
+
+
+@pytest.mark.parametrize("bins", [-41, 41])
+def test_values_that_are_moved_by_bins_move_both_ends(bins):
+    values, moved = np.arange(1, 1001.0)[None], bins * 1000 / 4096
+    found = range_of(values, "magnitude", Auto(10), bins)
+    assert (found.low, found.high) == (pytest.approx(50 + moved, abs=1), pytest.approx(950 + moved, abs=1))
+    whole = range_of(values, "magnitude", Auto(0), bins)  # nothing is beyond the first and the last bin
+    assert (whole.low, whole.high) == (pytest.approx(max(0, 1 + moved), abs=1), 1000)
 
 
 def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():

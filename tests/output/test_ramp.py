@@ -88,6 +88,17 @@ def test_what_is_clipped_is_a_part_of_the_valid_samples():
     assert made.pixels.tolist() == [[[0, 255, 5, 6, 7, 8, 255, 0]]]
 
 
+def test_what_stands_in_holes_becomes_the_nearest_level():
+    given = np.array([[[np.nan, np.inf, -np.inf, 0.25, 0.2538, 2, -1, 1]]], np.float32)
+    holes, gray = np.arange(8).reshape(1, 1, 8) < 7, Gray(1, np.dtype("u1"), 255)
+    made = on_valid(given.copy(), given, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+    assert made.pixels.tolist() == [[[0, 255, 0, 64, 65, 255, 0, 255]]]
+    whole, gray = np.uint8([[[0, 20, 45, 100]]]), Gray(100, np.dtype("u1"), 255)
+    for holes in (whole < 100, whole < 256):
+        made = on_valid(whole.astype(float), whole, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+        assert made.pixels.tolist() == [[[0, 51, 115, 255]]]
+
+
 def test_keep_maps_the_inputs_white_to_the_outputs():
     assert of("keep", [0, 50, 100, 101], white=100) == ([0, 128, 255, 255], 1 / 4)
     assert of("keep", [0, 50, 100], U16, white=100) == ([0, 500, 1000], 0)

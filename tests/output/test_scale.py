@@ -13,7 +13,7 @@ def test_a_range_is_two_numbers_in_gray_levels_of_the_input(text, low, high):
     assert parse_scale(text) == Range(low, high, of_white=False)
 
 
-@pytest.mark.parametrize("word", ["each", "folder"])
+@pytest.mark.parametrize("word", ["each", "folder", "stack"])
 def test_the_words_are_no_range(word):
     assert parse_scale(word) is None
 
@@ -32,6 +32,9 @@ def test_impossible_percents_are_refused(text):
 def test_python_gives_auto_as_a_word_or_a_pair():
     for given, wanted in {"auto": Auto(), ("auto", 2): Auto(2), "each": None, (0, 40): Range(0, 40)}.items():
         assert scale_of(given) == wanted
+    assert scale_of([0, 40]) == Range(0, 40)  # as JSON has it
+    for given in (Range(0, 0.5, of_white=True), Auto(3), None):
+        assert scale_of(given) == given
     with pytest.raises(ParameterError, match="scale 'folder' is unknown: give 'each', 'auto'"):
         scale_of("folder")
 
