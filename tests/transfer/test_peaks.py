@@ -75,6 +75,29 @@ def test_an_ideal_notch_takes_out_what_is_nearer():
     assert (H.notch((0.25, 0.125), width=1.5, shape="ideal").gain(64, 64) == 0).sum() == 18
 
 
+def test_a_mirrored_notch_takes_the_peaks_of_its_mirror_images_out_too():
+    one, other = (H.notch((0.25, y), harmonics=2) for y in (0.125, -0.125))
+    both = H.notch((0.25, 0.125), harmonics=2, mirrored=True)
+    np.testing.assert_allclose(both.gain(48, 63), (one * other).gain(48, 63))
+    assert both.is_even_along_axes
+    assert not one.is_even_along_axes
+    on_an_axis = H.notch((0.25, 0), mirrored=True)  # whose mirror images are itself
+    np.testing.assert_array_equal(on_an_axis.gain(48, 63), H.notch((0.25, 0)).gain(48, 63))
+
+
+def test_of_a_reduced_picture_the_highest_frequency_is_left():
+    assert H.notch((0.25, -0.1)).in_cycles(64, 64, 2).parts[0].at == (0.5, -0.2)
+    assert H.notch((0.1, -0.26)).in_cycles(64, 64, 2).parts == ()
+
+
+def test_a_peak_is_marked_by_its_frequency_to_four_digits():
+    marks = list(H.notch((0.123456, -0.04), width="0.01cyc").marks(12, 10))
+    assert [(each.label, each.fx, each.fy) for each in marks] == [
+        ("0.1235,-0.04", 0.123456, -0.04),
+        ("0.1235,-0.04", -0.123456, 0.04),
+    ]
+
+
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_a_wave_is_taken_out_of_a_picture(engine, rng):
     y, x = np.mgrid[:64, :64]
@@ -98,6 +121,9 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
         ((0.1, 0.1), {"shape": "square"}, "'square' is not a shape"),
         ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 is invalid"),
         ((1e-11, 0), {"harmonics": 1001}, "harmonics 1001 is invalid: give a whole number from 1 to 1000"),
+        ((0.1, 0.1), {"harmonics": True}, "harmonics True is invalid"),
+        ((0.1, 0.1), {"harmonics": 2.0}, "harmonics 2.0 is invalid"),
+        ((0.1, 0.1), {"channels": (True,)}, "channels .* are invalid: give whole numbers from 0 up, such as"),
         ((0.1, 0.1), {"channels": ()}, r"channels \(\) are invalid"),
         ((0.1, 0.1), {"channels": (-1,)}, "channels .* are invalid"),
     ],

@@ -160,6 +160,12 @@ def test_the_support_of_an_ideal_filter_is_its_radius(kind):
         ("lowpass", (), {"shape": "butterworth", "order": 101}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": 2.5}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": True}, "from 1 to 100"),
+        (
+            "lowpass",
+            (),
+            {"shape": "gaussian", "order": 3},
+            "^order 3 has no meaning for the gaussian shape: leave it out or choose butterworth$",
+        ),
         ("highpass", ("8km",), {}, "^radius '8km' has an unknown unit"),
         ("bandpass", ("x", 3), {}, "^inner 'x' is not a number"),
         ("bandstop", (3, "x"), {}, "^outer 'x' is not a number"),
@@ -218,6 +224,8 @@ def test_a_filter_is_printed_and_reported_as_it_was_given():
     ids=str,
 )
 def test_a_cutoff_beyond_the_grid_is_said(transfer, what):
+    """So is the default of n/8 cycles on one pixel, which has none."""
+    assert H.highpass().cautions(1, 1) == ["radius n/8 lies beyond the highest frequency: the highpass passes nothing"]
     (said,) = transfer.cautions(64, 48)
     assert said.startswith(what)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
@@ -19,6 +20,11 @@ from fftfilter.transfer.units import LARGEST, Radius, parse_pixel_size
 )
 def test_units_on_an_image_of_100_by_200(text, bins):
     assert Radius.parse(text).bins(100, 200) == bins
+
+
+@pytest.mark.parametrize(("text", "bins"), [("1e-200", 1e-100), ("1e200", 1e100), ("1e300px", 1e-100)])
+def test_radii_beyond_which_no_filter_changes_are_those_at_the_end(text, bins):
+    assert Radius.parse(text).bins(9, 12) == bins
 
 
 @pytest.mark.parametrize("text", ["40", "8px", "0.125cyc", "25%"])
@@ -74,6 +80,12 @@ def test_physical_units_on_pixels_of_a_size(text, pixel, period):
     assert Radius.parse(str(radius)) == Radius.parse(text)
 
 
+def test_a_period_of_whole_pixels_is_so_to_the_last_digit():
+    """Or an ideal filter would not pass the same frequencies: 0.3 / 0.1 is not 3."""
+    for period, pixel in (("0.3mm", "0.1mm"), ("1.5um", "500nm"), ("0.6arcsec", "0.2arcsec"), ("100lpi", "300dpi")):
+        assert Radius.parse(period).with_pixel(parse_pixel_size(pixel)).bins(30, 40) == 10
+
+
 @pytest.mark.parametrize(("text", "pixel"), [("1e308lpi", "1e300m"), ("1e-320nm", "65nm")])
 def test_a_radius_above_all_numbers_is_beyond_every_frequency(text, pixel):
     assert Radius.parse(text).with_pixel(parse_pixel_size(pixel)).bins(100, 200) == LARGEST
@@ -104,12 +116,15 @@ def test_a_pixel_size_is_a_length(given, message):
 
 @pytest.mark.parametrize(
     ("text", "pixel"),
-    [("1um", "1e-320m"), ("1e308m", "65nm"), ("5e-324%", None)],
+    [("1um", "1e-320m"), ("1e+308m", "65nm"), ("4.94066e-324%", None)],
 )
 def test_a_radius_below_all_numbers_is_refused(text, pixel):
     radius = Radius.parse(text)
     radius = radius.with_pixel(parse_pixel_size(pixel)) if pixel else radius
-    with pytest.raises(ParameterError, match=r" is no frequency that can be computed with: give a number"):
+    of_pixels = r" of pixels of .* (nm|m)" if pixel else ""
+    with pytest.raises(
+        ParameterError, match=rf"^{re.escape(text)}{of_pixels} is no frequency that can be computed with: give a "
+    ):
         radius.bins(100, 200)
 
 
