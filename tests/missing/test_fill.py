@@ -32,6 +32,40 @@ def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, err
     np.testing.assert_allclose(made, reference.fill(planes, holes), atol=error)
 
 
+@pytest.mark.parametrize("device", [choose, as_gpu])
+def test_several_levels_of_a_large_picture_are_filled_by_launches_of_their_own(rng, device):
+    """The second level has more than 16,384 pixels, and a side of it is odd."""
+    planes, holes = with_holes(rng, (2, 301, 260), 0.9)
+    np.testing.assert_allclose(fill(Launcher(device()), planes, holes), reference.fill(planes, holes), atol=1e-6)
+
+
+def test_of_a_row_the_fill_is_known_by_hand():
+    """One sweep of the finest level, three of the others; even pixels first."""
+    for row, wanted in (
+        ([8, 0], [4, 6, 8, 0]),
+        ([8, 0, 0, 0], [3.5625, 3.625, 3.6875, 5.84375, 8, 0, 0, 0]),
+    ):
+        n = len(row)
+        planes, holes = np.array([[[99] * n + row]]), np.array([[[True] * n + [False] * n]])
+        assert reference.fill(planes, holes).tolist() == [[wanted]]
+        assert reference.fill(planes.mT, holes.mT).mT.tolist() == [[wanted]]
+
+
+def test_waves_go_on_through_holes_in_three_rounds():
+    filled_so = []
+
+    def by_ones(planes, holes):
+        filled_so.append(planes[0, 0, 1] + 5)
+        return np.where(holes, 1, planes)
+
+    planes, holes = np.array([[[5.0, 7, 0]]]), np.array([[[False, False, True]]])
+    made, base = reference.filled(planes, holes, by_ones, lambda picture: picture / 2)  # a half of all is waves
+    assert base == 5
+    assert filled_so == [7, 6, 6, 6]
+    # 1; then 1 and a half of what is there: 1.5, 1.75, 1.875.
+    assert made.tolist() == [[[0, 2, 1.875]]]
+
+
 @settings(max_examples=30)
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0, 1), st.integers(0, 99))
 def test_valid_samples_stay_and_the_others_lie_between_them(height, width, part, seed):

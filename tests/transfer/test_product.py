@@ -161,6 +161,7 @@ def test_kinds_say_whether_they_have_a_direction_and_follow_from_the_picture():
     assert [name for name, each in parts.items() if each.is_said] == ["some stripes"]
     carried_on = {name: each.carried_on for name, each in parts.items() if each.carried_on}
     assert carried_on == {"notch": 1, "stripes": 0.2, "some stripes": 0.2, "all stripes": 0.2}
+    assert len({*found.values(), *(H.Transfer((each,)) for each in parts.values())}) == len(found)
 
 
 def test_only_transfer_functions_multiply():

@@ -197,6 +197,11 @@ def test_the_order_of_cutoffs_that_need_no_image_is_forgotten():
     assert H.bandpass("4px", "20px").given()["inner"] == "20px"
 
 
+def test_a_part_of_the_grid_has_the_gains_of_the_whole_one_there():
+    band = H.bandpass("10px", 12, shape="gaussian")
+    np.testing.assert_array_equal(band.gain(24, 21, 13, 5), band.gain(24, 21)[:13, :5])
+
+
 def test_cutoffs_of_different_units_are_compared_on_the_image():
     band = H.bandpass("10px", 12)
     assert band.gain(100, 200).any()
