@@ -30,6 +30,17 @@ def test_other_arrays_of_three_axes_are_stacks(shape):
     assert planes.shape == given == shape
 
 
+@pytest.mark.parametrize("error", [TypeError, ValueError, RuntimeError, BufferError])
+def test_what_no_array_can_be_made_of_is_refused_with_the_first_line_of_the_reason(error):
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            raise error("call detach() first.\nAt line 9.")
+
+    words = r"^Tensor cannot become a NumPy array: call detach\(\) first: give what numpy.asarray takes$"
+    with pytest.raises(ParameterError, match=words):
+        planes_of(Tensor(), None)
+
+
 def test_an_image_without_pixels_is_none():
     for shape in ((0, 5), (5, 0), (2, 0, 5)):
         with pytest.raises(ParameterError, match="is not an image"):

@@ -165,6 +165,8 @@ def test_of_a_reduced_picture_the_lowest_frequencies_are_left_of_a_mask():
     assert made.any_size
     (larger,) = H.mask(10 * ky + kx).in_cycles(7, 9, 0.5).parts
     assert larger.gains.shape == (7, 9)
+    (mean,) = H.mask(3 + 10 * ky + kx).in_cycles(7, 9, 20).parts
+    assert mean.gains.tolist() == [[3]]
 
 
 @pytest.mark.parametrize("name", ["gains.npy", "GAINS.NPY", "gains.pgm"])
