@@ -58,6 +58,13 @@ def test_where_the_reference_is_black_nothing_may_differ(dtype, least):
     assert (found.is_right, found.right) == (False, "all black")
 
 
+@pytest.mark.filterwarnings("error")
+def test_infinite_samples_that_stay_are_right():
+    wanted = np.array([np.inf, -np.inf, np.nan, 0.5], np.float32)
+    assert Difference.of(wanted.copy(), wanted, 1).largest == 0
+    assert not Difference.of(-wanted, wanted, 1).is_right
+
+
 def test_not_a_number_is_never_right():
     wanted, white = ramp("float32")
     assert not Difference.of(np.where(wanted > 0.5, np.nan, wanted), wanted, white).is_right
@@ -84,6 +91,8 @@ def test_the_worst_sample_is_named():
     floats = np.float32([[0.5, 0.25], [np.nan, 1]])
     found = Difference.of(floats, np.zeros_like(floats), 1)
     assert str(found).endswith("; the worst is nan for 0 at x 0, y 1")
+    found = Difference.of(np.float32([[0.123456789]]), np.float32([[-1e-9]]), 1)
+    assert str(found).endswith("; the worst is 0.123456791 for -9.99999972e-10 at x 0, y 0")
 
 
 def test_ties_count_once():

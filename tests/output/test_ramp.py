@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fftfilter.images import Depth
 from fftfilter.output.modes import Range
-from fftfilter.output.ramp import Gray, on_valid, pixels, ramps
+from fftfilter.output.ramp import Gray, of_values, on_valid, pixels, ramps
 from fftfilter.output.rounding import NOISE
 from tests.helpers import quantized
 
@@ -86,6 +86,33 @@ def test_what_is_clipped_is_a_part_of_the_valid_samples():
     made = on_valid(values, values.copy(), holes, ramps("keep", gray=gray), gray=gray, deviation=300)
     assert made.clipped == 0.5
     assert made.pixels.tolist() == [[[0, 255, 5, 6, 7, 8, 255, 0]]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_ramps_beyond_single_precision_are_finite_for_kernels():
+    gray = Gray(1, np.dtype("u1"), 255)
+    for scale in (Range(-1e-60, 1e-60), Range(1e-60, 2e-60)):
+        (ramp,) = of_values(ramps("signed", scale, gray=gray))
+        assert ramp["stretch"] == np.finfo(np.float32).max
+        assert np.isfinite(ramp["shift"])
+    (ramp,) = of_values(ramps("keep", units=[1e60], gray=gray))
+    assert (ramp["stretch"], ramp["top"]) == (np.finfo(np.float32).max, 255)
+
+
+def test_ramps_are_those_of_values_that_kernels_have_in_other_units():
+    gray = Gray(1, np.dtype("u1"), 255)
+    (own,) = of_values(ramps("magnitude", gray=gray), 4)  # a part of the largest value, whatever its unit is
+    assert (own["stretch"], own["white"], own["noise"]) == (255, np.float32(1 - 2**-16), np.float32(4 * NOISE))
+    (given,) = of_values(ramps("magnitude", Range(0, 8), gray=gray), 4)
+    assert (given["stretch"], given["white"]) == (np.float32(255 / 32), np.float32(32 * (1 - 2**-16)))
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_stands_in_holes_is_beyond_a_narrower_type():
+    given, gray = np.array([[[1e300, 0.5]]]), Gray(1, np.dtype("f4"), 1)
+    holes = np.array([[[True, False]]])
+    made = on_valid(given * 0.5, given, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+    assert made.pixels.tolist() == [[[np.inf, 0.25]]]
 
 
 def test_what_stands_in_holes_becomes_the_nearest_level():

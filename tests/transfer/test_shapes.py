@@ -87,6 +87,22 @@ def test_impossible_widths_are_refused_at_once(cutoffs, shape, width, message):
         (H.bandpass if len(cutoffs) == 2 else H.lowpass)(*cutoffs, shape=shape, width=width)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("shape", "width", "part"), [("cosine", 16, 2), ("fermi", 8, 1), ("fermi", 0.008, 0.001), ("cosine", 0.008, 0.001)]
+)
+def test_the_widest_and_the_narrowest_edges_are_taken(shape, width, part):
+    low = H.lowpass(8, shape=shape, width=width)
+    assert low.parts[0].falloff(8, 128, 128) == part
+    assert low.gain(128, 128)[8, 0] == 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_steepest_edge_is_no_overflow():
+    low = H.lowpass(0.01, shape="butterworth", order=100).gain(8, 8)
+    assert low[:3, 0].tolist() == [1, 0, 0]  # (1/0.01)^200 is above all floats
+
+
 def test_a_width_of_another_unit_is_refused_on_the_image():
     low = H.lowpass("8px", shape="cosine", width=20)
     assert low.gain(128, 128).any()
