@@ -91,6 +91,23 @@ def test_one_pixel_is_a_region_and_the_widest_feather_one_of_its_border():
         region_of(BOX, None, 1000.5)
 
 
+def test_what_is_no_region_at_all_is_told_what_is_one():
+    for given, said in (
+        (lambda: region_of(feather=3), "feather 3 is for the border of a region: give region or protect, too"),
+        (
+            lambda: region_of((1.0, 2, 3, 4)),
+            "region of shape (4,) and type float64 is no part of a picture: give (x, y, width, height), a mask (height",
+        ),
+        (
+            lambda: region_of(None, np.zeros((2, 3))),
+            "protect <array of type float64> is empty: all of its pixels are 0",
+        ),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            given()
+        assert str(caught.value).startswith(said)
+
+
 def test_an_area_is_said_by_the_option_that_it_is_given_to():
     inside = region_of(BOX).inside
     assert str(inside) == "region 6,5,18,14"
@@ -357,7 +374,7 @@ def test_a_call_refuses_what_is_no_region_in_one_line(noise, given):
         with pytest.raises(ParameterError) as caught:
             fftfilter.lowpass(image, "6px", **{"output": "keep", **given})
         assert "\n" not in str(caught.value)
-    with pytest.raises(ParameterError, match="need an output with the gray levels of the input"):
+    with pytest.raises(ParameterError, match=r"need an output with .*: keep or real, or imagej without autoscale$"):
         fftfilter.imagej(noise, region=BOX)
 
 
@@ -385,17 +402,17 @@ def test_a_run_is_resumed_with_the_same_region_alone(tmp_path, noise, masks):
 REFUSED = {
     "40,0,3,3": "reaches beyond the picture of 32 x 24 pixels",
     "30,0,3,3": "reaches beyond the picture of 32 x 24 pixels",
-    "1,2,0,3": "is empty, or begins outside",
+    "1,2,0,3": "region 1,2,0,3 is empty, or begins outside of pictures: give one such as 10,20,300,200",
     "1,2,3,0": "is empty, or begins outside",
-    "1,2,3": "is not a rectangle",
+    "1,2,3": "region '1,2,3' is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200",
     "-1,2,3,4": "is not a rectangle",
     "1.5,2,3,4": "is not a rectangle",
     "99999999999999999999,2,3,4": "is not a rectangle",
     "other.png": "has 10 x 12 pixels, and the picture 32 x 24",
-    "black.png": "is empty: all of its pixels are 0",
+    "black.png": "region black.png is empty: all of its pixels are 0, and only others belong to it",
     "missing.png": "no such file",
     "in.txt": "in.txt: ",
-    "0,0,2,2 --protect 0,0,9,9": "no pixel is left to filter",
+    "0,0,2,2 --protect 0,0,9,9": "no pixel is left to filter: protect less, or give a larger region",
     "0,0,9,9 --feather nan": "feather nan is not a width",
     "0,0,9,9 --feather -1": "feather -1.0 is not a width",
     "0,0,9,9 --feather 1e9": "is not a width: give pixels from 0 to 1000",

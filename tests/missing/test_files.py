@@ -97,7 +97,7 @@ def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
     assert run("highpass", "--missing", mask, source, mask)[0] == 2
     code, _, error = run("highpass", "--missing", mask, SAMPLES / "camera.pgm", tmp_path / "no.png")
     assert (code, error.count("\n")) == (2, 1)
-    assert f"missing mask {mask} has 10 x 12 pixels, and the picture 512 x 512: give one" in error
+    assert f"missing mask {mask} has 10 x 12 pixels, and the picture 512 x 512: give one of the picture's size" in error
     assert not (tmp_path / "no.png").exists()
 
 

@@ -58,7 +58,9 @@ def test_the_ends_of_what_descreen_and_wiener_take_are_taken():
 
 @pytest.mark.parametrize("noise", [0, -1, 1e300, "much", float("nan"), float("inf"), [1, 2]])
 def test_noise_that_is_none_is_refused(noise):
-    with pytest.raises(ParameterError, match="is invalid: give gray levels above 0"):
+    with pytest.raises(
+        ParameterError, match=r"is invalid: give gray levels above 0, up to 1,000,000,000, white being 255, or auto$"
+    ):
         H.wiener(noise)
 
 

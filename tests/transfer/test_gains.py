@@ -108,7 +108,10 @@ def test_a_mask_without_one_gain_far_out_reaches_everything():
         (np.ones((4, 4), complex), "complex128 is not a mask: give real gains"),
         (np.ones(4), r"shape \(4,\) .* is not a mask"),
         (np.ones((0, 4)), "is not a mask"),
-        ([[1.0, np.nan], [np.inf, 1]], "2 gains of the mask are NaN or infinite, the first at row 0, column 1"),
+        (
+            [[1.0, np.nan], [np.inf, 1]],
+            "2 gains of the mask are NaN or infinite, the first at row 0, column 1: replace them, for example with",
+        ),
     ],
 )
 def test_what_is_no_mask_is_refused(gains, message):
@@ -118,7 +121,10 @@ def test_what_is_no_mask_is_refused(gains, message):
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_a_mask_is_for_images_of_one_size(engine):
-    with pytest.raises(ParameterError, match="the mask of 6 x 4 does not fit an image of 4 x 6: give one of its size"):
+    with pytest.raises(
+        ParameterError,
+        match=r"the mask of 6 x 4 does not fit an image of 4 x 6: give one of its size \(with mirrored edges of twice",
+    ):
         fftfilter.apply_mask(np.ones((6, 4), np.uint8), np.ones((4, 6)), engine=engine)
 
 

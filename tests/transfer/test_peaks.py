@@ -112,7 +112,11 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
 @pytest.mark.parametrize(
     ("at", "options", "message"),
     [
-        ((0, 0), {}, r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel"),
+        (
+            (0, 0),
+            {},
+            r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as",
+        ),
         ((0.6, 0), {}, "is not a peak"),
         ((10**400, 0), {}, "is not a peak"),
         (0.3, {}, "is not a peak"),

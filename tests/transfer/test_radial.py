@@ -171,7 +171,7 @@ def test_the_support_of_an_ideal_filter_is_its_radius(kind):
         ("highpass", ("8km",), {}, "^radius '8km' has an unknown unit"),
         ("bandpass", ("x", 3), {}, "^inner 'x' is not a number"),
         ("bandstop", (3, "x"), {}, "^outer 'x' is not a number"),
-        ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two"),
+        ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two, one on either side of the band$"),
         ("bandpass", ("5px", "0.2cyc"), {}, "are the same"),
         ("bandstop", ("1mm", "1lp/mm"), {}, "are the same"),
     ],

@@ -65,7 +65,7 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
 @pytest.mark.parametrize(
     ("angle", "options", "message"),
     [
-        ("flat", {}, "angle 'flat' is not a number of degrees"),
+        ("flat", {}, "angle 'flat' is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto$"),
         (float("inf"), {}, "angle inf is not a number of degrees"),
         (10**400, {}, "is not a number of degrees"),
         (0, {"width": 0}, "width '0' must be finite"),

@@ -66,7 +66,10 @@ def test_a_mask_that_has_changed_is_refused_and_one_of_an_array_cannot_be_kept(t
     file.unlink()
     with pytest.raises(ReadError, match="no such file"):
         H.load(tmp_path / "recipe.json")
-    with pytest.raises(ParameterError, match="is in no file"):
+    with pytest.raises(
+        ParameterError,
+        match=r"^the mask of 4 x 4 is in no file, which a recipe names: save its gains with numpy.save, and read",
+    ):
         H.save(H.mask(np.eye(4)), tmp_path / "recipe.json")
 
 
@@ -87,9 +90,12 @@ def test_a_mask_that_has_changed_is_refused_and_one_of_an_array_cannot_be_kept(t
         ({"kind": "lowpass", "radius": [1]}, "is not a number"),
         ({"kind": "lowpass", "radius": -1}, "must be finite and greater than zero"),
         ({"kind": "lowpass", "shape": "butterworth", "order": 1.5}, "order 1.5 is out of range"),
-        ({"kind": "notch"}, "a notch needs 'at'"),
+        ({"kind": "notch"}, "a notch needs 'at': give it"),
         ({"kind": "notch", "at": {}}, "is not a peak"),
-        ({"kind": "notch", "at": [0.1, 0.2], "channels": 3}, "an argument has the wrong type"),
+        (
+            {"kind": "notch", "at": [0.1, 0.2], "channels": 3},
+            "an object is not a notch: an argument has the wrong type",
+        ),
         ({"kind": "mask_file", "file": 3}, "an argument has the wrong type"),
         (PART | {"pixel_size": [3]}, "pixel size '[3]' is not a number"),
     ],
@@ -120,8 +126,14 @@ def test_a_part_with_a_fault_is_refused_in_a_line_that_says_where(part, said):
         (b'{"fftfilter_recipe": 1, "transfer": [1e999]}', "is out of range"),
         (b'{"fftfilter_recipe": 1, "transfer": [], "engine": "\\ud800"}', "is not a recipe in JSON"),
         (b'{"fftfilter_recipe": 1, "transfer": [' + 5000 * b"9" + b"]}", "is not a recipe in JSON"),
-        (b'{"fftfilter_recipe": 1, "transfer": ' + 100_000 * b"[" + 100_000 * b"]" + b"}", "is nested too deep"),
-        (b'{"fftfilter_recipe": 1, "transfer": [' + (1 << 20) * b" " + b"]}", "has more than 1,048,576 bytes"),
+        (
+            b'{"fftfilter_recipe": 1, "transfer": ' + 100_000 * b"[" + 100_000 * b"]" + b"}",
+            "is nested too deep for a recipe: give another file",
+        ),
+        (
+            b'{"fftfilter_recipe": 1, "transfer": [' + (1 << 20) * b" " + b"]}",
+            "has more than 1,048,576 bytes, which no recipe has: give another file",
+        ),
     ],
     ids=lambda each: each[:50] if isinstance(each, str) else "",
 )

@@ -76,7 +76,12 @@ def test_a_high_pass_leaves_nothing_of_a_constant(shape):
     ("cutoffs", "shape", "width", "message"),
     [
         ((8,), "gaussian", 2, "width 2 has no meaning for the gaussian shape: leave it out or choose cosine or fermi"),
-        ((8,), "cosine", 17, "width 17 is 2.125 times the radius .* give at most 2 times the radius"),
+        (
+            (8,),
+            "cosine",
+            17,
+            "width 17 is 2.125 times the radius it belongs to, which the cosine shape cannot have: give at most 2 ",
+        ),
         ((8, 60), "fermi", 9, "width 9 is 1.125 times the radius .* give at most 1 times the radius"),
         ((8,), "fermi", 0.001, "give more, or the ideal shape"),
         ((8,), "cosine", 0, "width '0' must be finite and greater than zero"),
