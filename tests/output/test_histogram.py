@@ -7,6 +7,7 @@ import pytest
 
 from fftfilter.output.histogram import ByHistogram, counted, counted_samples, range_of
 from fftfilter.output.modes import Auto
+from fftfilter.output.rounding import NOISE
 
 
 def ends(values, output="magnitude", percent=10.0):
@@ -57,6 +58,17 @@ def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():
     for output, ends in (("magnitude", [25.25, 479.75]), ("signed", [454.5, 454.5])):
         (wanted,) = ByHistogram(output, Auto(10), np.dtype("u1"), 255).wanted(505)
         np.testing.assert_allclose(wanted["smaller"] + wanted["part"], ends)
+
+
+def test_kernels_are_told_the_ramp_from_0_to_1_which_has_no_unit():
+    """Values are four times what they should be, as is their noise."""
+    (wanted,) = ByHistogram("magnitude", Auto(10), np.dtype("u1"), 255).wanted(505, 4)
+    assert [wanted[name]["of_largest"] for name in ("of_range", "of_largest")] == [0, 1]
+    for name in "of_range", "of_largest":
+        (stretch, white, noise) = (wanted[name][each] for each in ("stretch", "white", "noise"))
+        assert (stretch, white, noise) == (255, np.float32(1 - 2**-16), np.float32(4 * NOISE))
+    assert not wanted["is_symmetric"]
+    assert ByHistogram("signed", Auto(10), np.dtype("u1"), 255).wanted(505)["is_symmetric"] == [1]
 
 
 def test_of_a_large_plane_some_samples_are_counted():

@@ -99,6 +99,13 @@ def test_ramps_beyond_single_precision_are_finite_for_kernels():
     assert (ramp["stretch"], ramp["top"]) == (np.finfo(np.float32).max, 255)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_range_of_values_next_to_0_is_mapped_in_double_precision():
+    (ramp,) = ramps("magnitude", Range(0, 2e-40), gray=Gray(1, np.dtype("u1"), 255))
+    made = pixels(np.float32([[[0, 0.5e-40, 1e-40, 2e-40, 9e-40]]]), ramp, 9e-40, np.uint8)
+    assert made.pixels.tolist() == [[[0, 63, 127, 255, 255]]]
+
+
 def test_ramps_are_those_of_values_that_kernels_have_in_other_units():
     gray = Gray(1, np.dtype("u1"), 255)
     (own,) = of_values(ramps("magnitude", gray=gray), 4)  # a part of the largest value, whatever its unit is
