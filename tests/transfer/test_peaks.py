@@ -10,6 +10,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
+from fftfilter.preview.report import about_filter
 from fftfilter.transfer import reference
 
 SIZES = [(64, 64), (48, 63)]
@@ -158,6 +159,14 @@ def test_a_notch_is_printed_reported_and_pickled():
     }
     assert pickle.loads(pickle.dumps(notch)) == notch  # noqa: S301  our own
     assert notch != H.notch((0.123, -0.047))
+
+
+def test_many_notches_are_described_by_their_number():
+    made = H.lowpass(5) * H.notch((0.1, 0.2)) * H.notch((0.2, 0.1)) * H.notch((0.3, 0.1))
+    assert about_filter(made, None, None) == str(made)
+    assert about_filter(made * H.notch((0.4, 0.1)), 6, "luminance") == (
+        "lowpass, ideal, radius 5 * 4 notches, depth 6 dB, luminance alone"
+    )
 
 
 def test_channels_have_the_notches_that_are_theirs():
