@@ -167,6 +167,20 @@ def test_kinds_say_whether_they_have_a_direction_and_follow_from_the_picture():
     assert len({*found.values(), *(H.Transfer((each,)) for each in parts.values())}) == len(found)
 
 
+def test_what_is_usual_is_left_out_of_the_text_that_makes_a_function():
+    """And so of recipes."""
+    made = {
+        "H.lowpass()": H.lowpass(shape="ideal"),
+        "H.bandstop(3, 4)": H.bandstop(4, 3),
+        "H.highpass('8px', shape='butterworth')": H.highpass("8px", shape="butterworth", order=2),
+        "H.descreen()": H.descreen(18, 0),
+        "H.notch((0.1, 0.2), width='0.006cyc')": H.notch((0.1, 0.2), shape="gaussian", harmonics=1, mirrored=False),
+        "H.stripes(0.0)": H.stripes(0),
+        "H.imagej('40px', '3px')": H.imagej(tolerance=5, suppress="none"),
+    }
+    assert {text: repr(each) for text, each in made.items()} == {text: text for text in made}
+
+
 def test_only_transfer_functions_multiply():
     with pytest.raises(TypeError):
         LOW * 2

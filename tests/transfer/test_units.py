@@ -32,6 +32,17 @@ def test_a_radius_is_printed_as_it_was_given(text):
     assert str(Radius.parse(text)) == text
 
 
+def test_physical_units_need_the_size_of_a_pixel_and_others_have_none():
+    for text in ("2um", "3mm", "1in", "150lpi", "12lp/mm", "5arcsec", "1deg"):
+        assert Radius.parse(text).is_physical
+    for text in ("40", "8px", "0.125cyc", "25%"):
+        radius = Radius.parse(text)
+        assert not radius.is_physical
+        assert radius.with_pixel(65e-9) == radius
+    assert Radius.parse("2um").family == Radius.parse("150lpi").family != Radius.parse("5arcsec").family
+    assert len({Radius.parse(text).family for text in ("8px", "0.1cyc", "25%")}) == 1
+
+
 def test_a_radius_is_written_as_a_number_or_with_its_unit_to_the_last_digit():
     given = ["2000px", 3000, 0.1, "0.30000000000000004cyc", 1e300, "1e+16px", "1.5um"]
     assert [Radius.parse(each).as_given() for each in given] == given
