@@ -150,7 +150,15 @@ def test_a_radius_below_all_numbers_is_refused(text, pixel):
 
 @pytest.mark.parametrize(
     ("meters", "text"),
-    [(6.5e-8, "65 nm"), (2.6e-6, "2.6 um"), (0.0254 / 72, "0.3528 mm"), (3.0, "3 m"), (5e-10, "0.5 nm")],
+    [
+        (6.5e-8, "65 nm"),
+        (2.6e-6, "2.6 um"),
+        (0.0254 / 72, "0.3528 mm"),
+        (3.0, "3 m"),
+        (5e-10, "0.5 nm"),
+        (1e-4, "0.1 mm"),
+        (99e-6, "99 um"),
+    ],
 )
 def test_a_length_is_said_in_the_unit_that_suits_it(meters, text):
     assert length_text(meters) == text
@@ -164,6 +172,11 @@ def test_a_radius_in_arcsec_is_a_period_on_the_sky():
     assert radius.bins(100, 200) == 10
     assert Radius.parse("1deg").with_pixel(parse_pixel_size("6arcmin")).bins(100, 200) == 10
     assert Radius.parse("50mas").with_pixel(parse_pixel_size("0.005arcsec")).bins(100, 200) == 10
+
+
+@pytest.mark.parametrize("text", ["2 deg", "0.1 deg", "5 arcmin", "1.5 arcsec", "0.1 arcsec", "99 mas", "3 mas"])
+def test_an_angle_is_said_in_the_unit_that_suits_it(text):
+    assert length_text(parse_pixel_size(text)) == text
 
 
 @pytest.mark.parametrize(
