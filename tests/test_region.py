@@ -79,7 +79,10 @@ def test_the_weight_is_that_of_the_distance_to_the_nearest_pixel_that_stays(rng,
 
 def test_the_weight_that_is_kept_for_the_next_picture_is_not_changed_by_its_user():
     region = region_of(BOX)
-    assert region.weight(HEIGHT, WIDTH) is region.weight(HEIGHT, WIDTH)
+    first = region.weight(HEIGHT, WIDTH)
+    assert region.weight(HEIGHT, WIDTH) is first
+    region_of(EDGE).weight(HEIGHT, WIDTH)
+    assert region.weight(HEIGHT, WIDTH) is not first  # one is kept: it takes as much memory as a picture
     with pytest.raises(ValueError, match="read-only"):
         region.weight(HEIGHT, WIDTH)[0, 0] = 1
 

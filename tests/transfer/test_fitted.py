@@ -28,6 +28,7 @@ def test_gains_lie_on_lines_between_those_that_were_measured():
 def test_a_curve_has_its_gains_on_a_part_of_the_grid_too():
     curve = Curve((-4.0, -2.0), (1.0, 0.5))
     np.testing.assert_array_equal(curve.gain(12, 10, 5, 3), curve.gain(12, 10)[:5, :3])
+    assert not curve.has_direction
     assert curve.gain(16, 32)[4, 0] == curve.gain(16, 32)[0, 8] == 0.5  # 1/4 cycle per pixel down and across
 
 

@@ -162,6 +162,14 @@ def test_a_recipe_that_cannot_be_written_is_told_by_its_name(tmp_path):
         H.save(H.lowpass(), tmp_path / "none/recipe.json")
 
 
+@pytest.mark.parametrize("name", ["plain.png", "plain.tif", "pages.tif"])
+def test_a_picture_without_a_recipe_is_told(tmp_path, name):
+    page = Image.fromarray(np.zeros((4, 5), np.uint8))
+    page.save(tmp_path / name, **({"save_all": True, "append_images": [page]} if name == "pages.tif" else {}))
+    with pytest.raises(ParameterError, match=rf"{name}: has no recipe: one is put into a picture by --embed-recipe$"):
+        H.load(tmp_path / name)
+
+
 def test_a_recipe_reads_as_it_would_be_written_by_hand():
     assert saved.text_of({"transfer": saved.to_json(H.lowpass("8px") * H.stripes(0)), "output": "keep"}) == (
         '{\n  "fftfilter_recipe": 1,\n  "transfer": [\n'
