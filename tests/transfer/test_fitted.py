@@ -25,6 +25,7 @@ def test_gains_lie_on_lines_between_those_that_were_measured():
     )
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_curve_has_its_gains_on_a_part_of_the_grid_too():
     curve = Curve((-4.0, -2.0), (1.0, 0.5))
     np.testing.assert_array_equal(curve.gain(12, 10, 5, 3), curve.gain(12, 10)[:5, :3])

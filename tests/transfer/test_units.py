@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 
@@ -172,6 +173,17 @@ def test_a_radius_in_arcsec_is_a_period_on_the_sky():
     assert radius.bins(100, 200) == 10
     assert Radius.parse("1deg").with_pixel(parse_pixel_size("6arcmin")).bins(100, 200) == 10
     assert Radius.parse("50mas").with_pixel(parse_pixel_size("0.005arcsec")).bins(100, 200) == 10
+
+
+def test_units_are_parts_of_each_other():
+    same = [
+        ("1deg", "60arcmin", "3600arcsec", "3.6e6mas", f"{math.pi / 180!r}rad"),
+        ("1m", "100cm", "1000mm", "1e6um", "1e9nm", f"{1 / 0.0254!r}in", "0.0254dpi"),
+    ]
+    for texts in same:
+        sizes = [parse_pixel_size(text) for text in texts]
+        assert sizes == pytest.approx([sizes[0]] * len(texts), rel=1e-12)
+    assert parse_pixel_size("1rad") == parse_pixel_size("1m") == parse_pixel_size(1) == 1
 
 
 @pytest.mark.parametrize("text", ["2 deg", "0.1 deg", "5 arcmin", "1.5 arcsec", "0.1 arcsec", "99 mas", "3 mas"])
