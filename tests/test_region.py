@@ -152,6 +152,9 @@ def test_what_is_clipped_of_a_region_lies_beyond_the_levels_that_are_rounded_to_
     half = 0.5 + 1 / 4096
     levels = np.array([[[-0.6, -half, 0, 100, 255.4, 256 - half, 256, 300]]])
     region, none = region_of((0, 0, 7, 1), None, 0), np.zeros(levels.shape, bool)
+    one = region_of((0, 0, 1, 1))
+    beyond = [one.clipped(level, none[..., :1], Gray(255, U8, 255)) for level in levels.reshape(-1, 1, 1, 1)]
+    assert beyond == [1, 0, 0, 0, 0, 1, 1, 1]
     assert region.clipped(levels, none, Gray(255, U8, 255)) == 3 / 8
     assert region.clipped(levels / 255 * 2, none, Gray(2, U8, 255)) == 3 / 8
     assert region.clipped(levels, levels == 256, Gray(255, U8, 255)) == 2 / 7
