@@ -77,6 +77,15 @@ def test_the_weight_is_that_of_the_distance_to_the_nearest_pixel_that_stays(rng,
         np.testing.assert_array_equal(weight == 0, ~inside)
 
 
+@pytest.mark.parametrize("shape", [(9, 1), (1, 9), (4, 3)])
+def test_the_nearest_pixel_that_stays_may_be_at_the_other_end(shape):
+    for corner in ((0, 0), (-1, -1)):
+        inside = np.ones(shape, bool)
+        inside[corner] = False
+        weight = region_of(inside, None, 40).weight(*shape)
+        np.testing.assert_allclose(weight, weight_of(inside, 40), rtol=0, atol=1e-6)
+
+
 def test_the_weight_that_is_kept_for_the_next_picture_is_not_changed_by_its_user():
     region = region_of(BOX)
     first = region.weight(HEIGHT, WIDTH)
@@ -101,6 +110,10 @@ def test_what_is_no_region_at_all_is_told_what_is_one():
         (
             lambda: region_of((1.0, 2, 3, 4)),
             "region of shape (4,) and type float64 is no part of a picture: give (x, y, width, height), a mask (height",
+        ),
+        (
+            lambda: region_of(np.ma.masked_equal(np.eye(3), 1)),
+            "3 values of the region are masked, and a transform needs them all",
         ),
         (
             lambda: region_of(None, np.zeros((2, 3))),
