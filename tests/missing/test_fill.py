@@ -101,6 +101,11 @@ def test_what_stands_in_holes_does_not_matter(rng):
     made = [fill(launcher, np.where(holes, value, planes), holes) for value in (0, -9999, np.nan, np.inf)]
     assert all(np.array_equal(each, made[0]) for each in made)
     assert fill(launcher, np.full((1, 1, 1), 7.0), np.ones((1, 1, 1), bool)) == 0
+    # Of a plane without a valid sample nothing is known; the others are as without it.
+    without = holes | (np.arange(2) == 0)[:, None, None]
+    lacking = fill(launcher, np.where(without, np.nan, planes), without)
+    assert not lacking[0].any()
+    np.testing.assert_array_equal(lacking[1], made[0][1])
     # The unit that floats are divided by is that of the valid ones.
     np.testing.assert_array_equal(filled(np.where(holes, 1e38, planes), holes), filled(planes, holes))
 
