@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,8 +49,9 @@ def test_of_a_row_the_fill_is_known_by_hand():
     ):
         n = len(row)
         planes, holes = np.array([[[99] * n + row]]), np.array([[[True] * n + [False] * n]])
-        assert reference.fill(planes, holes).tolist() == [[wanted]]
-        assert reference.fill(planes.mT, holes.mT).mT.tolist() == [[wanted]]
+        for by in (reference.fill, partial(fill, Launcher(choose())), partial(fill, Launcher(as_gpu()))):
+            assert by(planes, holes).tolist() == [[wanted]]
+            assert by(planes.mT, holes.mT).mT.tolist() == [[wanted]]
 
 
 def test_waves_go_on_through_holes_in_three_rounds():
