@@ -35,9 +35,10 @@ def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, err
 
 
 @pytest.mark.parametrize("device", [choose, as_gpu])
-def test_several_levels_of_a_large_picture_are_filled_by_launches_of_their_own(rng, device):
-    """The second level has more than 16,384 pixels, and a side of it is odd."""
-    planes, holes = with_holes(rng, (2, 301, 260), 0.9)
+@pytest.mark.parametrize("shape", [(2, 301, 260), (1, 1, 32768)])
+def test_several_levels_of_a_large_picture_are_filled_by_launches_of_their_own(rng, shape, device):
+    """The second level has more than 16,384 pixels, and a side of it is odd; or as many, and as many levels as any."""
+    planes, holes = with_holes(rng, shape, 0.9)
     np.testing.assert_allclose(fill(Launcher(device()), planes, holes), reference.fill(planes, holes), atol=1e-6)
 
 
