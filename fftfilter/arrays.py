@@ -124,10 +124,11 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     """Return the input's white, by default its type's; raises ParameterError."""
     if white is None:
         return float(largest_of(dtype))
-    is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
-    if not is_number or not 0 < white <= sys.float_info.max:
+    # NumPy's float32 would warn beside the largest float64.
+    given: Any = float(white) if isinstance(white, np.integer | np.floating) else white
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= sys.float_info.max:
         raise ParameterError(f"white {white!r} is invalid: give a finite number above 0")
-    return float(white)
+    return float(given)
 
 
 def gray_of(asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Gray:

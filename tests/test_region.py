@@ -13,11 +13,13 @@ from click.testing import CliRunner
 from PIL import Image
 
 import fftfilter
+from fftfilter import region as of_region
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.filters import Filter
 from fftfilter.imagej_filter import ImageJFilter
+from fftfilter.output.ramp import Gray
 from fftfilter.preview.page import TITLE
 from fftfilter.region import region_of
 from fftfilter.work import verify
@@ -26,6 +28,7 @@ from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import names
 
 HEIGHT, WIDTH = 24, 32
+U8 = np.dtype(np.uint8)
 BOX = (6, 5, 18, 14)
 INSIDE = np.zeros((HEIGHT, WIDTH), bool)
 INSIDE[5:19, 6:24] = True
@@ -72,6 +75,102 @@ def test_the_weight_is_that_of_the_distance_to_the_nearest_pixel_that_stays(rng,
         weight = region_of(inside, None, feather).weight(*shape)
         np.testing.assert_allclose(weight, weight_of(inside, feather), rtol=0, atol=1e-6)
         np.testing.assert_array_equal(weight == 0, ~inside)
+
+
+@pytest.mark.parametrize("shape", [(9, 1), (1, 9), (4, 3)])
+def test_the_nearest_pixel_that_stays_may_be_at_the_other_end(shape):
+    for corner in ((0, 0), (-1, -1)):
+        inside = np.ones(shape, bool)
+        inside[corner] = False
+        weight = region_of(inside, None, 40).weight(*shape)
+        np.testing.assert_allclose(weight, weight_of(inside, 40), rtol=0, atol=1e-6)
+
+
+def test_the_weight_that_is_kept_for_the_next_picture_is_not_changed_by_its_user():
+    region = region_of(BOX)
+    first = region.weight(HEIGHT, WIDTH)
+    assert region.weight(HEIGHT, WIDTH) is first
+    region_of(EDGE).weight(HEIGHT, WIDTH)
+    assert region.weight(HEIGHT, WIDTH) is not first  # one is kept: it takes as much memory as a picture
+    with pytest.raises(ValueError, match="read-only"):
+        region.weight(HEIGHT, WIDTH)[0, 0] = 1
+
+
+def test_one_pixel_is_a_region_and_the_widest_feather_one_of_its_border():
+    region = region_of((2, 1, 1, 1), None, 1000)
+    assert region.pixels(3, 4).astype(int).tolist() == [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]
+    assert region.feather == 1000
+    with pytest.raises(ParameterError, match=r"^feather 1000.5 is not a width: give pixels from 0 to 1000$"):
+        region_of(BOX, None, 1000.5)
+
+
+def test_what_is_no_region_at_all_is_told_what_is_one():
+    for given, said in (
+        (lambda: region_of(feather=3), "feather 3 is for the border of a region: give region or protect, too"),
+        (
+            lambda: region_of((1.0, 2, 3, 4)),
+            "region of shape (4,) and type float64 is no part of a picture: give (x, y, width, height), a mask (height",
+        ),
+        (
+            lambda: region_of(np.ma.masked_equal(np.eye(3), 1)),
+            "3 values of the region are masked, and a transform needs them all",
+        ),
+        (
+            lambda: region_of(None, np.zeros((2, 3))),
+            "protect <array of type float64> is empty: all of its pixels are 0",
+        ),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            given()
+        assert str(caught.value).startswith(said)
+
+
+def test_an_area_is_said_by_the_option_that_it_is_given_to():
+    inside = region_of(BOX).inside
+    assert str(inside) == "region 6,5,18,14"
+    assert str(region_of(None, inside).outside) == "protect 6,5,18,14"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_strips_of_a_large_picture_are_those_of_a_whole_one(monkeypatch, rng, dtype):
+    region = region_of(BOX, None, 3)
+    own, made = (rng.integers(0, 255, (2, HEIGHT, WIDTH)).astype(dtype) for _ in range(2))
+    holes = rng.random(own.shape) < 0.1
+    if dtype == np.float32:
+        own[holes] = made[holes] = rng.choice([np.nan, np.inf, -np.inf], holes.sum())
+    made.flags.writeable = False  # as arrays of other libraries are
+    whole = region.blended(own, made, holes, None)
+    assert whole is not made
+    with np.errstate(invalid="ignore"):
+        wanted = own + weight_of(INSIDE, 3) * (made.astype(float) - own)
+    wanted = wanted if dtype == np.float32 else np.floor(wanted + 0.5 + 1 / 2048)
+    np.testing.assert_allclose(whole, np.where(holes, made, wanted), rtol=1e-6)
+    monkeypatch.setattr(of_region, "ROWS_PIXELS", 5 * WIDTH)  # 24 rows are four strips of 5, and 4 rows
+    np.testing.assert_array_equal(region.blended(own, made, holes, None), whole)
+
+
+@pytest.mark.parametrize(("dtype", "white"), [(np.uint8, 100), (np.uint16, 100), (np.uint16, 255), (np.float32, 2)])
+def test_what_stays_has_the_levels_of_the_output_and_what_is_above_white_is_white(dtype, white):
+    own = np.full((1, 3, 4), white / 2).astype(dtype)
+    own[0, 0] = [0, white // 10, white, white + 9]
+    made = region_of((0, 2, 4, 1), None, 0).blended(own, np.full((1, 3, 4), 7, np.uint8), None, Gray(white, U8, 255))
+    kept = np.float64(white // 10) * 255 / white
+    assert made[0, 0].tolist() == [0, np.floor(kept + 0.5 + 1 / 2048), 255, 255]
+    assert made[0, 2].tolist() == [7] * 4
+
+
+def test_what_is_clipped_of_a_region_lies_beyond_the_levels_that_are_rounded_to_black_and_white():
+    """As in a whole picture: halves are rounded up, also those that rounding left short by a little."""
+    half = 0.5 + 1 / 4096
+    levels = np.array([[[-0.6, -half, 0, 100, 255.4, 256 - half, 256, 300]]])
+    region, none = region_of((0, 0, 7, 1), None, 0), np.zeros(levels.shape, bool)
+    one = region_of((0, 0, 1, 1))
+    beyond = [one.clipped(level, none[..., :1], Gray(255, U8, 255)) for level in levels.reshape(-1, 1, 1, 1)]
+    assert beyond == [1, 0, 0, 0, 0, 1, 1, 1]
+    assert region.clipped(levels, none, Gray(255, U8, 255)) == 3 / 8
+    assert region.clipped(levels / 255 * 2, none, Gray(2, U8, 255)) == 3 / 8
+    assert region.clipped(levels, levels == 256, Gray(255, U8, 255)) == 2 / 7
 
 
 @pytest.mark.parametrize("feather", [None, 0, 3])
@@ -284,7 +383,7 @@ def test_of_imagej_clipped_samples_are_those_inside_too(rng, channels):
             {"region": each}
             for each in ((40, 0, 3, 3), INSIDE[1:], object(), b"", np.ones((24, 32)) * 1j, (10**30,) * 4)
         ),
-        *({"protect": each} for each in (np.zeros((24, 32)), np.ones((24, 32)), (-1, 0, 3, 3))),
+        *({"protect": each} for each in (np.zeros((24, 32)), np.ones((24, 32)), (-1, 0, 3, 3), (0, -1, 3, 3))),
         *({"region": BOX, "feather": each} for each in (True, "3", np.nan, -1)),
         *({"region": BOX, "output": each} for each in ("magnitude", "signed")),
         {"feather": 3},
@@ -295,7 +394,7 @@ def test_a_call_refuses_what_is_no_region_in_one_line(noise, given):
         with pytest.raises(ParameterError) as caught:
             fftfilter.lowpass(image, "6px", **{"output": "keep", **given})
         assert "\n" not in str(caught.value)
-    with pytest.raises(ParameterError, match="need an output with the gray levels of the input"):
+    with pytest.raises(ParameterError, match=r"need an output with .*: keep or real, or imagej without autoscale$"):
         fftfilter.imagej(noise, region=BOX)
 
 
@@ -323,16 +422,17 @@ def test_a_run_is_resumed_with_the_same_region_alone(tmp_path, noise, masks):
 REFUSED = {
     "40,0,3,3": "reaches beyond the picture of 32 x 24 pixels",
     "30,0,3,3": "reaches beyond the picture of 32 x 24 pixels",
-    "1,2,0,3": "is empty, or begins outside",
-    "1,2,3": "is not a rectangle",
+    "1,2,0,3": "region 1,2,0,3 is empty, or begins outside of pictures: give one such as 10,20,300,200",
+    "1,2,3,0": "is empty, or begins outside",
+    "1,2,3": "region '1,2,3' is not a rectangle: give X,Y,W,H in pixels, such as 10,20,300,200",
     "-1,2,3,4": "is not a rectangle",
     "1.5,2,3,4": "is not a rectangle",
     "99999999999999999999,2,3,4": "is not a rectangle",
     "other.png": "has 10 x 12 pixels, and the picture 32 x 24",
-    "black.png": "is empty: all of its pixels are 0",
+    "black.png": "region black.png is empty: all of its pixels are 0, and only others belong to it",
     "missing.png": "no such file",
     "in.txt": "in.txt: ",
-    "0,0,2,2 --protect 0,0,9,9": "no pixel is left to filter",
+    "0,0,2,2 --protect 0,0,9,9": "no pixel is left to filter: protect less, or give a larger region",
     "0,0,9,9 --feather nan": "feather nan is not a width",
     "0,0,9,9 --feather -1": "feather -1.0 is not a width",
     "0,0,9,9 --feather 1e9": "is not a width: give pixels from 0 to 1000",

@@ -131,9 +131,9 @@ class FittedStripes(Part):
             across, along = along, across
         elif self.angle % 90:
             # The highest frequency of an even side has both signs at once, and stays.
-            fx, fy = np.where(across == -0.5, 1e3, across), np.where(along == -0.5, 1e3, along)
+            is_both = (across == -0.5) | (along == -0.5)
             x, y = _along(self.angle)
-            across, along = x * fy - y * fx, x * fx + y * fy
+            across, along = x * along - y * across, np.where(is_both, np.inf, x * across + y * along)
         across, along = np.abs(across), np.abs(along)
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
         return np.asarray(1 - ridge * np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken))

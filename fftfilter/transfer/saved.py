@@ -78,7 +78,7 @@ def _part(given: object, where: str, folder: str) -> Transfer:
         raise ParameterError(f"{where}: the kind {brief(kind)} is unknown: choose {', '.join(kinds)}")
     function = getattr(transfer, kind)
     known = signature(function).parameters
-    arguments = {name: placed(name, each, folder) for name, each in given.items() if name not in ("kind", "pixel_size")}
+    arguments = {name: each for name, each in given.items() if name not in ("kind", "pixel_size")}
     refuse_unknown(arguments, known, f"{where}: a {kind}")
     for name, each in arguments.items():
         usual = known[name].default
@@ -87,7 +87,7 @@ def _part(given: object, where: str, folder: str) -> Transfer:
     if missing := [name for name, each in known.items() if each.default is each.empty and name not in arguments]:
         raise ParameterError(f"{where}: a {kind} needs {missing[0]!r}: give it")
     try:
-        made: Transfer = function(**arguments)
+        made: Transfer = function(**{name: placed(name, each, folder) for name, each in arguments.items()})
         return made.with_pixel_size(given["pixel_size"]) if "pixel_size" in given else made
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from error

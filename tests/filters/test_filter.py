@@ -163,7 +163,7 @@ def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
             call(noise, white=white)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "nonsense"])
+@pytest.mark.parametrize("dtype", ["int64", "uint32", "float64", "nonsense"])
 def test_an_output_type_that_no_device_writes_is_refused_with_the_known_ones(dtype):
     with pytest.raises(ParameterError, match=f"output type {dtype} is unknown: choose uint8, uint16, float32"):
         Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype)

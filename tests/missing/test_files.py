@@ -97,7 +97,7 @@ def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
     assert run("highpass", "--missing", mask, source, mask)[0] == 2
     code, _, error = run("highpass", "--missing", mask, SAMPLES / "camera.pgm", tmp_path / "no.png")
     assert (code, error.count("\n")) == (2, 1)
-    assert f"missing mask {mask} has 10 x 12 pixels, and the picture 512 x 512: give one" in error
+    assert f"missing mask {mask} has 10 x 12 pixels, and the picture 512 x 512: give one of the picture's size" in error
     assert not (tmp_path / "no.png").exists()
 
 
@@ -165,6 +165,25 @@ def test_of_a_file_s_own_value_nothing_is_missing_if_that_is_asked_for(levels):
     picture = images.Picture(levels[None], None, 255, "TIFF", nodata=float(levels[0, 0]))
     assert Missing.of(None, None).holes(picture)[0, 0, 0]
     assert Missing.of(None, "none").holes(picture) is None
+
+
+def test_a_value_and_alpha_or_a_mask_in_its_place_say_together_what_is_missing(tmp_path):
+    planes, alpha = np.uint8([[[1, 2, 3, 4]], [[1, 1, 1, 1]], [[5, 6, 7, 8]]]), np.uint8([[255, 255, 0, 9]])
+    picture = images.Picture(planes, alpha, 255, "TIFF", nodata=2.0)
+    mask = str(save(tmp_path / "mask.png", np.uint8([[0, 0, 0, 7]])))
+    for nodata, by, wanted in (
+        (None, None, ["0110", "0010", "0010"]),
+        (np.nan, "alpha", ["0110", "0010", "0010"]),
+        (5, None, ["0010", "0010", "1010"]),
+        (5, "none", ["0000", "0000", "1000"]),
+        (None, mask, ["0101", "0001", "0001"]),
+        (5, mask, ["0001", "0001", "1001"]),
+    ):
+        holes = Missing.of(nodata, by).holes(picture)[:, 0]
+        assert ["".join(map(str, row)) for row in holes.astype(int)] == wanted, (nodata, by)
+    floats = images.Picture(np.float32([[[np.nan, 2, 3]]]), np.float32([[1, 1, 0]]), 1, "TIFF")
+    assert Missing.of(3, "none").holes(floats).tolist() == [[[True, False, True]]]
+    assert Missing.of(np.nan, None) == Missing()
 
 
 def test_a_rule_is_equal_to_one_of_the_same_pixels(tmp_path, holes):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,6 +32,42 @@ def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, err
     planes, holes = with_holes(rng, shape, part)
     made = fill(Launcher(device(), precision=precision), planes, holes)
     np.testing.assert_allclose(made, reference.fill(planes, holes), atol=error)
+
+
+@pytest.mark.parametrize("device", [choose, as_gpu])
+@pytest.mark.parametrize("shape", [(2, 301, 260), (1, 1, 32768)])
+def test_several_levels_of_a_large_picture_are_filled_by_launches_of_their_own(rng, shape, device):
+    """The second level has more than 16,384 pixels, and a side of it is odd; or as many, and as many levels as any."""
+    planes, holes = with_holes(rng, shape, 0.9)
+    np.testing.assert_allclose(fill(Launcher(device()), planes, holes), reference.fill(planes, holes), atol=1e-6)
+
+
+def test_of_a_row_the_fill_is_known_by_hand():
+    """One sweep of the finest level, three of the others; even pixels first."""
+    for row, wanted in (
+        ([8, 0], [4, 6, 8, 0]),
+        ([8, 0, 0, 0], [3.5625, 3.625, 3.6875, 5.84375, 8, 0, 0, 0]),
+    ):
+        n = len(row)
+        planes, holes = np.array([[[99] * n + row]]), np.array([[[True] * n + [False] * n]])
+        for by in (reference.fill, partial(fill, Launcher(choose())), partial(fill, Launcher(as_gpu()))):
+            assert by(planes, holes).tolist() == [[wanted]]
+            assert by(planes.mT, holes.mT).mT.tolist() == [[wanted]]
+
+
+def test_waves_go_on_through_holes_in_three_rounds():
+    filled_so = []
+
+    def by_ones(planes, holes):
+        filled_so.append(planes[0, 0, 1] + 5)
+        return np.where(holes, 1, planes)
+
+    planes, holes = np.array([[[5.0, 7, 0]]]), np.array([[[False, False, True]]])
+    made, base = reference.filled(planes, holes, by_ones, lambda picture: picture / 2)  # a half of all is waves
+    assert base == 5
+    assert filled_so == [7, 6, 6, 6]
+    # 1; then 1 and a half of what is there: 1.5, 1.75, 1.875.
+    assert made.tolist() == [[[0, 2, 1.875]]]
 
 
 @settings(max_examples=30)
@@ -67,6 +105,11 @@ def test_what_stands_in_holes_does_not_matter(rng):
     made = [fill(launcher, np.where(holes, value, planes), holes) for value in (0, -9999, np.nan, np.inf)]
     assert all(np.array_equal(each, made[0]) for each in made)
     assert fill(launcher, np.full((1, 1, 1), 7.0), np.ones((1, 1, 1), bool)) == 0
+    # Of a plane without a valid sample nothing is known; the others are as without it.
+    without = holes | (np.arange(2) == 0)[:, None, None]
+    lacking = fill(launcher, np.where(without, np.nan, planes), without)
+    assert not lacking[0].any()
+    np.testing.assert_array_equal(lacking[1], made[0][1])
     # The unit that floats are divided by is that of the valid ones.
     np.testing.assert_array_equal(filled(np.where(holes, 1e38, planes), holes), filled(planes, holes))
 

@@ -127,6 +127,16 @@ def test_channels_share_a_scale_and_may_have_holes_of_their_own(rng, holes):
         Filter(by_channel)(picture, channel_axis=-1, missing=holes)
 
 
+def test_the_steps_of_a_picture_with_holes_are_seen_and_its_engine_is_known(image, holes):
+    seen = []
+    with Filter(H.lowpass(3), engine="book") as book:
+        book(image, missing=holes, observe=lambda name, _: seen.append(name))
+        assert (book.engine, bool(seen)) == ("book", True)
+    with Filter(H.lowpass(3)) as f:
+        f(image, missing=holes)
+        assert f.engine == "fused"
+
+
 def test_a_stream_takes_images_with_holes(image, holes):
     given = np.where(holes, np.nan, image)
     with Filter(H.lowpass("4px")) as f:
@@ -174,7 +184,9 @@ def test_infinite_samples_are_refused(image, holes):
 def test_complex_values_have_no_magnitude_with_holes(image, holes):
     gains = np.zeros(SIZE)
     gains[1, 2] = 1
-    with pytest.raises(ParameterError, match="takes no missing pixels"):
+    with pytest.raises(
+        ParameterError, match=r"^a magnitude of complex values takes no missing pixels: take output real, or fill them$"
+    ):
         fftfilter.apply_mask(image, gains, missing=holes)
     assert fftfilter.apply_mask(image, gains, missing=holes, output="real").shape == SIZE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.difference import Difference
+from fftfilter.output.difference import Difference, transform_bound
 
 
 def ramp(dtype="uint8", size=2000):
@@ -40,6 +40,7 @@ def test_levels_are_those_of_the_picture():
     assert Difference.of(wanted + np.uint16(1), wanted, 999).right == "at most 1 of 999 levels"
     assert Difference.of(wanted, wanted, 65535).right == "at most 8 of 65535 levels"
     assert not Difference.of(wanted + np.uint16(2), wanted, 999).is_right
+    assert Difference.of(wanted, wanted, 16383).right == "at most 2 of 16383 levels"  # 8 of 65535 are 1.9999
 
 
 def test_one_sample_may_differ_in_a_picture_of_few():
@@ -57,6 +58,13 @@ def test_where_the_reference_is_black_nothing_may_differ(dtype, least):
     assert (found.is_right, found.right) == (False, "all black")
 
 
+@pytest.mark.filterwarnings("error")
+def test_infinite_samples_that_stay_are_right():
+    wanted = np.array([np.inf, -np.inf, np.nan, 0.5], np.float32)
+    assert Difference.of(wanted.copy(), wanted, 1).largest == 0
+    assert not Difference.of(-wanted, wanted, 1).is_right
+
+
 def test_not_a_number_is_never_right():
     wanted, white = ramp("float32")
     assert not Difference.of(np.where(wanted > 0.5, np.nan, wanted), wanted, white).is_right
@@ -66,6 +74,9 @@ def test_a_range_that_stretches_a_picture_stretches_its_errors():
     wanted, white = ramp("uint16")
     found = Difference.of(np.maximum(wanted, 16) - np.uint16(16), wanted, white, stretch=2)
     assert (found.is_right, found.right) == (True, "at most 16 of 65535 levels")
+    wanted, white = ramp("float32")
+    found = Difference.of(wanted + np.float32(2e-4), wanted, white, stretch=2)
+    assert (found.is_right, found.samples, found.right) == (True, 0, "at most 2.4e-04 of white")
 
 
 def test_the_worst_sample_is_named():
@@ -80,6 +91,8 @@ def test_the_worst_sample_is_named():
     floats = np.float32([[0.5, 0.25], [np.nan, 1]])
     found = Difference.of(floats, np.zeros_like(floats), 1)
     assert str(found).endswith("; the worst is nan for 0 at x 0, y 1")
+    found = Difference.of(np.float32([[0.123456789]]), np.float32([[-1e-9]]), 1)
+    assert str(found).endswith("; the worst is 0.123456791 for -9.99999972e-10 at x 0, y 0")
 
 
 def test_ties_count_once():
@@ -92,6 +105,8 @@ def test_ties_count_once():
     assert not Difference.of(got, wanted, 255).is_right
     assert not Difference.of(got + np.uint8(1), wanted, 255, values=values).is_right
     assert not Difference.of(got, wanted, 255, values=np.linspace(0, 1, 3000)).is_right
+    near = np.repeat([0.25, 0.5, 1], 1000) + np.linspace(0, 3e-5, 3000)  # of which 10 at least are apart
+    assert not Difference.of(got, wanted, 255, values=near).is_right
 
 
 @pytest.mark.filterwarnings("error")
@@ -118,3 +133,16 @@ def test_the_worst_of_pages_is_that_of_the_largest_part_of_its_white():
     worst = Difference.of_all(found).worst
     assert worst
     assert worst.page == 2
+
+
+def test_of_pages_all_samples_count():
+    wanted = np.repeat(np.uint8([1, 2, 3]), 1000)
+    pages = [wanted, wanted + (wanted == 1), wanted + (wanted > 1)]
+    found = Difference.of_all([Difference.of(page, wanted, 255, values=wanted) for page in pages])
+    assert (found.size, found.samples, found.values) == (9000, 3000, 3)
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [(np.complex64, 1e-7), (np.float32, 1e-7), (np.complex128, 1e-15)])
+def test_a_transform_may_be_off_by_the_logarithm_of_its_length(dtype, unit):
+    for n, wanted in ((1, 4), (8, 4), (1024, 10), (1 << 17, 17), (8191, 4 * np.log2(8191)), (3, 16)):
+        assert transform_bound(n, dtype) == pytest.approx(unit * wanted)

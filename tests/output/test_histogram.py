@@ -7,6 +7,7 @@ import pytest
 
 from fftfilter.output.histogram import ByHistogram, counted, counted_samples, range_of
 from fftfilter.output.modes import Auto
+from fftfilter.output.rounding import NOISE
 
 
 def ends(values, output="magnitude", percent=10.0):
@@ -35,7 +36,8 @@ def test_nothing_saturated_is_the_whole_range():
 @pytest.mark.parametrize("output", ["magnitude", "signed"])
 def test_zeros_have_no_range(output):
     assert ends([0, 0], output) is None
-    assert ends([1e-312, 3e-312], output) is None  # nor have values whose bins would have no width
+    for size in (1e-312, 1e-306):  # nor have values whose bins would have no width
+        assert ends([size, 3 * size], output) is None
 
 
 def test_equal_values_are_white_or_nearly():
@@ -43,10 +45,30 @@ def test_equal_values_are_white_or_nearly():
     assert 4.99 < low < high <= 5
 
 
+@pytest.mark.parametrize("bins", [-41, 41])
+def test_values_that_are_moved_by_bins_move_both_ends(bins):
+    values, moved = np.arange(1, 1001.0)[None], bins * 1000 / 4096
+    found = range_of(values, "magnitude", Auto(10), bins)
+    assert (found.low, found.high) == (pytest.approx(50 + moved, abs=1), pytest.approx(950 + moved, abs=1))
+    whole = range_of(values, "magnitude", Auto(0), bins)  # nothing is beyond the first and the last bin
+    assert (whole.low, whole.high) == (pytest.approx(max(0, 1 + moved), abs=1), 1000)
+
+
 def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():
     for output, ends in (("magnitude", [25.25, 479.75]), ("signed", [454.5, 454.5])):
         (wanted,) = ByHistogram(output, Auto(10), np.dtype("u1"), 255).wanted(505)
         np.testing.assert_allclose(wanted["smaller"] + wanted["part"], ends)
+
+
+def test_kernels_are_told_the_ramp_from_0_to_1_which_has_no_unit():
+    """Values are four times what they should be, as is their noise."""
+    (wanted,) = ByHistogram("magnitude", Auto(10), np.dtype("u1"), 255).wanted(505, 4)
+    assert [wanted[name]["of_largest"] for name in ("of_range", "of_largest")] == [0, 1]
+    for name in "of_range", "of_largest":
+        (stretch, white, noise) = (wanted[name][each] for each in ("stretch", "white", "noise"))
+        assert (stretch, white, noise) == (255, np.float32(1 - 2**-16), np.float32(4 * NOISE))
+    assert not wanted["is_symmetric"]
+    assert ByHistogram("signed", Auto(10), np.dtype("u1"), 255).wanted(505)["is_symmetric"] == [1]
 
 
 def test_of_a_large_plane_some_samples_are_counted():

@@ -10,7 +10,7 @@ from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
-from fftfilter.output.rounding import deviation, offset, spread
+from fftfilter.output.rounding import deviation, mean_deviation, offset, spread
 from fftfilter.transfer import reference
 from tests.helpers import FORMS, assert_gray_levels, by_reference, values_by
 from tests.soak.check import as_gpu
@@ -37,6 +37,11 @@ def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
     assert spread(np.array([[3, 3, 3, 3, 7]], np.uint8)) == pytest.approx(4 / np.sqrt(5))
     assert spread(np.array([[0, 0, 0, 0, 1e300]])) == pytest.approx(1e300 / np.sqrt(5))
     assert spread(np.zeros((1, 5))) == 0
+    assert spread(np.array([[[3, 3, 3]], [[0, 9, 9]]])).tolist() == pytest.approx([0, np.sqrt(27)])
+
+
+def test_the_mean_of_each_plane_is_less_its_offset():
+    assert mean_deviation(np.array([[[3, 3, 6]], [[0, 250, 251]]], np.uint8)).tolist() == [1, -83]
 
 
 # Of the form for GPUs each size and type is programs of its own: these are compiled for other tests, too.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fftfilter.images import Depth
 from fftfilter.output.modes import Range
-from fftfilter.output.ramp import Gray, on_valid, pixels, ramps
+from fftfilter.output.ramp import Gray, of_values, on_valid, pixels, ramps
 from fftfilter.output.rounding import NOISE
 from tests.helpers import quantized
 
@@ -86,6 +86,51 @@ def test_what_is_clipped_is_a_part_of_the_valid_samples():
     made = on_valid(values, values.copy(), holes, ramps("keep", gray=gray), gray=gray, deviation=300)
     assert made.clipped == 0.5
     assert made.pixels.tolist() == [[[0, 255, 5, 6, 7, 8, 255, 0]]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_ramps_beyond_single_precision_are_finite_for_kernels():
+    gray = Gray(1, np.dtype("u1"), 255)
+    for scale in (Range(-1e-60, 1e-60), Range(1e-60, 2e-60)):
+        (ramp,) = of_values(ramps("signed", scale, gray=gray))
+        assert ramp["stretch"] == np.finfo(np.float32).max
+        assert np.isfinite(ramp["shift"])
+    (ramp,) = of_values(ramps("keep", units=[1e60], gray=gray))
+    assert (ramp["stretch"], ramp["top"]) == (np.finfo(np.float32).max, 255)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_of_values_next_to_0_is_mapped_in_double_precision():
+    (ramp,) = ramps("magnitude", Range(0, 2e-40), gray=Gray(1, np.dtype("u1"), 255))
+    made = pixels(np.float32([[[0, 0.5e-40, 1e-40, 2e-40, 9e-40]]]), ramp, 9e-40, np.uint8)
+    assert made.pixels.tolist() == [[[0, 63, 127, 255, 255]]]
+
+
+def test_ramps_are_those_of_values_that_kernels_have_in_other_units():
+    gray = Gray(1, np.dtype("u1"), 255)
+    (own,) = of_values(ramps("magnitude", gray=gray), 4)  # a part of the largest value, whatever its unit is
+    assert (own["stretch"], own["white"], own["noise"]) == (255, np.float32(1 - 2**-16), np.float32(4 * NOISE))
+    (given,) = of_values(ramps("magnitude", Range(0, 8), gray=gray), 4)
+    assert (given["stretch"], given["white"]) == (np.float32(255 / 32), np.float32(32 * (1 - 2**-16)))
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_stands_in_holes_is_beyond_a_narrower_type():
+    given, gray = np.array([[[1e300, 0.5]]]), Gray(1, np.dtype("f4"), 1)
+    holes = np.array([[[True, False]]])
+    made = on_valid(given * 0.5, given, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+    assert made.pixels.tolist() == [[[np.inf, 0.25]]]
+
+
+def test_what_stands_in_holes_becomes_the_nearest_level():
+    given = np.array([[[np.nan, np.inf, -np.inf, 0.25, 0.2538, 2, -1, 1]]], np.float32)
+    holes, gray = np.arange(8).reshape(1, 1, 8) < 7, Gray(1, np.dtype("u1"), 255)
+    made = on_valid(given.copy(), given, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+    assert made.pixels.tolist() == [[[0, 255, 0, 64, 65, 255, 0, 255]]]
+    whole, gray = np.uint8([[[0, 20, 45, 100]]]), Gray(100, np.dtype("u1"), 255)
+    for holes in (whole < 100, whole < 256):
+        made = on_valid(whole.astype(float), whole, holes, ramps("keep", gray=gray), gray=gray, deviation=1)
+        assert made.pixels.tolist() == [[[0, 51, 115, 255]]]
 
 
 def test_keep_maps_the_inputs_white_to_the_outputs():

@@ -150,6 +150,17 @@ def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
         assert 0.25 * pictures[1].size < 0.7 * counted[1] < round(some) <= counted[1]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_counts_what_lies_beside_the_value_from_which_on_all_are_white(form, launcher):
+    """It is no whole level, 255 (1 - 2^-16), and the largest value itself is far enough from it."""
+    picture = beside_edges("magnitude", None, LONG if form == "long" else SIZE, part=0.0)
+    picture[1::2] = 1 - 2**-16
+    stack = Stack(1, *picture.shape, picture.dtype, np.dtype("u1"), 255)
+    pipeline = FORMS[form](launcher, ALL, stack)
+    pipeline.run(picture[None])
+    assert round(pipeline.facts().undecided[0] * most_undecided(stack)) == picture[1::2].size
+
+
 def _levels(picture, ramp):
     return picture.astype(np.float64) * float(ramp["stretch"]) + float(ramp["shift"]) + UNDECIDED / 2
 

@@ -60,7 +60,9 @@ def test_a_depth_without_a_measure_is_none():
 
 def test_it_is_that_of_a_whole_product():
     for one, other in ((FLOORED[0], H.stripes(0)), (H.stripes(0), FLOORED[0])):
-        with pytest.raises(ParameterError, match="a depth is that of the whole product: multiply first"):
+        with pytest.raises(
+            ParameterError, match=r"^a depth is that of the whole product: multiply first, then take with_depth$"
+        ):
             one * other
 
 

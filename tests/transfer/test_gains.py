@@ -7,7 +7,7 @@ import pytest
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, ReadError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
 from tests.helpers import assert_gray_levels, by_reference
@@ -108,7 +108,10 @@ def test_a_mask_without_one_gain_far_out_reaches_everything():
         (np.ones((4, 4), complex), "complex128 is not a mask: give real gains"),
         (np.ones(4), r"shape \(4,\) .* is not a mask"),
         (np.ones((0, 4)), "is not a mask"),
-        ([[1.0, np.nan], [np.inf, 1]], "2 gains of the mask are NaN or infinite, the first at row 0, column 1"),
+        (
+            [[1.0, np.nan], [np.inf, 1]],
+            "2 gains of the mask are NaN or infinite, the first at row 0, column 1: replace them, for example with",
+        ),
     ],
 )
 def test_what_is_no_mask_is_refused(gains, message):
@@ -118,7 +121,10 @@ def test_what_is_no_mask_is_refused(gains, message):
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_a_mask_is_for_images_of_one_size(engine):
-    with pytest.raises(ParameterError, match="the mask of 6 x 4 does not fit an image of 4 x 6: give one of its size"):
+    with pytest.raises(
+        ParameterError,
+        match=r"the mask of 6 x 4 does not fit an image of 4 x 6: give one of its size \(with mirrored edges of twice",
+    ):
         fftfilter.apply_mask(np.ones((6, 4), np.uint8), np.ones((4, 6)), engine=engine)
 
 
@@ -139,6 +145,55 @@ def test_a_mask_that_is_even_but_for_more_than_rounding_is_not():
     gains = np.full((12, 10), 0.5)
     gains[1, 1] += 1e-4
     assert not H.mask(gains).is_even
+
+
+def test_gains_that_are_even_but_for_rounding_become_even():
+    gains = np.full((12, 10), 0.5)
+    gains[1, 2] += 1e-7
+    made = H.mask(gains).gain(12, 10)
+    assert made[1, 2] == made[-1, -2] == pytest.approx(0.5 + 5e-8, abs=1e-12)
+
+
+def test_masked_gains_are_refused():
+    with pytest.raises(ParameterError, match=r"^4 values of the mask are masked"):
+        H.mask(np.ma.masked_equal(np.eye(4), 1))
+
+
+def test_masks_of_equal_gains_are_one_in_a_set():
+    assert len({H.mask(np.eye(3)), H.mask(np.eye(3)), H.mask(np.eye(3), any_size=True), H.mask(np.eye(4))}) == 3
+
+
+def test_of_a_reduced_picture_the_lowest_frequencies_are_left_of_a_mask():
+    """Of 7 and 9 frequencies, reduced by 2: 3 and 4."""
+    ky, kx = np.fft.fftfreq(7, 1 / 7)[:, None], np.fft.fftfreq(9, 1 / 9)
+    (made,) = H.mask(10 * ky + kx).in_cycles(7, 9, 2).parts
+    assert made.gains.tolist() == [[y + x for x in (0, 1, -2, -1)] for y in (0, 10, -10)]
+    assert made.any_size
+    (larger,) = H.mask(10 * ky + kx).in_cycles(7, 9, 0.5).parts
+    assert larger.gains.shape == (7, 9)
+    (mean,) = H.mask(3 + 10 * ky + kx).in_cycles(7, 9, 20).parts
+    assert mean.gains.tolist() == [[3]]
+
+
+@pytest.mark.parametrize("name", ["gains.npy", "GAINS.NPY", "gains.pgm"])
+def test_a_file_of_gains_has_dc_in_the_middle_and_becomes_even(tmp_path, name):
+    gains = np.array([[0, 10, 20, 30], [40, 50, 60, 90], [80, 95, 200, 110]], np.uint8)
+    if name == "gains.pgm":
+        (tmp_path / name).write_bytes(b"P5 4 3 200 " + gains.tobytes())
+    else:
+        with (tmp_path / name).open("wb") as file:
+            np.save(file, gains / 200)
+    # Row 1 and column 2 are the middle: the mean of f and -f, such as 110 and 10 for one cycle down and across.
+    wanted = np.array([[60, 70, 40, 70], [110, 60, 40, 62.5], [110, 62.5, 40, 60]]) / 200
+    (made,) = H.mask_file(str(tmp_path / name)).parts
+    np.testing.assert_allclose(made.gains, wanted)
+
+
+def test_a_file_of_objects_is_no_array_of_gains(tmp_path):
+    file = tmp_path / "gains.npy"
+    np.save(file, np.array([[1, 2.5]], object), allow_pickle=True)
+    with pytest.raises(ReadError, match=r"gains.npy: is not an array: save one with numpy.save$"):
+        H.mask_file(str(file))
 
 
 def test_a_mask_for_any_size_is_another_one():

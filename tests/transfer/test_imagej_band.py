@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
 
 
 @pytest.mark.parametrize(("suppress", "of_columns"), [("none", None), ("horizontal", True), ("vertical", False)])
@@ -22,6 +23,36 @@ def test_the_gains_on_a_square(suppress, of_columns):
     np.testing.assert_allclose(made.gain(n, n), wanted, atol=1e-14)
     assert eval(repr(made)) == made  # noqa: S307
     assert made.is_even
+
+
+def test_on_other_grids_the_periods_are_pixels_and_stripes_whole_cycles_across_a_side():
+    fx, fy = np.fft.fftfreq(20), np.fft.fftfreq(12)[:, None]
+    f2 = fx**2 + fy**2
+    wanted = (1 - np.exp(-4 * 6**2 * f2)) * np.exp(-4 * 3**2 * f2) * (1 - np.exp(-((12 * fy * 0.9) ** 2)))
+    wanted[0, 0] = 1
+    made = H.imagej(6, 3, suppress="vertical", tolerance=10)
+    np.testing.assert_allclose(made.gain(12, 20), wanted, atol=1e-14)
+    np.testing.assert_array_equal(made.gain(12, 20, 7, 4), made.gain(12, 20)[:7, :4])
+
+
+def test_what_it_was_made_of_has_its_usual_values_too():
+    assert H.imagej("20px", 0).given() == {
+        "kind": "imagej",
+        "large": "20px",
+        "small": "0",
+        "suppress": "none",
+        "tolerance": 5,
+    }
+    assert H.imagej("0.05cyc", "4px").unit.unit == "cyc"
+
+
+def test_a_tolerance_is_a_percentage_and_stripes_have_two_directions():
+    assert [H.imagej(tolerance=each).parts[0].tolerance for each in (0, 100)] == [0, 100]
+    for tolerance in (-0.5, 100.5, "x"):
+        with pytest.raises(ParameterError, match=r"^tolerance .* is out of range: give a percentage from 0 to 100$"):
+            H.imagej(tolerance=tolerance)
+    with pytest.raises(ParameterError, match=r"^suppress 'both' is unknown: choose none, horizontal, vertical$"):
+        H.imagej(suppress="both")
 
 
 def test_periods_have_any_unit_and_0_is_none():

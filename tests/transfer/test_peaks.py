@@ -10,6 +10,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
+from fftfilter.preview.report import about_filter
 from fftfilter.transfer import reference
 
 SIZES = [(64, 64), (48, 63)]
@@ -75,6 +76,29 @@ def test_an_ideal_notch_takes_out_what_is_nearer():
     assert (H.notch((0.25, 0.125), width=1.5, shape="ideal").gain(64, 64) == 0).sum() == 18
 
 
+def test_a_mirrored_notch_takes_the_peaks_of_its_mirror_images_out_too():
+    one, other = (H.notch((0.25, y), harmonics=2) for y in (0.125, -0.125))
+    both = H.notch((0.25, 0.125), harmonics=2, mirrored=True)
+    np.testing.assert_allclose(both.gain(48, 63), (one * other).gain(48, 63))
+    assert both.is_even_along_axes
+    assert not one.is_even_along_axes
+    on_an_axis = H.notch((0.25, 0), mirrored=True)  # whose mirror images are itself
+    np.testing.assert_array_equal(on_an_axis.gain(48, 63), H.notch((0.25, 0)).gain(48, 63))
+
+
+def test_of_a_reduced_picture_the_highest_frequency_is_left():
+    assert H.notch((0.25, -0.1)).in_cycles(64, 64, 2).parts[0].at == (0.5, -0.2)
+    assert H.notch((0.1, -0.26)).in_cycles(64, 64, 2).parts == ()
+
+
+def test_a_peak_is_marked_by_its_frequency_to_four_digits():
+    marks = list(H.notch((0.123456, -0.04), width="0.01cyc").marks(12, 10))
+    assert [(each.label, each.fx, each.fy) for each in marks] == [
+        ("0.1235,-0.04", 0.123456, -0.04),
+        ("0.1235,-0.04", -0.123456, 0.04),
+    ]
+
+
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_a_wave_is_taken_out_of_a_picture(engine, rng):
     y, x = np.mgrid[:64, :64]
@@ -89,7 +113,11 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
 @pytest.mark.parametrize(
     ("at", "options", "message"),
     [
-        ((0, 0), {}, r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel"),
+        (
+            (0, 0),
+            {},
+            r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as",
+        ),
         ((0.6, 0), {}, "is not a peak"),
         ((10**400, 0), {}, "is not a peak"),
         (0.3, {}, "is not a peak"),
@@ -98,6 +126,9 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
         ((0.1, 0.1), {"shape": "square"}, "'square' is not a shape"),
         ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 is invalid"),
         ((1e-11, 0), {"harmonics": 1001}, "harmonics 1001 is invalid: give a whole number from 1 to 1000"),
+        ((0.1, 0.1), {"harmonics": True}, "harmonics True is invalid"),
+        ((0.1, 0.1), {"harmonics": 2.0}, "harmonics 2.0 is invalid"),
+        ((0.1, 0.1), {"channels": (True,)}, "channels .* are invalid: give whole numbers from 0 up, such as"),
         ((0.1, 0.1), {"channels": ()}, r"channels \(\) are invalid"),
         ((0.1, 0.1), {"channels": (-1,)}, "channels .* are invalid"),
     ],
@@ -128,6 +159,14 @@ def test_a_notch_is_printed_reported_and_pickled():
     }
     assert pickle.loads(pickle.dumps(notch)) == notch  # noqa: S301  our own
     assert notch != H.notch((0.123, -0.047))
+
+
+def test_many_notches_are_described_by_their_number():
+    made = H.lowpass(5) * H.notch((0.1, 0.2)) * H.notch((0.2, 0.1)) * H.notch((0.3, 0.1))
+    assert about_filter(made, None, None) == str(made)
+    assert about_filter(made * H.notch((0.4, 0.1)), 6, "luminance") == (
+        "lowpass, ideal, radius 5 * 4 notches, depth 6 dB, luminance alone"
+    )
 
 
 def test_channels_have_the_notches_that_are_theirs():

@@ -123,8 +123,62 @@ def test_a_product_of_masks_of_two_sizes_fits_no_image():
 
 def test_gains_beyond_all_numbers_are_refused():
     huge = H.mask(np.full((4, 4), 1e200))
-    with pytest.raises(ParameterError, match=r"gains of mask of 4 x 4 [*] mask of 4 x 4 exceed the range of float64"):
+    with pytest.raises(
+        ParameterError,
+        match=r"mask of 4 x 4 [*] mask of 4 x 4 exceed the range of float64: give masks with lower gains$",
+    ):
         huge * huge
+
+
+def test_h_of_dc_is_a_part_of_the_largest_gain():
+    triple = H.mask(np.full((6, 8), 3.0)) * LOW
+    table = triple.on_grid(6, 8)[1]
+    assert triple.at_dc(table) == 1
+    assert triple.keeping_mean().at_dc(table) == 1 / 3
+    assert [each.at_dc(None) for each in (LOW, H.highpass(), H.highpass().keeping_mean())] == [1, 0, 1]
+
+
+def test_the_unit_of_axes_is_that_of_the_first_part_that_has_one():
+    mask = H.mask(np.ones((6, 8)))
+    units = [each.unit.unit for each in (mask, mask * H.stripes(0) * H.lowpass("8px"), H.notch((0.1, 0)), H.lowpass())]
+    assert units == ["cyc", "px", "cyc", "bins"]
+
+
+def test_kinds_say_whether_they_have_a_direction_and_follow_from_the_picture():
+    """What has no direction is a curve; what follows from a picture is found in each."""
+    found = {
+        "lowpass": H.lowpass(),
+        "bandstop": H.bandstop(3, 4),
+        "wiener": H.wiener(),
+        "descreen": H.descreen(),
+        "notch": H.notch((0.1, 0.2)),
+        "stripes": H.stripes(0),
+        "some stripes": H.stripes("auto"),
+        "all stripes": H.stripes(0, width=1),
+        "imagej": H.imagej(),
+        "mask": H.mask(np.eye(3)),
+    }
+    parts = {name: made.parts[0] for name, made in found.items()}
+    assert [name for name, each in parts.items() if not each.has_direction] == ["lowpass", "bandstop", "wiener"]
+    assert [name for name, each in parts.items() if each.is_fitted] == ["wiener", "descreen", "stripes", "some stripes"]
+    assert [name for name, each in parts.items() if each.is_said] == ["some stripes"]
+    carried_on = {name: each.carried_on for name, each in parts.items() if each.carried_on}
+    assert carried_on == {"notch": 1, "stripes": 0.2, "some stripes": 0.2, "all stripes": 0.2}
+    assert len({*found.values(), *(H.Transfer((each,)) for each in parts.values())}) == len(found)
+
+
+def test_what_is_usual_is_left_out_of_the_text_that_makes_a_function():
+    """And so of recipes."""
+    made = {
+        "H.lowpass()": H.lowpass(shape="ideal"),
+        "H.bandstop(3, 4)": H.bandstop(4, 3),
+        "H.highpass('8px', shape='butterworth')": H.highpass("8px", shape="butterworth", order=2),
+        "H.descreen()": H.descreen(18, 0),
+        "H.notch((0.1, 0.2), width='0.006cyc')": H.notch((0.1, 0.2), shape="gaussian", harmonics=1, mirrored=False),
+        "H.stripes(0.0)": H.stripes(0),
+        "H.imagej('40px', '3px')": H.imagej(tolerance=5, suppress="none"),
+    }
+    assert {text: repr(each) for text, each in made.items()} == {text: text for text in made}
 
 
 def test_only_transfer_functions_multiply():
@@ -135,6 +189,7 @@ def test_only_transfer_functions_multiply():
 
 
 def test_a_product_is_printed_reported_and_pickled():
+    assert str(H.Transfer(())) == "everything passes"
     product = LOW * BAND
     assert str(product) == "lowpass, gaussian, radius 6 * bandstop, butterworth of order 2, radius 2 to 4"
     assert product.given() == {"kind": "product", "parts": [LOW.given(), BAND.given()]}

@@ -61,6 +61,7 @@ def test_passes_are_made_of_low_passes(shape, size):
     np.testing.assert_allclose(made("bandstop", shape=shape).gain(*size), 1 - band, rtol=1e-15)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", PASSES)
 @pytest.mark.parametrize("radius", ["1e-200", "1e200", "1e300", "1e-310px"])
 def test_extreme_radii_have_finite_gains(kind, radius):
@@ -71,6 +72,7 @@ def test_extreme_radii_have_finite_gains(kind, radius):
         assert gain.max() <= 1
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("radius", [1e-300, "1e300px", "1e-320cyc", "1e-320px", 1e300])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_extreme_widths_have_finite_gains(shape, radius):
@@ -160,10 +162,16 @@ def test_the_support_of_an_ideal_filter_is_its_radius(kind):
         ("lowpass", (), {"shape": "butterworth", "order": 101}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": 2.5}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": True}, "from 1 to 100"),
+        (
+            "lowpass",
+            (),
+            {"shape": "gaussian", "order": 3},
+            "^order 3 has no meaning for the gaussian shape: leave it out or choose butterworth$",
+        ),
         ("highpass", ("8km",), {}, "^radius '8km' has an unknown unit"),
         ("bandpass", ("x", 3), {}, "^inner 'x' is not a number"),
         ("bandstop", (3, "x"), {}, "^outer 'x' is not a number"),
-        ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two"),
+        ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two, one on either side of the band$"),
         ("bandpass", ("5px", "0.2cyc"), {}, "are the same"),
         ("bandstop", ("1mm", "1lp/mm"), {}, "are the same"),
     ],
@@ -189,6 +197,11 @@ def test_cutoffs_come_in_either_order(kind, one, other):
 def test_the_order_of_cutoffs_that_need_no_image_is_forgotten():
     assert H.bandpass("4px", "20px") == H.bandpass("20px", "4px")
     assert H.bandpass("4px", "20px").given()["inner"] == "20px"
+
+
+def test_a_part_of_the_grid_has_the_gains_of_the_whole_one_there():
+    band = H.bandpass("10px", 12, shape="gaussian")
+    np.testing.assert_array_equal(band.gain(24, 21, 13, 5), band.gain(24, 21)[:13, :5])
 
 
 def test_cutoffs_of_different_units_are_compared_on_the_image():
@@ -218,6 +231,8 @@ def test_a_filter_is_printed_and_reported_as_it_was_given():
     ids=str,
 )
 def test_a_cutoff_beyond_the_grid_is_said(transfer, what):
+    """So is the default of n/8 cycles on one pixel, which has none."""
+    assert H.highpass().cautions(1, 1) == ["radius n/8 lies beyond the highest frequency: the highpass passes nothing"]
     (said,) = transfer.cautions(64, 48)
     assert said.startswith(what)
 

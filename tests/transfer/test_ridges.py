@@ -11,6 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
+from fftfilter.transfer.ridges import FittedStripes, no_stripes
 
 
 @pytest.mark.parametrize("size", [(64, 48), (63, 63)], ids=str)
@@ -64,7 +65,7 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
 @pytest.mark.parametrize(
     ("angle", "options", "message"),
     [
-        ("flat", {}, "angle 'flat' is not a number of degrees"),
+        ("flat", {}, "angle 'flat' is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto$"),
         (float("inf"), {}, "angle inf is not a number of degrees"),
         (10**400, {}, "is not a number of degrees"),
         (0, {"width": 0}, "width '0' must be finite"),
@@ -74,6 +75,44 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
 def test_invalid_values_are_refused_at_once(angle, options, message):
     with pytest.raises(ParameterError, match=message):
         H.stripes(angle, **options)
+
+
+def test_the_usual_width_and_the_usual_spare_go_with_what_is_given():
+    assert str(H.stripes(0, width="0.01cyc")) == "stripes at 0 degrees, width 0.01cyc, spare 40px"
+    assert str(H.stripes(0, spare="20px")) == "stripes at 0 degrees, width 0.003cyc, spare 20px"
+    assert str(H.stripes(33.5)) == "stripes at 33.5 degrees, as the picture has them"
+    assert str(H.stripes("auto")) == "stripes that the picture has"
+
+
+def fitted(angle):
+    """Return stripes of which a half, a quarter and an eighth is taken at 0, 1/6 and 1/3 cycles across them."""
+    return FittedStripes(angle, 24, (0.5, 0.25, 0.125), 3.25, (1,))
+
+
+def test_the_stripes_of_a_picture_follow_their_formula():
+    assert str(fitted(33.456)) == "stripes at 33.46 degrees of 3.2 levels in channel 1"
+    beside = np.exp(-((24 / 12 / 0.85) ** 2) / 2)  # a frequency of 1/12 along them
+    for angle in (0, 180):
+        gain = fitted(angle).gain(12, 12)
+        assert gain[[0, 2, 4, 10], 0] == pytest.approx([0.5, 0.75, 0.875, 0.75])
+        assert gain[0, 1] == gain[0, -1] == pytest.approx(1 - 0.5 * beside)
+    np.testing.assert_allclose(fitted(90).gain(12, 10), fitted(0).gain(10, 12).T)
+    # At 45 degrees they rise to the right: their frequencies lie on the diagonal, right and down.
+    gain = fitted(45).gain(12, 12)
+    assert (
+        gain[1, 1] == gain[-1, -1] == pytest.approx(1 - np.interp(2**0.5 / 12, [0, 1 / 6, 1 / 3], (0.5, 0.25, 0.125)))
+    )
+    assert gain[1, -1] == pytest.approx(1 - 0.5 * np.exp(-((24 * 2**0.5 / 12 / 0.85) ** 2) / 2))
+    assert (gain[6] == 1).all(), "the highest frequency stays"
+    assert (gain[:, 6] == 1).all()
+    assert [fitted(angle).is_even_along_axes for angle in (0, 90, 180, 45)] == [True, True, True, False]
+
+
+def test_what_looks_like_stripes_is_said_from_the_least_angle():
+    assert no_stripes([]) == "no stripes are found"
+    assert no_stripes([90.0, 12.345]) == (
+        "no stripes are found: lines at 12.35 and 90 degrees look like a part of the picture, such as edges, and stay"
+    )
 
 
 def test_stripes_that_all_stay_are_said():

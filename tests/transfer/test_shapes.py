@@ -76,7 +76,12 @@ def test_a_high_pass_leaves_nothing_of_a_constant(shape):
     ("cutoffs", "shape", "width", "message"),
     [
         ((8,), "gaussian", 2, "width 2 has no meaning for the gaussian shape: leave it out or choose cosine or fermi"),
-        ((8,), "cosine", 17, "width 17 is 2.125 times the radius .* give at most 2 times the radius"),
+        (
+            (8,),
+            "cosine",
+            17,
+            "width 17 is 2.125 times the radius it belongs to, which the cosine shape cannot have: give at most 2 ",
+        ),
         ((8, 60), "fermi", 9, "width 9 is 1.125 times the radius .* give at most 1 times the radius"),
         ((8,), "fermi", 0.001, "give more, or the ideal shape"),
         ((8,), "cosine", 0, "width '0' must be finite and greater than zero"),
@@ -85,6 +90,22 @@ def test_a_high_pass_leaves_nothing_of_a_constant(shape):
 def test_impossible_widths_are_refused_at_once(cutoffs, shape, width, message):
     with pytest.raises(ParameterError, match=message):
         (H.bandpass if len(cutoffs) == 2 else H.lowpass)(*cutoffs, shape=shape, width=width)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("shape", "width", "part"), [("cosine", 16, 2), ("fermi", 8, 1), ("fermi", 0.008, 0.001), ("cosine", 0.008, 0.001)]
+)
+def test_the_widest_and_the_narrowest_edges_are_taken(shape, width, part):
+    low = H.lowpass(8, shape=shape, width=width)
+    assert low.parts[0].falloff(8, 128, 128) == part
+    assert low.gain(128, 128)[8, 0] == 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_steepest_edge_is_no_overflow():
+    low = H.lowpass(0.01, shape="butterworth", order=100).gain(8, 8)
+    assert low[:3, 0].tolist() == [1, 0, 0]  # (1/0.01)^200 is above all floats
 
 
 def test_a_width_of_another_unit_is_refused_on_the_image():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import pickle
+import re
 
 import pytest
 
@@ -21,9 +23,30 @@ def test_units_on_an_image_of_100_by_200(text, bins):
     assert Radius.parse(text).bins(100, 200) == bins
 
 
+@pytest.mark.parametrize(("text", "bins"), [("1e-200", 1e-100), ("1e200", 1e100), ("1e300px", 1e-100)])
+def test_radii_beyond_which_no_filter_changes_are_those_at_the_end(text, bins):
+    assert Radius.parse(text).bins(9, 12) == bins
+
+
 @pytest.mark.parametrize("text", ["40", "8px", "0.125cyc", "25%"])
 def test_a_radius_is_printed_as_it_was_given(text):
     assert str(Radius.parse(text)) == text
+
+
+def test_physical_units_need_the_size_of_a_pixel_and_others_have_none():
+    for text in ("2um", "3mm", "1in", "150lpi", "12lp/mm", "5arcsec", "1deg"):
+        assert Radius.parse(text).is_physical
+    for text in ("40", "8px", "0.125cyc", "25%"):
+        radius = Radius.parse(text)
+        assert not radius.is_physical
+        assert radius.with_pixel(65e-9) == radius
+    assert Radius.parse("2um").family == Radius.parse("150lpi").family != Radius.parse("5arcsec").family
+    assert len({Radius.parse(text).family for text in ("8px", "0.1cyc", "25%")}) == 1
+
+
+def test_a_radius_is_written_as_a_number_or_with_its_unit_to_the_last_digit():
+    given = ["2000px", 3000, 0.1, "0.30000000000000004cyc", 1e300, "1e+16px", "1.5um"]
+    assert [Radius.parse(each).as_given() for each in given] == given
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "-inf", "0px", 0, -1, float("nan"), "1e999"], ids=str)
@@ -39,7 +62,11 @@ def test_a_radius_is_a_number(text):
 
 
 def test_an_unknown_unit_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match=r"unknown unit 'km'.*40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm"):
+    with pytest.raises(
+        ParameterError,
+        match=r"unknown unit 'km': give a number \(cycles across the shorter side\), or one with px, cyc, % or a "
+        r"physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm, 5arcsec$",
+    ):
         Radius.parse("8km")
 
 
@@ -74,6 +101,12 @@ def test_physical_units_on_pixels_of_a_size(text, pixel, period):
     assert Radius.parse(str(radius)) == Radius.parse(text)
 
 
+def test_a_period_of_whole_pixels_is_so_to_the_last_digit():
+    """Or an ideal filter would not pass the same frequencies: 0.3 / 0.1 is not 3."""
+    for period, pixel in (("0.3mm", "0.1mm"), ("1.5um", "500nm"), ("0.6arcsec", "0.2arcsec"), ("100lpi", "300dpi")):
+        assert Radius.parse(period).with_pixel(parse_pixel_size(pixel)).bins(30, 40) == 10
+
+
 @pytest.mark.parametrize(("text", "pixel"), [("1e308lpi", "1e300m"), ("1e-320nm", "65nm")])
 def test_a_radius_above_all_numbers_is_beyond_every_frequency(text, pixel):
     assert Radius.parse(text).with_pixel(parse_pixel_size(pixel)).bins(100, 200) == LARGEST
@@ -92,7 +125,7 @@ def test_physical_units_without_a_pixel_size_name_both_ways_out():
         ("65", "'65' has no unit: give a length, an angle, or dots per inch: 65nm, 0.1mm, 0.2arcsec, 300dpi"),
         ("65px", "'65px' has an unknown unit 'px'"),
         ("0nm", "must be finite and greater than zero"),
-        ("1e-320nm", "is no length that can be computed with"),
+        ("1e-320nm", "is no length that can be computed with: give a length, an angle, or dots per inch: 65nm, 0.1mm"),
         ("1e-320dpi", "is no length that can be computed with"),
         ("x", "is not a number"),
     ],
@@ -104,18 +137,29 @@ def test_a_pixel_size_is_a_length(given, message):
 
 @pytest.mark.parametrize(
     ("text", "pixel"),
-    [("1um", "1e-320m"), ("1e308m", "65nm"), ("5e-324%", None)],
+    [("1um", "1e-320 m"), ("1e+308m", "65 nm"), ("4.94066e-324%", None)],
 )
 def test_a_radius_below_all_numbers_is_refused(text, pixel):
     radius = Radius.parse(text)
     radius = radius.with_pixel(parse_pixel_size(pixel)) if pixel else radius
-    with pytest.raises(ParameterError, match=r" is no frequency that can be computed with: give a number"):
+    of_pixels = f" of pixels of {length_text(parse_pixel_size(pixel))}" if pixel else ""
+    with pytest.raises(
+        ParameterError, match=rf"^{re.escape(text)}{of_pixels} is no frequency that can be computed with: give a "
+    ):
         radius.bins(100, 200)
 
 
 @pytest.mark.parametrize(
     ("meters", "text"),
-    [(6.5e-8, "65 nm"), (2.6e-6, "2.6 um"), (0.0254 / 72, "0.3528 mm"), (3.0, "3 m"), (5e-10, "0.5 nm")],
+    [
+        (6.5e-8, "65 nm"),
+        (2.6e-6, "2.6 um"),
+        (0.0254 / 72, "0.3528 mm"),
+        (3.0, "3 m"),
+        (5e-10, "0.5 nm"),
+        (1e-4, "0.1 mm"),
+        (99e-6, "99 um"),
+    ],
 )
 def test_a_length_is_said_in_the_unit_that_suits_it(meters, text):
     assert length_text(meters) == text
@@ -129,6 +173,22 @@ def test_a_radius_in_arcsec_is_a_period_on_the_sky():
     assert radius.bins(100, 200) == 10
     assert Radius.parse("1deg").with_pixel(parse_pixel_size("6arcmin")).bins(100, 200) == 10
     assert Radius.parse("50mas").with_pixel(parse_pixel_size("0.005arcsec")).bins(100, 200) == 10
+
+
+def test_units_are_parts_of_each_other():
+    same = [
+        ("1deg", "60arcmin", "3600arcsec", "3.6e6mas", f"{math.pi / 180!r}rad"),
+        ("1m", "100cm", "1000mm", "1e6um", "1e9nm", f"{1 / 0.0254!r}in", "0.0254dpi"),
+    ]
+    for texts in same:
+        sizes = [parse_pixel_size(text) for text in texts]
+        assert sizes == pytest.approx([sizes[0]] * len(texts), rel=1e-12)
+    assert parse_pixel_size("1rad") == parse_pixel_size("1m") == parse_pixel_size(1) == 1
+
+
+@pytest.mark.parametrize("text", ["2 deg", "0.1 deg", "5 arcmin", "1.5 arcsec", "0.1 arcsec", "99 mas", "3 mas"])
+def test_an_angle_is_said_in_the_unit_that_suits_it(text):
+    assert length_text(parse_pixel_size(text)) == text
 
 
 @pytest.mark.parametrize(
