@@ -99,7 +99,8 @@ class DescreenFilter(PictureFilter):
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:
         """Return the filtered values of planes, in their gray levels, and whether they were filtered once more."""
-        values, found = call(self._retuned(transfer), planes.astype(np.float32), 0, {"white": white})
+        prepared = self._retuned(transfer, depth=None)  # which is that of the whole
+        values, found = call(prepared, planes.astype(np.float32), 0, {"white": white})
         return values, found.weak
 
 

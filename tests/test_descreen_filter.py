@@ -126,6 +126,11 @@ def test_kept_detail_lies_between_smoothing_and_notches():
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
 
 
+def test_a_depth_leaves_a_part_of_what_is_taken():
+    made, half = fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, depth=20 * np.log10(2))
+    assert np.abs(half - (made + PRINT.astype(float)) / 2).max() <= 1
+
+
 def layouts():
     yield "a picture", CLEAN.astype(np.uint8)
     yield "noise", np.random.default_rng(3).integers(0, 256, SIZE, dtype=np.uint8)
