@@ -102,6 +102,18 @@ def test_a_picture_of_one_color_is_black_when_autoscaled_as_imagejs_is():
     assert (fftfilter.imagej(flat, autoscale=False) == 90).all()
 
 
+def test_pixels_that_are_missing_are_refused(gray):
+    holes = gray > 200
+    for given, missing in ((gray, holes), (np.ma.MaskedArray(gray, holes), None)):
+        with pytest.raises(ParameterError, match=r"^ImageJ's filter knows no missing pixels: fill them, or take band"):
+            fftfilter.imagej(given, missing=missing)
+    floats = gray / np.float32(255)
+    floats[3, 4] = np.nan
+    for given, axis in ((floats, None), (np.stack([floats] * 3), 0)):
+        with pytest.raises(ParameterError, match="values are NaN or infinite, the first at row 3, column 4"):
+            fftfilter.imagej(given, channel_axis=axis)
+
+
 def test_a_filter_is_used_again_streamed_and_copied(gray):
     wanted = fftfilter.imagej(gray, autoscale=False)
     with ImageJFilter(H.imagej(), autoscale=False) as f:
