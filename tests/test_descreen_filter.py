@@ -171,6 +171,12 @@ def test_kept_detail_lies_between_smoothing_and_notches():
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
 
 
+def test_a_screen_has_to_be_as_strong_as_is_said():
+    np.testing.assert_array_equal(fftfilter.descreen(PRINT, strength=100), PRINT)
+    with DescreenFilter(H.descreen(20, 30), engine="book") as f:
+        assert repr(f) == "DescreenFilter(H.descreen(20.0, keep_detail=30.0), engine='book')"
+
+
 def test_a_depth_leaves_a_part_of_what_is_taken():
     made, half = fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, depth=20 * np.log10(2))
     assert np.abs(half - (made + PRINT.astype(float)) / 2).max() <= 1

@@ -104,6 +104,16 @@ def test_the_largest_magnitude_is_told_behind_0_as_without_channels(rng, transfe
             assert f.extremes() == [(0, pytest.approx(bright.max(), rel=1e-4))]
 
 
+def test_the_steps_of_the_part_that_is_filtered_are_shown(picture):
+    seen = {}
+    with Filter(LOW, output="keep", channels="luminance", engine="book") as f:
+        f(picture, channel_axis=-1, observe=lambda name, array: seen.update({name: array}))
+    luminance = picture @ [0.299, 0.587, 0.114]
+    # Floats, which are divided by a power of two.
+    np.testing.assert_allclose(256 * seen["image"][0], luminance, atol=1e-3)
+    np.testing.assert_allclose(256 * seen["spectrum"][0], np.fft.fft2(luminance).T, atol=0.1)
+
+
 def test_clipped_samples_are_counted(picture):
     with Filter(H.highpass(2), output="keep", channels="luminance") as f:
         f(np.where(picture > 127, 255, 0).astype(np.uint8), channel_axis=-1)
