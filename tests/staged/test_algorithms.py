@@ -16,7 +16,7 @@ from fftfilter import transfer as H
 from fftfilter.device import programs
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
@@ -101,6 +101,15 @@ def test_the_catalogue_tells_all_about_each(entry):
     assert entry.title
     tried = {option for options in variants(entry.name) for option in options}
     assert tried == set(entry.options), f"{entry.name}: tests/variants.py must try every option"
+
+
+def test_the_catalogue_reads_as_it_is_written():
+    entry = next(entry for entry in algorithms.catalogue() if entry.name == "workgroup-coalesced")
+    assert (entry.title.endswith("."), "  " in entry.idea, "\n" in entry.source) == (False, False, False)
+    book = next(entry for entry in algorithms.catalogue() if entry.name == "book")
+    assert book.title == "The book's transform: Cooley-Tukey, radix 2, decimation in time"
+    assert book.trips == "log2 n + 1 through global memory; bit reversal out of place, butterflies in place"
+    assert (book.radix, book.limits, book.options) == ("2", "n a power of two", {})
 
 
 @pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)
@@ -222,6 +231,22 @@ def test_one_stage_of_pease_recombines_pairs():
     plan = algorithms.load("pease").plan(8)
     got = run_stages(np.array([1, 2, 3, 4, 5, 6, 7, 8]), plan, plan.run(1, FORWARD)[-1:])
     assert got.real.tolist() == [3, 7, 11, 15, -1, -1, -1, -1]
+
+
+def test_chirps_of_long_rows_are_exact():
+    """The square of the last place has more than 32 bits."""
+    n = 70001
+    plan = plan_rows(n, algorithms.load("stockham"))
+    launcher = Launcher(choose())
+    table = Workspace(launcher, (plan,), plan.width, "test").read(plan.spin, np.empty(plan.spin_length, np.complex64))
+    chirps = table[-plan.width - n : -plan.width]
+    squares = np.arange(n, dtype=np.int64) ** 2 % (2 * n)
+    np.testing.assert_allclose(chirps, np.exp(-1j * np.pi * squares / n), atol=1e-6)
+
+
+def test_a_transform_that_the_device_cannot_hold_is_named_by_its_shape():
+    with pytest.raises(TooLargeError, match="a transform of 2 x 1048576 x 2097152 needs"):
+        Transform(Launcher(choose()), algorithms.load("book"), (2, 1 << 20, 1 << 21), 2)
 
 
 def test_the_time_of_a_stage_on_the_host_is_kept():
