@@ -166,6 +166,7 @@ def test_colors_have_a_screen_each():
 
 
 def test_kept_detail_lies_between_smoothing_and_notches():
+    np.testing.assert_array_equal(fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, keep_detail=0))
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))

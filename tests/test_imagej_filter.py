@@ -83,6 +83,12 @@ def test_every_page_of_a_stack_is_autoscaled_by_itself(tmp_path, gray):
     np.testing.assert_array_equal(second, fftfilter.imagej(gray // 2))
 
 
+def test_stripes_are_known_by_a_tolerance_of_5_percent_unless_told_otherwise(gray):
+    made = fftfilter.imagej(gray, suppress="horizontal", autoscale=False)
+    np.testing.assert_array_equal(made, fftfilter.imagej(gray, suppress="horizontal", tolerance=5, autoscale=False))
+    assert np.abs(made.astype(int) - picture("gray-40-3-1-5-plain")).max() <= 1
+
+
 def test_floats_stay_as_they_are_and_stacks_are_of_single_images(gray):
     values = fftfilter.imagej(gray.astype(np.float32) / 8 - 16)
     assert values.dtype == np.float32

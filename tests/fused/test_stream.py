@@ -204,7 +204,9 @@ def test_a_picture_that_takes_more_than_the_pipeline_has_its_turn_among_the_othe
 
 # Each type is programs of its own, which take long to compile in the form for GPUs.
 @pytest.mark.parametrize(
-    ("make_filter", "dtype"), [(AsCpu, np.uint16), (AsCpu, np.float32), (AsGpu, np.float32)], indirect=["make_filter"]
+    ("make_filter", "dtype"),
+    [(AsCpu, np.uint16), (AsCpu, np.float32), (AsGpu, np.float32), (AsGpu, np.float64)],
+    indirect=["make_filter"],
 )
 def test_what_is_too_weak_is_done_in_double_precision_from_what_was_given(make_filter, dtype, rng):
     wave = 30000 + 20000 * np.cos(2 * np.pi * np.arange(SIZE[1]) / SIZE[1])

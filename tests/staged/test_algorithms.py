@@ -110,6 +110,13 @@ def test_the_catalogue_reads_as_it_is_written():
     assert book.title == "The book's transform: Cooley-Tukey, radix 2, decimation in time"
     assert book.trips == "log2 n + 1 through global memory; bit reversal out of place, butterflies in place"
     assert (book.radix, book.limits, book.options) == ("2", "n a power of two", {})
+    assert {entry.name: entry.options for entry in OPTIONED} == {
+        "binary-exchange": {"p": None},
+        "pease": {"layout": "line"},
+        "stockham": {"radix": 4, "arithmetic": "plain"},
+        "workgroup": {"r": 32},
+        "workgroup-coalesced": {"r": 32},
+    }
 
 
 @pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)
@@ -118,6 +125,17 @@ def test_wrong_values_of_options_are_refused(entry):
         for value in (0, -3, "much", 1.5):
             with pytest.raises(ParameterError, match=f"{option} .* is invalid: choose"):
                 algorithms.load(entry.name, **{option: value})
+
+
+def test_a_work_group_has_any_power_of_two_of_work_items():
+    powers = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    for name, most in (("workgroup", "1, 2, 4 ..."), ("workgroup-coalesced", ", ".join(map(str, powers)))):
+        for r in powers:
+            assert len(algorithms.load(name, r=r).plan(2 * r).launches) == 1
+        with pytest.raises(ParameterError, match=f"r 3 is invalid: choose .*{re.escape(most)}$"):
+            algorithms.load(name, r=3)
+    with pytest.raises(ParameterError, match="r 512 is invalid"):
+        algorithms.load("workgroup-coalesced", r=512)
 
 
 @pytest.mark.parametrize("name", algorithms.names())

@@ -223,6 +223,7 @@ def test_each_type_of_numbers_has_a_transform_of_its_own(rng):
     for factor, dtype in ((1, "u1"), (257, "u2"), (-0.5, "f4"), (1, "u1")):
         given = (factor * x).astype(dtype)
         assert_transform(fftfilter.fft2(given), np.fft.fft2(given), 6)
+    assert {pixel.name for *_, pixel in list(engine._kept)[-3:]} == {"uint8", "uint16", "float32"}
 
 
 def test_a_sum_of_numbers_below_single_precision_is_within_it():
