@@ -13,6 +13,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import warnings
 import weakref
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -178,12 +179,17 @@ def test_floats_of_any_size_give_the_same_picture(size, rng):
 
 
 @both_engines
-def test_no_nan_from_any_finite_image(engine):
-    for transfer in (H.highpass(2), H.highpass(1e-100), H.mask(np.eye(8) * 1e300)):
-        with Filter(transfer, engine=engine) as filter_:
-            for image in (np.zeros((8, 8)), np.full((8, 8), 1e308), np.eye(8) * 1e-310, np.eye(8) * -1e308):
-                assert np.isfinite(filter_(image)).all()
-    assert not fftfilter.apply_mask(np.zeros((8, 8)), np.eye(8) * 1e300, output="real", engine=engine).any()
+def test_no_nan_and_no_warning_from_any_finite_image(engine):
+    """Values as they are may be infinite, and are 0 where the image is."""
+    images = np.zeros((8, 8)), np.full((8, 8), 1e308), np.eye(8) * 1e-310, np.eye(8) * -1e308
+    with warnings.catch_warnings(action="error"):
+        for transfer in (H.highpass(2), H.highpass(1e-100), H.mask(np.eye(8) * 1e300)):
+            for output in ("magnitude", "signed"):
+                with Filter(transfer, engine=engine, output=output) as filter_:
+                    assert all(np.isfinite(filter_(image)).all() for image in images)
+            with Filter(transfer, engine=engine, output="real") as filter_:
+                assert not filter_(np.zeros((8, 8))).any()
+                assert not np.isnan(filter_(np.full((8, 8), 1e30))).any()
 
 
 @pytest.mark.parametrize(
@@ -246,7 +252,11 @@ def test_channels_may_have_notches_of_their_own(engine, options, rng):
 def test_channels_that_are_filtered_differently_have_nothing_else_in_common(image):
     notch, planes = H.notch((0.25, 0.125), channels=(0,)), np.stack([image] * 3)
     for options in ({}, {"output": "signed"}, {"output": "signed", "scale": "auto"}):
-        with pytest.raises(ParameterError, match="of channels that are filtered differently has no scale in common"):
+        said = (
+            f"^{options.get('output', 'magnitude')} of channels that are filtered differently has no scale in common: "
+            r"take keep, real or a scale of \(LO, HI\)$"
+        )
+        with pytest.raises(ParameterError, match=said):
             Filter(notch, **options)(planes, channel_axis=0)
     with pytest.raises(ParameterError, match="have no intermediate results in common"):
         Filter(notch, output="keep", engine="book")(planes, channel_axis=0, observe=print)
@@ -350,6 +360,16 @@ def test_the_fused_engine_has_no_intermediate_results():
 def test_unknown_values_are_refused_with_the_known_ones(given, message):
     with pytest.raises(ParameterError, match=message):
         Filter(H.highpass(), **given)
+
+
+@pytest.mark.parametrize("scale", [(0, 90), "auto"])
+def test_a_magnitude_of_complex_values_has_a_range_of_its_own_alone(scale, rng):
+    odd = H.mask(rng.random((8, 64)))
+    said = "^a magnitude of complex values has no scale: take output magnitude, and leave it out$"
+    with pytest.raises(ParameterError, match=said):
+        Filter(odd, scale=scale)
+    for options in ({"scale": "each"}, {"output": "signed", "scale": scale}, {"output": "keep"}):
+        assert Filter(odd, **options).engine == "book"
 
 
 def test_an_option_that_a_filter_does_not_have_is_refused_as_by_any_call():

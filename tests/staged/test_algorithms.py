@@ -144,6 +144,13 @@ def test_unknown_options_are_told_the_known_ones(name):
         fftfilter.fft([1, 2], algorithm=name, color=1)
 
 
+def test_a_name_that_is_no_algorithm_is_told_the_known_ones():
+    with pytest.raises(
+        ParameterError, match=r"^'magic' is not an algorithm: choose binary-exchange, book, .*, workgroup-"
+    ):
+        algorithms.load("magic")
+
+
 def test_a_work_group_beyond_the_device_is_refused():
     limit = choose().work_group_limit
     with pytest.raises(ParameterError, match="work-group size"):
