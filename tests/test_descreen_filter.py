@@ -119,8 +119,7 @@ def blurred(plane, deviation):
     return made[: plane.shape[0], : plane.shape[1]]
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("depth", [None, 20])
+@pytest.mark.parametrize(("channels", "depth"), [(1, None), (2, None), (3, None), (3, 20)])
 def test_each_band_of_detail_is_smoothed_by_its_power_in_a_place(channels, depth, rng):
     """As it is done here, for each plane alone: of colors the brightness, red - blue, and green against both."""
     own = [
@@ -134,7 +133,7 @@ def test_each_band_of_detail_is_smoothed_by_its_power_in_a_place(channels, depth
     picture[1, :12] *= 0.4
     planes = picture[:channels]
     s, t, v = np.sqrt(1 / 3), np.sqrt(1 / 2), np.sqrt(1 / 6)
-    mix = np.array([[s, s, s], [t, 0, -t], [-v, 2 * v, -v]]) if channels == 3 else np.eye(1)
+    mix = np.array([[s, s, s], [t, 0, -t], [-v, 2 * v, -v]]) if channels == 3 else np.eye(channels)
     mixed = np.tensordot(mix, planes, 1)
     floor, smooth = 0.1 if depth else 0, mixed.copy()
     for i in range(channels):

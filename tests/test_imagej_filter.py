@@ -140,6 +140,13 @@ def test_floats_and_whole_numbers_become_each_other_by_their_white(gray):
     np.testing.assert_allclose(shown, wanted / 255, atol=0.51 / 255)
 
 
+def test_what_is_black_becomes_gray_in_a_color_picture(gray):
+    image = np.where((gray > 100) & (gray < 120), np.uint8(0), gray)
+    wanted = fftfilter.imagej(image, autoscale=False)
+    assert wanted[image == 0].max() > 20
+    np.testing.assert_array_equal(fftfilter.imagej(np.stack([image] * 3), channel_axis=0), [wanted] * 3)
+
+
 def test_what_lies_beyond_black_and_white_is_counted(rng):
     image = np.where(rng.random((73, 96)) < 0.5, 0, 255).astype(np.uint8)
     values = fftfilter.imagej(image.astype(np.float32), 40, 0)

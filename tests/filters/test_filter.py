@@ -323,6 +323,24 @@ def test_the_fused_engine_serves_that_size_on_a_gpu(size):
 
 
 @pytest.mark.parametrize(
+    ("transfer", "options"),
+    [
+        (H.highpass(2), {}),
+        (H.notch((0.25, 0.125), channels=(0,)), {"output": "real"}),
+        (H.highpass(2), {"output": "keep", "channels": "luminance"}),
+    ],
+    ids=str,
+)
+def test_a_size_that_a_gpu_does_not_serve_takes_the_book(transfer, options, rng, monkeypatch):
+    monkeypatch.setattr("fftfilter.filters.pipelines.serves", lambda *_: False)
+    picture = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
+    with Filter(transfer, **options) as filter_, filter_.with_options(engine="book") as book:
+        assert filter_.engine == "fused"
+        np.testing.assert_array_equal(filter_(picture, channel_axis=0), book(picture, channel_axis=0))
+        assert filter_.engine == "book"
+
+
+@pytest.mark.parametrize(
     ("asked", "what"),
     [
         ({"precision": "double"}, "double precision"),
