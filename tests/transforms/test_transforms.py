@@ -188,6 +188,17 @@ def test_nothing_else_is_warned_of(rng):
             assert_transform(fftfilter.fft2(x, **how), np.fft.fft2(x, **how), 9)
 
 
+@pytest.mark.parametrize("algorithm", ["fused", "book"])
+def test_what_is_beyond_single_precision_is_infinite_or_0_and_no_reason_to_warn(algorithm):
+    with warnings.catch_warnings(action="error"):
+        for number in (1e300, 1e300 + 0j):
+            got = fftfilter.fft(np.full(8, number), algorithm=algorithm)
+            assert (got.real.tolist(), got.imag.tolist()) == ([np.inf, *[0] * 7], [0] * 8)
+        np.testing.assert_allclose(fftfilter.ifft([1e39, 0, 0, 0], algorithm=algorithm), [2.5e38] * 4, rtol=1e-6)
+        assert not fftfilter.fft(np.full(8, 1e-320), algorithm=algorithm).any()
+        assert np.isnan(fftfilter.fft([0, np.nan, 0, 0], algorithm=algorithm)).all()
+
+
 def test_a_length_that_the_fused_engine_does_not_serve_takes_the_book_and_is_told(monkeypatch, rng):
     x = numbers(rng, (3, 8))
     monkeypatch.setattr(engine, "serves_plain", lambda *_: False)  # as of a GPU for long ones
