@@ -338,6 +338,9 @@ def test_a_size_that_a_gpu_does_not_serve_takes_the_book(transfer, options, rng,
         assert filter_.engine == "fused"
         np.testing.assert_array_equal(filter_(picture, channel_axis=0), book(picture, channel_axis=0))
         assert filter_.engine == "book"
+        monkeypatch.undo()
+        filter_(picture[:1], channel_axis=0)
+        assert filter_.engine == "fused"
 
 
 @pytest.mark.parametrize(
@@ -432,7 +435,8 @@ def test_other_cutoffs_need_no_other_buffers(image):
 
 def test_extremes_are_those_of_the_last_call(image):
     with Filter(H.lowpass(1000), engine="book") as everything:
-        assert everything.extremes() == []
+        assert everything.extremes() == everything.clipped() == everything.notes() == everything.peaks() == []
+        assert everything.weak() == 0
         everything(image)
         assert everything.extremes() == [(0, pytest.approx(image.max()))]
         everything(np.stack([image // 2, image // 4]))
@@ -511,6 +515,7 @@ def test_an_array_to_be_filled_has_the_shape_and_type_asked_for():
     array = Filter(H.highpass()).empty((2, 8, 64), np.uint16)
     assert (array.shape, array.dtype, array.flags.writeable) == ((2, 8, 64), np.uint16, True)
     assert Filter(H.highpass()).empty((8, 64)).dtype == np.uint8
+    assert Filter(H.highpass(), device="cpu").empty((8, 64)).flags.owndata  # no memory that a GPU has to read
 
 
 def test_the_package_offers_the_class():
