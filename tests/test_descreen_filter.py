@@ -197,7 +197,8 @@ def test_a_picture_without_a_screen_stays_as_it_is(name, picture):
         made = f(picture)
         assert np.array_equal(made, picture), name
         assert not np.shares_memory(made, picture)
-        assert f.notes() == [NOTHING]
+        assert (f.notes(), f.weak(), f.clipped()) == ([NOTHING], 0, [0])
+        assert f.extremes() == [(picture.min(), picture.max())]
         assert f(picture, levels=100).max() <= 100
 
 
