@@ -72,6 +72,7 @@ def test_weak_detail_on_a_bright_background_is_exact(picture, channels, dtype):
     bright = (picture % 3).astype(dtype) + np.array({"uint16": 60000, "uint32": 4e9}.get(dtype, 9e6), dtype)
     with Filter(H.highpass(2), output="real", channels=channels) as f:
         got = f(bright, channel_axis=-1)
+        assert f.weak() == (channels == "luminance")
     right = wanted(bright, channels, H.highpass(2))
     # The other part stays, and with it the background.
     np.testing.assert_allclose(got, right, atol=1e-5 * np.abs(right).max())
@@ -209,5 +210,8 @@ def test_colors_of_which_many_samples_are_undecided_are_made_in_double_precision
 
     monkeypatch.setattr(call, "on_ramps", on_ramps)
     with Filter(H.lowpass(3), output="keep", channels="luminance") as filter_:
-        filter_(image, channel_axis=-1)
-        assert filter_.weak() == 1
+        for options in ({}, {"dtype": np.uint16, "levels": 1000, "white": 300}):
+            got = filter_(image, channel_axis=-1, **options)
+            assert filter_.weak() == 1
+            with filter_.with_options(engine="stockham", precision="double") as double:
+                np.testing.assert_array_equal(got, double(image, channel_axis=-1, **options))

@@ -678,6 +678,18 @@ def weak_picture(rng):
     return (30000 + 20000 * wave + rng.uniform(-2, 2, (12, 10))).astype(np.float32)
 
 
+def test_a_weak_picture_has_the_scale_that_is_asked_for(rng):
+    image = weak_picture(rng)
+    values = reference.filtered(image, H.highpass(3).gain(12, 10)).real
+    with Filter(H.highpass(3), output="signed", scale=(-4, 6)) as filter_:
+        got = filter_(image, dtype=np.uint8)
+        assert (filter_.weak(), filter_.clipped()) == (1, [0])
+        np.testing.assert_allclose(got, (values + 4) / 10 * 255, atol=0.51)
+    with Filter(H.highpass(3), output="signed", scale=("auto", 10)) as filter_:
+        filter_(image, dtype=np.uint8)
+        assert (filter_.weak(), filter_.clipped()) == (1, [pytest.approx(0.1, abs=0.02)])
+
+
 def test_on_a_device_without_double_precision_a_weak_picture_is_filtered_once(rng, launcher):
     class Simple(Device):
         fp64 = False
