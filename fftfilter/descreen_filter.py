@@ -73,9 +73,11 @@ class DescreenFilter(PictureFilter):
             (ramp,) = ramps("keep", gray=Gray(white, dtype, top))
             region = self._description.region
             inside = 1.0 if region is None else region.clipped(values, holes, gray)
-            planes, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
+            made, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
             clipped = min(clipped, inside)
-        return planes, Found(extremes, [clipped], weak)
+        else:
+            made = planes.copy()
+        return made, Found(extremes, [clipped], weak)
 
     def _by_place(self, values: Array, transfer: Transfer, white: float) -> Array:
         """Return filtered values with less detail where there is less than usual, as in flat parts."""
@@ -97,7 +99,8 @@ class DescreenFilter(PictureFilter):
 
     def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:
         """Return the filtered values of planes, in their gray levels, and whether they were filtered once more."""
-        values, found = call(self._retuned(transfer), planes.astype(np.float32), 0, {"white": white})
+        prepared = self._retuned(transfer, depth=None)  # which is that of the whole
+        values, found = call(prepared, planes.astype(np.float32), 0, {"white": white})
         return values, found.weak
 
 

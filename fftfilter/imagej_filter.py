@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Array, gray_of, pixel_type
+from .arrays import Array, check_finite, gray_of, pixel_type
 from .errors import ParameterError, TooLargeError
 from .filters import PictureFilter
 from .filters.call import Found
@@ -63,6 +63,7 @@ class ImageJFilter(PictureFilter):
                 f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
                 "channel_axis"
             )
+        check_finite(planes)
         values, weak = self._filtered(planes.max(axis=0), observe)
         made, is_clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, gray)
         if region := self._description.region:
@@ -95,8 +96,8 @@ class ImageJFilter(PictureFilter):
         return values[0, y : y + height, x : x + width], weak
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
-        holes: Any = np.isnan(planes) if planes.dtype.kind == "f" else np.False_
-        values, found = super()._picture(planes, holes, gray_of({}, pixel_type(planes.dtype)), observe)
+        none: Any = np.False_
+        values, found = super()._picture(planes, none, gray_of({}, pixel_type(planes.dtype)), observe)
         return values, found.weak
 
     def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:

@@ -81,10 +81,15 @@ def test_calls_take_what_pixels_they_give(rng):
     assert (got.dtype, got.max()) == (np.uint16, 1000)
 
 
-def test_the_order_of_a_butterworth_is_passed_on(rng):
-    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
-    got = fftfilter.highpass(image, 3, shape="butterworth", order=7, engine="book")
-    assert_gray_levels(got, by_reference(image, H.highpass(3, shape="butterworth", order=7)))
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "edge", [{"shape": "butterworth", "order": 7}, {"shape": "cosine", "width": "0.03cyc"}], ids=str
+)
+def test_the_order_and_the_width_of_an_edge_are_passed_on(name, edge, rng):
+    cutoffs, _ = CALLS[name]
+    image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
+    got = getattr(fftfilter, name)(image, *cutoffs, **edge, engine="book")
+    assert_gray_levels(got, by_reference(image, getattr(H, name)(*cutoffs, **edge)))
 
 
 @pytest.mark.parametrize("high_pass", [False, True])

@@ -74,6 +74,7 @@ def test_an_image_a_mask_and_chunks_across_the_image(stack):
     )
     both = da.stack([fd.highpass(image, 3), fd.highpass(image, 5)])
     np.testing.assert_array_equal(both.compute(), [fftfilter.highpass(stack[0], r) for r in (3, 5)])
+    assert len(libraries._open) == 1  # whose device memory is all that stays
 
 
 def test_chunks_without_an_image(stack):

@@ -17,7 +17,7 @@ from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import Transfer
-from fftfilter.transfer.fitted import NOTHING, Curve
+from fftfilter.transfer.fitted import NOTHING, Band, Curve
 
 SIZE = 128, 160
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
@@ -111,6 +111,50 @@ def test_flat_parts_are_smoothed_more_than_detail():
     assert gained["by place"][1] > gained["everywhere"][1]
 
 
+def blurred(plane, deviation):
+    """Return a plane behind a Gaussian blur, with mirrored edges."""
+    whole = np.pad(plane, [(0, side) for side in plane.shape], "symmetric")
+    squares = np.add.outer(*(np.fft.fftfreq(side) ** 2 for side in whole.shape))
+    made = np.fft.ifft2(np.fft.fft2(whole) * np.exp(-2 * np.pi**2 * deviation**2 * squares)).real
+    return made[: plane.shape[0], : plane.shape[1]]
+
+
+@pytest.mark.parametrize(("channels", "depth"), [(1, None), (2, None), (3, None), (3, 20)])
+def test_each_band_of_detail_is_smoothed_by_its_power_in_a_place(channels, depth, rng):
+    """As it is done here, for each plane alone: of colors the brightness, red - blue, and green against both."""
+    own = [
+        (Band(1.0, noise=2e-4, before=3e-3, usual=0.6, kept=0.25), Band(2.0, noise=1e-4, before=4e-4, usual=0.5)),
+        (Band(1.0, noise=1e-4, before=1e-3, usual=0.3), Band(2.0, noise=0, before=2e-4, usual=0.7, kept=0.5)),
+        (Band(1.0, noise=0, before=2e-3, usual=0.9), Band(2.0, noise=1e-5, before=1e-4, usual=0.4)),
+    ]
+    # Noise of which each channel has more in another part.
+    picture = 0.5 + 0.1 * rng.standard_normal((3, 24, 40))
+    picture[0, :, :20] *= 0.6
+    picture[1, :12] *= 0.4
+    planes = picture[:channels]
+    s, t, v = np.sqrt(1 / 3), np.sqrt(1 / 2), np.sqrt(1 / 6)
+    mix = np.array([[s, s, s], [t, 0, -t], [-v, 2 * v, -v]]) if channels == 3 else np.eye(channels)
+    mixed = np.tensordot(mix, planes, 1)
+    floor, smooth = 0.1 if depth else 0, mixed.copy()
+    for i in range(channels):
+        above = mixed[i]
+        for blur, noise, before, usual, kept in own[i]:
+            below = blurred(above, blur)
+            power = np.maximum(blurred((above - below) ** 2, 2.5 * blur) - noise, 0)
+            gain = np.minimum(power / (power + before), 1.25 * usual)
+            change = (above - below) * ((kept + (1 - kept) * gain) / (kept + (1 - kept) * usual) - 1)
+            smooth[i] += change - change.mean()
+            above = below
+    wanted = np.tensordot(mix.T, floor * mixed + (1 - floor) * smooth, 1)
+    passes = {"octaves": (-20.0, 0.0), "gains": (1.0, 1.0)}
+    transfer = Transfer(tuple(Curve(**passes, channels=(i,), bands=own[i]) for i in range(channels)))
+    with DescreenFilter(transfer, depth=depth) as f:
+        got = f(2 * planes.astype(np.float32), channel_axis=0, white=2)
+        assert f.extremes() == [pytest.approx((2 * wanted.min(), 2 * wanted.max()), abs=1e-4)]
+    np.testing.assert_allclose(got, wanted, atol=2e-5)
+    assert np.abs(wanted - planes).max() > 0.05
+
+
 def test_colors_have_a_screen_each():
     with DescreenFilter(H.descreen()) as f:
         made = f(ROSETTES, channel_axis=-1)
@@ -121,9 +165,21 @@ def test_colors_have_a_screen_each():
 
 
 def test_kept_detail_lies_between_smoothing_and_notches():
+    np.testing.assert_array_equal(fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, keep_detail=0))
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
+
+
+def test_a_screen_has_to_be_as_strong_as_is_said():
+    np.testing.assert_array_equal(fftfilter.descreen(PRINT, strength=100), PRINT)
+    with DescreenFilter(H.descreen(20, 30), engine="book") as f:
+        assert repr(f) == "DescreenFilter(H.descreen(20.0, keep_detail=30.0), engine='book')"
+
+
+def test_a_depth_leaves_a_part_of_what_is_taken():
+    made, half = fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, depth=20 * np.log10(2))
+    assert np.abs(half - (made + PRINT.astype(float)) / 2).max() <= 1
 
 
 def layouts():
@@ -138,8 +194,11 @@ def layouts():
 @pytest.mark.parametrize(("name", "picture"), [*layouts()])
 def test_a_picture_without_a_screen_stays_as_it_is(name, picture):
     with DescreenFilter(H.descreen()) as f:
-        assert np.array_equal(f(picture), picture), name
-        assert f.notes() == [NOTHING]
+        made = f(picture)
+        assert np.array_equal(made, picture), name
+        assert not np.shares_memory(made, picture)
+        assert (f.notes(), f.weak(), f.clipped()) == ([NOTHING], 0, [0])
+        assert f.extremes() == [(picture.min(), picture.max())]
         assert f(picture, levels=100).max() <= 100
 
 
@@ -169,6 +228,10 @@ def test_what_is_not_for_it_is_refused():
             DescreenFilter(H.descreen(), **{name: value})
     with pytest.raises(ParameterError, match="NaN"):
         fftfilter.descreen(np.full(SIZE, np.nan))
+    with pytest.raises(ParameterError, match=r"^descreen knows no missing pixels: fill them$"):
+        fftfilter.descreen(PRINT, missing=PRINT > 200)
+    with DescreenFilter(H.descreen(), engine="book") as f, pytest.raises(ParameterError, match="leave observe out"):
+        f(PRINT, observe=print)
 
 
 def test_the_command_says_what_it_takes_and_its_output_is_right(tmp_path):

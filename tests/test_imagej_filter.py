@@ -83,6 +83,12 @@ def test_every_page_of_a_stack_is_autoscaled_by_itself(tmp_path, gray):
     np.testing.assert_array_equal(second, fftfilter.imagej(gray // 2))
 
 
+def test_stripes_are_known_by_a_tolerance_of_5_percent_unless_told_otherwise(gray):
+    made = fftfilter.imagej(gray, suppress="horizontal", autoscale=False)
+    np.testing.assert_array_equal(made, fftfilter.imagej(gray, suppress="horizontal", tolerance=5, autoscale=False))
+    assert np.abs(made.astype(int) - picture("gray-40-3-1-5-plain")).max() <= 1
+
+
 def test_floats_stay_as_they_are_and_stacks_are_of_single_images(gray):
     values = fftfilter.imagej(gray.astype(np.float32) / 8 - 16)
     assert values.dtype == np.float32
@@ -100,6 +106,78 @@ def test_a_picture_of_one_color_is_black_when_autoscaled_as_imagejs_is():
     flat = np.full((73, 96), 90, np.uint8)
     assert not fftfilter.imagej(flat).any()
     assert (fftfilter.imagej(flat, autoscale=False) == 90).all()
+
+
+def test_a_picture_of_nearly_one_color_is_stretched_to_its_darkest_and_brightest_pixel():
+    """All others are in one bin of the histogram, which leaves no range within."""
+    image = np.full((73, 96), 90, np.uint8)
+    image[30, 40], image[50, 60] = 50, 150
+    wanted = np.full((73, 96), 102, np.uint8)
+    wanted[30, 40], wanted[50, 60] = 0, 255
+    np.testing.assert_array_equal(fftfilter.imagej(image, 1e6, 0), wanted)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_where_whole_tiles_end_one_line_after_the_first_that_one_is_black(is_turned, rng):
+    """The first of 256 rows, of which 103 lie above the image, 51 in the image and 2 * 51 below."""
+    image = rng.random((51, 96), np.float32)
+    got = fftfilter.imagej(image.T if is_turned else image)
+    padded = np.pad(image.astype(np.float64), ((103, 102), (80, 80)), "symmetric")
+    padded[0] = 0
+    values = np.fft.ifft2(np.fft.fft2(padded) * H.imagej().gain(256, 256)).real[103:154, 80:176]
+    np.testing.assert_allclose(got.T if is_turned else got, values, atol=1e-5)
+
+
+def test_floats_and_whole_numbers_become_each_other_by_their_white(gray):
+    plain = picture("gray-40-3-0-5-plain").astype(int)
+    floats = gray / np.float32(255)
+    assert np.abs(fftfilter.imagej(floats, dtype=np.uint8) - plain).max() <= 1  # floats are not autoscaled
+    np.testing.assert_allclose(fftfilter.imagej(gray, dtype=np.float32), fftfilter.imagej(floats), atol=1e-5)
+    color, wanted = picture("color"), picture("color-40-3-0-5-auto").astype(int)
+    deep = fftfilter.imagej(color, channel_axis=-1, dtype=np.uint16)
+    assert np.abs(deep - 257 * wanted).max() <= 129
+    shown = fftfilter.imagej(color / np.float32(255), channel_axis=-1)
+    np.testing.assert_allclose(shown, wanted / 255, atol=0.51 / 255)
+
+
+def test_what_is_black_becomes_gray_in_a_color_picture(gray):
+    image = np.where((gray > 100) & (gray < 120), np.uint8(0), gray)
+    wanted = fftfilter.imagej(image, autoscale=False)
+    assert wanted[image == 0].max() > 20
+    np.testing.assert_array_equal(fftfilter.imagej(np.stack([image] * 3), channel_axis=0), [wanted] * 3)
+
+
+def test_what_lies_beyond_black_and_white_is_counted(rng):
+    image = np.where(rng.random((73, 96)) < 0.5, 0, 255).astype(np.uint8)
+    values = fftfilter.imagej(image.astype(np.float32), 40, 0)
+    with ImageJFilter(H.imagej(40, 0), autoscale=False) as f:
+        f(image)
+        assert f.extremes() == [pytest.approx((values.min(), values.max()), rel=1e-4)]
+        low, high = (values < -0.5).mean(), (values >= 255.5).mean()
+        assert min(low, high) > 0.1
+        assert f.clipped() == [pytest.approx(low + high, abs=1e-3)]
+        f(np.stack([image] * 3), channel_axis=0)
+        assert f.clipped() == [pytest.approx(((values < 0) | (values > 255)).mean(), abs=1e-3)]
+
+
+def test_pixels_that_are_missing_are_refused(gray):
+    holes = gray > 200
+    for given, missing in ((gray, holes), (np.ma.MaskedArray(gray, holes), None)):
+        with pytest.raises(ParameterError, match=r"^ImageJ's filter knows no missing pixels: fill them, or take band"):
+            fftfilter.imagej(given, missing=missing)
+    floats = gray / np.float32(255)
+    floats[3, 4] = np.nan
+    for given, axis in ((floats, None), (np.stack([floats] * 3), 0)):
+        with pytest.raises(ParameterError, match="values are NaN or infinite, the first at row 3, column 4"):
+            fftfilter.imagej(given, channel_axis=axis)
+
+
+def test_the_bytes_on_the_device_are_those_of_the_padded_picture():
+    with ImageJFilter(H.imagej()) as f, f.with_options(engine="book") as book:
+        assert f.device_bytes((3, 73, 96)) == f.device_bytes((1, 150, 7)) > 6 * 256 * 256
+        # The smallest power of two of at least 1.5 times the longer side.
+        for longer, side in ((96, 256), (86, 256), (85, 128), (11, 32), (10, 16)):
+            assert book.device_bytes((1, 7, longer)) == side * side * (2 * 8 + 1)
 
 
 def test_a_filter_is_used_again_streamed_and_copied(gray):

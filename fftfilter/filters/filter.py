@@ -436,9 +436,9 @@ class Filter:
         )
         return transfer, np.where(holes, planes, without_waves(asked, whole)) if has_waves(asked) else planes
 
-    def _retuned(self, transfer: Transfer) -> Prepared:
-        """Return what filters the next picture by a transfer function of its own."""
-        self._prepared = self._prepare().retuned(describe(transfer, self._description.options))
+    def _retuned(self, transfer: Transfer, **other: Any) -> Prepared:
+        """Return what filters the next picture by a transfer function of its own, or with ``other`` options."""
+        self._prepared = self._prepare().retuned(describe(transfer, {**self._description.options, **other}))
         return self._prepared
 
     def _prepare(self) -> Prepared:

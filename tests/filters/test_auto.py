@@ -13,6 +13,7 @@ from PIL import Image
 import fftfilter
 from fftfilter import AutoNotches
 from fftfilter import transfer as H
+from fftfilter.analysis.found import Peak
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
@@ -99,6 +100,56 @@ def test_each_image_of_a_stack_has_its_own_waves(image, clean):
         np.testing.assert_array_equal(filter_(da.from_array(stack, chunks=(2, 9, 9))).compute(), alone)
 
 
+def test_a_picture_without_waves_comes_back_as_a_copy_and_in_other_levels_if_they_are_asked_for(clean):
+    given = np.rint(clean).astype(np.uint8)
+    with Filter(H.Transfer(()), output="keep", auto=True, **BOOK) as filter_:
+        made = filter_(given)
+        np.testing.assert_array_equal(made, given)
+        assert not np.shares_memory(made, given)
+        assert (filter_.extremes(), filter_.clipped()) == ([(0, given.max())], [0])
+        np.testing.assert_array_equal(filter_(given, levels=51), np.floor(given / 5 + 0.5))
+        np.testing.assert_allclose(filter_(given, dtype=np.float32), given / 255, atol=1e-6)
+        np.testing.assert_array_equal(filter_(given, white=510), np.floor(given / 2 + 0.501))
+
+
+@pytest.mark.parametrize("output", ["keep", "magnitude"])
+def test_channels_with_a_scale_in_common_have_one_filter(rng, output):
+    picture = np.rint(120 + rng.normal(0, 5, (2, *SIZE)) * np.array([[[1]], [[3]]])).astype(np.uint8)
+    with Filter(H.wiener(), output=output, **BOOK) as filter_:
+        filter_(picture, channel_axis=0)
+        (note,) = filter_.notes()
+    assert note.count("Wiener's filter") == (2 if output == "keep" else 1)
+    assert ("in channel 1" in note) == (output == "keep")
+
+
+def test_what_was_found_is_told_in_one_line_a_picture(clean):
+    with Filter(H.stripes("auto") * H.wiener(), output="keep", auto=True, **BOOK) as filter_:
+        filter_(np.rint(clean).astype(np.uint8))
+        (note,) = filter_.notes()
+    waves, noise = note.split("; ")
+    assert waves.endswith("no wave is removed")
+    assert noise.startswith("Wiener's filter of noise of ")
+
+
+@pytest.mark.parametrize(
+    ("options", "is_wave"),
+    [
+        ({"edges": "mirror"}, True),
+        ({}, False),
+        ({"edges": "mirror", "depth": 6}, False),
+        ({"edges": "mirror", "channels": "luminance"}, False),
+    ],
+    ids=str,
+)
+def test_the_waves_themselves_are_subtracted_at_mirrored_edges_unless_a_part_stays(options, is_wave):
+    peak = Peak(0.2, 0.1, strength_db=30, amplitude=5, width=0.01)
+    with Filter(H.lowpass(3), auto=AutoNotches(shape="cosine"), output="keep", **options, **BOOK) as filter_:
+        made = filter_.without([peak])
+        low, notch = made.parts
+        assert (low, notch.shape, notch.at, notch.is_wave) == (filter_.transfer.parts[0], "cosine", (0.2, 0.1), is_wave)
+        assert made.depth == filter_.transfer.depth
+
+
 def test_it_is_saved_loaded_and_shown(tmp_path, image):
     with Filter(H.lowpass("3px"), auto=AutoNotches(strength=20), **BOOK) as filter_:
         fftfilter.save_filter(filter_, tmp_path / "recipe.json")
@@ -129,7 +180,9 @@ def test_what_is_no_search_is_refused_in_one_line(image, given):
 def test_what_it_cannot_go_with_is_refused(image):
     for call, said in (
         (lambda: fftfilter.notch(image), "no wave is given: give at="),
+        (lambda: fftfilter.notch(image, auto=False), "no wave is given: give at="),
         (lambda: fftfilter.stripes(image), "no stripes are given: give an angle"),
+        (lambda: fftfilter.stripes(image, auto=False), "no stripes are given: give an angle"),
         (lambda: fftfilter.imagej(image, auto=True), "auto True is not for ImageJ's filter"),
         (lambda: fftfilter.descreen(image, auto=True), "auto True is not for descreen"),
         (lambda: fftfilter.lowpass(image[:20], 3, auto=True), "80 x 20 pixels are too few"),

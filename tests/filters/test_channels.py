@@ -72,6 +72,7 @@ def test_weak_detail_on_a_bright_background_is_exact(picture, channels, dtype):
     bright = (picture % 3).astype(dtype) + np.array({"uint16": 60000, "uint32": 4e9}.get(dtype, 9e6), dtype)
     with Filter(H.highpass(2), output="real", channels=channels) as f:
         got = f(bright, channel_axis=-1)
+        assert f.weak() == (channels == "luminance")
     right = wanted(bright, channels, H.highpass(2))
     # The other part stays, and with it the background.
     np.testing.assert_allclose(got, right, atol=1e-5 * np.abs(right).max())
@@ -102,6 +103,16 @@ def test_the_largest_magnitude_is_told_behind_0_as_without_channels(rng, transfe
         with Filter(transfer, output="keep", channels=part) as f:
             f(bright, channel_axis=-1)
             assert f.extremes() == [(0, pytest.approx(bright.max(), rel=1e-4))]
+
+
+def test_the_steps_of_the_part_that_is_filtered_are_shown(picture):
+    seen = {}
+    with Filter(LOW, output="keep", channels="luminance", engine="book") as f:
+        f(picture, channel_axis=-1, observe=lambda name, array: seen.update({name: array}))
+    luminance = picture @ [0.299, 0.587, 0.114]
+    # Floats, which are divided by a power of two.
+    np.testing.assert_allclose(256 * seen["image"][0], luminance, atol=1e-3)
+    np.testing.assert_allclose(256 * seen["spectrum"][0], np.fft.fft2(luminance).T, atol=0.1)
 
 
 def test_clipped_samples_are_counted(picture):
@@ -199,5 +210,8 @@ def test_colors_of_which_many_samples_are_undecided_are_made_in_double_precision
 
     monkeypatch.setattr(call, "on_ramps", on_ramps)
     with Filter(H.lowpass(3), output="keep", channels="luminance") as filter_:
-        filter_(image, channel_axis=-1)
-        assert filter_.weak() == 1
+        for options in ({}, {"dtype": np.uint16, "levels": 1000, "white": 300}):
+            got = filter_(image, channel_axis=-1, **options)
+            assert filter_.weak() == 1
+            with filter_.with_options(engine="stockham", precision="double") as double:
+                np.testing.assert_array_equal(got, double(image, channel_axis=-1, **options))

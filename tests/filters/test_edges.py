@@ -16,6 +16,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
+from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
@@ -73,6 +74,13 @@ def test_a_filter_whose_result_is_complex_is_mirrored_too(image):
     assert_right(fftfilter.apply_mask(image, gains, edges="mirror"), image, H.mask(gains))
 
 
+def test_the_values_of_a_complex_result_are_its_real_part(image):
+    gains = np.random.default_rng(3).random((16, 128))
+    got = fftfilter.apply_mask(image, gains, edges="mirror", output="real")
+    np.testing.assert_allclose(got, reference.filtered(image, gains, "mirror").real, atol=1e-3)
+    assert got.min() < 0
+
+
 def test_weak_results_of_16_bits_are_exact():
     y, x = np.mgrid[:64, :64]
     smooth = 30000 + 25000 * np.cos(np.pi * (x + 0.5) / 64)
@@ -88,9 +96,10 @@ def test_a_mask_for_one_size_has_gains_for_twice_each_side(image):
     assert_right(Filter(any_size, edges="mirror")(image), image, any_size)
 
 
-def test_radii_that_do_not_fit_are_refused_as_they_were_given(image):
+@both_engines
+def test_radii_that_do_not_fit_are_refused_as_they_were_given(engine, image):
     with pytest.raises(ParameterError, match="cutoffs 2 and 4px are the same on 64 x 8 pixels"):
-        fftfilter.bandpass(image, 2, "4px", edges="mirror")
+        fftfilter.bandpass(image, 2, "4px", edges="mirror", engine=engine)
     with pytest.raises(ParameterError, match="edges 'reflect' is invalid: choose wrap, mirror"):
         Filter(EVEN, edges="reflect")
 

@@ -13,6 +13,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import warnings
 import weakref
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -27,7 +28,8 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.device.launcher import PRECISIONS, Precision
+from fftfilter.device.choice import Device
+from fftfilter.device.launcher import PRECISIONS, Launcher, Precision
 from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_unmasked
 from fftfilter.filters import Filter, PixelOptions
 from fftfilter.fused import serves
@@ -177,11 +179,17 @@ def test_floats_of_any_size_give_the_same_picture(size, rng):
 
 
 @both_engines
-def test_no_nan_from_any_finite_image(engine):
-    for transfer in (H.highpass(2), H.highpass(1e-100), H.mask(np.eye(8) * 1e300)):
-        with Filter(transfer, engine=engine) as filter_:
-            for image in (np.zeros((8, 8)), np.full((8, 8), 1e308), np.eye(8) * 1e-310, np.eye(8) * -1e308):
-                assert np.isfinite(filter_(image)).all()
+def test_no_nan_and_no_warning_from_any_finite_image(engine):
+    """Values as they are may be infinite, and are 0 where the image is."""
+    images = np.zeros((8, 8)), np.full((8, 8), 1e308), np.eye(8) * 1e-310, np.eye(8) * -1e308
+    with warnings.catch_warnings(action="error"):
+        for transfer in (H.highpass(2), H.highpass(1e-100), H.mask(np.eye(8) * 1e300)):
+            for output in ("magnitude", "signed"):
+                with Filter(transfer, engine=engine, output=output) as filter_:
+                    assert all(np.isfinite(filter_(image)).all() for image in images)
+            with Filter(transfer, engine=engine, output="real") as filter_:
+                assert not filter_(np.zeros((8, 8))).any()
+                assert not np.isnan(filter_(np.full((8, 8), 1e30))).any()
 
 
 @pytest.mark.parametrize(
@@ -244,7 +252,11 @@ def test_channels_may_have_notches_of_their_own(engine, options, rng):
 def test_channels_that_are_filtered_differently_have_nothing_else_in_common(image):
     notch, planes = H.notch((0.25, 0.125), channels=(0,)), np.stack([image] * 3)
     for options in ({}, {"output": "signed"}, {"output": "signed", "scale": "auto"}):
-        with pytest.raises(ParameterError, match="of channels that are filtered differently has no scale in common"):
+        said = (
+            f"^{options.get('output', 'magnitude')} of channels that are filtered differently has no scale in common: "
+            r"take keep, real or a scale of \(LO, HI\)$"
+        )
+        with pytest.raises(ParameterError, match=said):
             Filter(notch, **options)(planes, channel_axis=0)
     with pytest.raises(ParameterError, match="have no intermediate results in common"):
         Filter(notch, output="keep", engine="book")(planes, channel_axis=0, observe=print)
@@ -311,6 +323,27 @@ def test_the_fused_engine_serves_that_size_on_a_gpu(size):
 
 
 @pytest.mark.parametrize(
+    ("transfer", "options"),
+    [
+        (H.highpass(2), {}),
+        (H.notch((0.25, 0.125), channels=(0,)), {"output": "real"}),
+        (H.highpass(2), {"output": "keep", "channels": "luminance"}),
+    ],
+    ids=str,
+)
+def test_a_size_that_a_gpu_does_not_serve_takes_the_book(transfer, options, rng, monkeypatch):
+    monkeypatch.setattr("fftfilter.filters.pipelines.serves", lambda *_: False)
+    picture = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
+    with Filter(transfer, **options) as filter_, filter_.with_options(engine="book") as book:
+        assert filter_.engine == "fused"
+        np.testing.assert_array_equal(filter_(picture, channel_axis=0), book(picture, channel_axis=0))
+        assert filter_.engine == "book"
+        monkeypatch.undo()
+        filter_(picture[:1], channel_axis=0)
+        assert filter_.engine == "fused"
+
+
+@pytest.mark.parametrize(
     ("asked", "what"),
     [
         ({"precision": "double"}, "double precision"),
@@ -328,7 +361,7 @@ def test_what_only_the_staged_pipeline_has_takes_the_book(asked, what):
 
 
 def test_the_fused_engine_has_no_intermediate_results():
-    with pytest.raises(ParameterError, match="no intermediate results"):
+    with pytest.raises(ParameterError, match="fused engine has no intermediate results: choose another one"):
         Filter(H.lowpass())(np.eye(4), observe=print)
 
 
@@ -338,6 +371,8 @@ def test_the_fused_engine_has_no_intermediate_results():
         ({"engine": "magic"}, "engine 'magic' is invalid: choose fused, binary-exchange, "),
         ({"output": "phase"}, "output 'phase' is invalid: choose magnitude, keep, signed, real"),
         ({"transpose": "twisted"}, "transpose 'twisted' is invalid: choose tiled, plain, float4"),
+        ({"pixel_size": 0}, "pixel size '0' must be finite and greater than zero"),
+        ({"depth": 0}, "depth 0 is invalid: give decibels above 0"),
         ({"precision": "half"}, "precision 'half' is invalid"),
         ({"engine": "stockham", "engine_options": {"radix": 5}}, "radix 5 is invalid: choose 2, 4, 8, 16"),
         ({"engine": "book", "engine_options": {"radix": 4}}, "book has no option 'radix': it has none"),
@@ -346,6 +381,16 @@ def test_the_fused_engine_has_no_intermediate_results():
 def test_unknown_values_are_refused_with_the_known_ones(given, message):
     with pytest.raises(ParameterError, match=message):
         Filter(H.highpass(), **given)
+
+
+@pytest.mark.parametrize("scale", [(0, 90), "auto"])
+def test_a_magnitude_of_complex_values_has_a_range_of_its_own_alone(scale, rng):
+    odd = H.mask(rng.random((8, 64)))
+    said = "^a magnitude of complex values has no scale: take output magnitude, and leave it out$"
+    with pytest.raises(ParameterError, match=said):
+        Filter(odd, scale=scale)
+    for options in ({"scale": "each"}, {"output": "signed", "scale": scale}, {"output": "keep"}):
+        assert Filter(odd, **options).engine == "book"
 
 
 def test_an_option_that_a_filter_does_not_have_is_refused_as_by_any_call():
@@ -390,7 +435,8 @@ def test_other_cutoffs_need_no_other_buffers(image):
 
 def test_extremes_are_those_of_the_last_call(image):
     with Filter(H.lowpass(1000), engine="book") as everything:
-        assert everything.extremes() == []
+        assert everything.extremes() == everything.clipped() == everything.notes() == everything.peaks() == []
+        assert everything.weak() == 0
         everything(image)
         assert everything.extremes() == [(0, pytest.approx(image.max()))]
         everything(np.stack([image // 2, image // 4]))
@@ -412,6 +458,19 @@ def test_a_closed_filter_leaves_no_pipeline_behind(engine, image):
         pipeline = weakref.ref(highpass._prepared.pipeline)
     gc.collect()
     assert pipeline() is None
+
+
+def test_nor_does_it_leave_those_of_weak_pictures_and_of_channels(rng):
+    weak = (30000 + rng.integers(0, 2, (12, 10)) + 20000 * (np.indices((12, 10)).sum(axis=0) % 2)).astype(np.uint16)
+    with Filter(H.bandpass(1, 2) * H.notch((0.25, 0.125), channels=(0,)), output="real") as filter_:
+        filter_(np.stack([weak, weak]), channel_axis=0)
+        assert filter_.weak() == 2
+        filters = [filter_._prepared, *filter_._prepared._alike.values()]
+        filters += [each._double for each in filters if each._double]
+        pipelines = [weakref.ref(each.pipeline) for each in filters if each.pipeline]
+        assert len(pipelines) == 4
+    gc.collect()
+    assert [each() for each in pipelines] == [None] * 4
 
 
 @both_engines
@@ -437,18 +496,26 @@ def test_the_bytes_on_the_device_are_known_before_they_are_taken():
         # Two buffers of complex numbers and the pixels.
         assert book.device_bytes((3, 8, 64)) == 3 * 8 * 64 * (2 * 8 + 1)
         # Bluestein's rows are padded to twice their length and more.
-        assert book.device_bytes((1, 8, 65)) == 8 * 256 * 2 * 8 + 8 * 65
+        assert book.device_bytes((1, 8, 65)) == book.device_bytes((1, 65, 8)) == 8 * 256 * 2 * 8 + 8 * 65
+        with book.with_options(edges="mirror") as mirrored, book.with_options(precision="double") as double:
+            assert mirrored.device_bytes((3, 8, 64)) == 3 * 16 * 128 * (2 * 8 + 1)
+            assert double.device_bytes((3, 8, 64)) == 3 * 8 * 64 * (2 * 16 + 1)
     with Filter(H.highpass()) as fused:
         one, two, three = (fused.device_bytes((count, 8, 64)) for count in (1, 2, 3))
         # A float and two bytes a pixel, and room for the workers.
         assert three - two == two - one >= 6 * 8 * 64
         slanted = fused.with_options(H.notch((0.2, 0.13)), edges="mirror")  # which is transformed back twice
         assert slanted.device_bytes((1, 8, 64)) > fused.with_options(edges="mirror").device_bytes((1, 8, 64))
+        values = fused.with_options(output="real").device_bytes((3, 8, 64))
+        for part in ("luminance", "chroma"):
+            assert fused.with_options(output="keep", channels=part).device_bytes((3, 8, 64)) == values
 
 
 def test_an_array_to_be_filled_has_the_shape_and_type_asked_for():
     array = Filter(H.highpass()).empty((2, 8, 64), np.uint16)
     assert (array.shape, array.dtype, array.flags.writeable) == ((2, 8, 64), np.uint16, True)
+    assert Filter(H.highpass()).empty((8, 64)).dtype == np.uint8
+    assert Filter(H.highpass(), device="cpu").empty((8, 64)).flags.owndata  # no memory that a GPU has to read
 
 
 def test_the_package_offers_the_class():
@@ -603,6 +670,61 @@ def test_a_weak_picture_of_large_floats_is_done_again_as_large(rng):
         with Filter(H.highpass("0.3cyc"), output="real", precision=precision) as filter_:
             made.append(filter_(image))
     assert np.abs(made[0] - made[1]).max() < 1e-5 * np.abs(made[1]).max()
+
+
+def weak_picture(rng):
+    """Return a picture of which a high-pass leaves a part that is too weak for single precision."""
+    wave = np.cos(2 * np.pi * np.arange(10) / 10)
+    return (30000 + 20000 * wave + rng.uniform(-2, 2, (12, 10))).astype(np.float32)
+
+
+def test_a_weak_picture_has_the_scale_that_is_asked_for(rng):
+    image = weak_picture(rng)
+    values = reference.filtered(image, H.highpass(3).gain(12, 10)).real
+    with Filter(H.highpass(3), output="signed", scale=(-4, 6)) as filter_:
+        got = filter_(image, dtype=np.uint8)
+        assert (filter_.weak(), filter_.clipped()) == (1, [0])
+        np.testing.assert_allclose(got, (values + 4) / 10 * 255, atol=0.51)
+    with Filter(H.highpass(3), output="signed", scale=("auto", 10)) as filter_:
+        filter_(image, dtype=np.uint8)
+        assert (filter_.weak(), filter_.clipped()) == (1, [pytest.approx(0.1, abs=0.02)])
+
+
+def test_on_a_device_without_double_precision_a_weak_picture_is_filtered_once(rng, launcher):
+    class Simple(Device):
+        fp64 = False
+
+    image = weak_picture(rng)
+    with Filter(H.highpass(3), output="real") as filter_, filter_.with_options() as simple:
+        wanted = filter_(image)
+        assert filter_.weak() == 1
+        simple.launcher = Launcher(Simple(0, launcher.device.cl_device))
+        np.testing.assert_allclose(simple(image), wanted, atol=0.05)
+        assert simple.weak() == 0
+
+
+def test_what_double_precision_has_no_room_for_stays_as_it_is(rng, monkeypatch):
+    image = weak_picture(rng)
+    with Filter(H.highpass(3), output="real") as filter_:
+        wanted = filter_(image)
+        assert filter_.weak() == 1
+
+    def staged(*_, **__):
+        raise TooLargeError("12 x 10 needs more than there is")
+
+    monkeypatch.setattr("fftfilter.staged.pipeline.StagedPipeline", staged)
+    with Filter(H.highpass(3), output="real") as filter_:
+        np.testing.assert_allclose(filter_(image), wanted, atol=0.05)
+        assert filter_.weak() == 0
+
+
+def test_weak_pictures_are_counted_where_each_is_filtered_by_itself(rng):
+    stack = np.stack([weak_picture(rng), rng.random((12, 10), np.float32), weak_picture(rng)])
+    with Filter(H.highpass(3), output="real", region=(2, 2, 6, 8)) as filter_:
+        filter_(stack)
+        assert filter_.weak() == 2
+        wanted = np.abs(reference.filtered(stack, H.highpass(3).gain(12, 10))).max(axis=(1, 2))
+        np.testing.assert_allclose([high for _, high in filter_.extremes()], wanted, rtol=1e-5)
 
 
 def test_filters_of_other_outputs_are_kept_apart():

@@ -8,6 +8,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from fftfilter.imagej_filter import ImageJFilter
 
 WAVE, BOOK = (0.2, 0.1), {"engine": "book"}
 
@@ -132,6 +133,9 @@ def test_xarray_filters_y_and_x_wherever_they_stand(order, xr, series, notch, st
     wanted = series.copy(data=notch(stack, missing=missing)).transpose(*order)
     for each in (holes, holes.transpose(*order), holes.transpose(*order).values):
         xr.testing.assert_identical(notch(given, missing=each), wanted)
+    wanted = series.copy(data=notch(stack, missing=missing[0])).transpose(*order)
+    for each in (holes[0], holes[0].T, missing[0]):
+        xr.testing.assert_identical(notch(given, missing=each), wanted)
     wanted = series.copy(data=notch(stack, channel_axis=0)).transpose(*order)
     axis = order.index("time")
     xr.testing.assert_identical(notch(given, channel_axis=axis), wanted)
@@ -186,6 +190,21 @@ def test_a_filter_that_is_retuned_leaves_earlier_dask_arrays_alone(da, stack):
     later, wanted = filter_(da.from_array(stack, chunks=(1, -1, -1))), filter_(stack)
     filter_.retune(H.lowpass(2))
     assert_all(later.compute(scheduler="synchronous"), wanted)
+
+
+def test_values_of_double_precision_are_said_to_be_so_before_they_are_made(da, stack):
+    given = da.from_array(stack, chunks=(1, -1, -1))
+    for precision, dtype in (("single", np.float32), ("double", np.float64)):
+        got = fftfilter.notch(given, WAVE, output="real", precision=precision, **BOOK)
+        assert got.dtype == got.compute(scheduler="synchronous").dtype == dtype
+
+
+def test_a_filter_of_another_kind_is_another_one(da, stack):
+    """Of the same transfer function and options, in the same process."""
+    given = da.from_array(stack[:1], chunks=-1)
+    for kind in (fftfilter.Filter, ImageJFilter):
+        with kind(H.imagej(), **BOOK) as filter_:
+            assert_all(filter_(given).compute(scheduler="synchronous"), filter_(stack[:1]))
 
 
 def test_imagej_and_descreen_take_dask_arrays(da, stack):

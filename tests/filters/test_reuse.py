@@ -139,8 +139,9 @@ def test_imagejs_filter_that_walks_is_a_new_one():
 
 def test_the_old_name_of_with_options_warns(rng):
     image = rng.integers(0, 256, (12, 10), dtype=np.uint8)
-    with pytest.warns(DeprecationWarning, match="with_options"):
+    with pytest.warns(DeprecationWarning, match="with_options") as warned:
         old = Filter(H.lowpass(3)).again(output="keep")
+    assert [each.filename for each in warned] == [__file__]
     assert (old(image) == fftfilter.lowpass(image, 3, output="keep")).all()
 
 

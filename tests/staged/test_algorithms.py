@@ -16,7 +16,7 @@ from fftfilter import transfer as H
 from fftfilter.device import programs
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
@@ -103,6 +103,22 @@ def test_the_catalogue_tells_all_about_each(entry):
     assert tried == set(entry.options), f"{entry.name}: tests/variants.py must try every option"
 
 
+def test_the_catalogue_reads_as_it_is_written():
+    entry = next(entry for entry in algorithms.catalogue() if entry.name == "workgroup-coalesced")
+    assert (entry.title.endswith("."), "  " in entry.idea, "\n" in entry.source) == (False, False, False)
+    book = next(entry for entry in algorithms.catalogue() if entry.name == "book")
+    assert book.title == "The book's transform: Cooley-Tukey, radix 2, decimation in time"
+    assert book.trips == "log2 n + 1 through global memory; bit reversal out of place, butterflies in place"
+    assert (book.radix, book.limits, book.options) == ("2", "n a power of two", {})
+    assert {entry.name: entry.options for entry in OPTIONED} == {
+        "binary-exchange": {"p": None},
+        "pease": {"layout": "line"},
+        "stockham": {"radix": 4, "arithmetic": "plain"},
+        "workgroup": {"r": 32},
+        "workgroup-coalesced": {"r": 32},
+    }
+
+
 @pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)
 def test_wrong_values_of_options_are_refused(entry):
     for option in entry.options:
@@ -111,10 +127,28 @@ def test_wrong_values_of_options_are_refused(entry):
                 algorithms.load(entry.name, **{option: value})
 
 
+def test_a_work_group_has_any_power_of_two_of_work_items():
+    powers = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    for name, most in (("workgroup", "1, 2, 4 ..."), ("workgroup-coalesced", ", ".join(map(str, powers)))):
+        for r in powers:
+            assert len(algorithms.load(name, r=r).plan(2 * r).launches) == 1
+        with pytest.raises(ParameterError, match=f"r 3 is invalid: choose .*{re.escape(most)}$"):
+            algorithms.load(name, r=3)
+    with pytest.raises(ParameterError, match="r 512 is invalid"):
+        algorithms.load("workgroup-coalesced", r=512)
+
+
 @pytest.mark.parametrize("name", algorithms.names())
 def test_unknown_options_are_told_the_known_ones(name):
     with pytest.raises(ParameterError, match=f"{name} has no option 'color': it has"):
         fftfilter.fft([1, 2], algorithm=name, color=1)
+
+
+def test_a_name_that_is_no_algorithm_is_told_the_known_ones():
+    with pytest.raises(
+        ParameterError, match=r"^'magic' is not an algorithm: choose binary-exchange, book, .*, workgroup-"
+    ):
+        algorithms.load("magic")
 
 
 def test_a_work_group_beyond_the_device_is_refused():
@@ -222,6 +256,22 @@ def test_one_stage_of_pease_recombines_pairs():
     plan = algorithms.load("pease").plan(8)
     got = run_stages(np.array([1, 2, 3, 4, 5, 6, 7, 8]), plan, plan.run(1, FORWARD)[-1:])
     assert got.real.tolist() == [3, 7, 11, 15, -1, -1, -1, -1]
+
+
+def test_chirps_of_long_rows_are_exact():
+    """The square of the last place has more than 32 bits."""
+    n = 70001
+    plan = plan_rows(n, algorithms.load("stockham"))
+    launcher = Launcher(choose())
+    table = Workspace(launcher, (plan,), plan.width, "test").read(plan.spin, np.empty(plan.spin_length, np.complex64))
+    chirps = table[-plan.width - n : -plan.width]
+    squares = np.arange(n, dtype=np.int64) ** 2 % (2 * n)
+    np.testing.assert_allclose(chirps, np.exp(-1j * np.pi * squares / n), atol=1e-6)
+
+
+def test_a_transform_that_the_device_cannot_hold_is_named_by_its_shape():
+    with pytest.raises(TooLargeError, match="a transform of 2 x 1048576 x 2097152 needs"):
+        Transform(Launcher(choose()), algorithms.load("book"), (2, 1 << 20, 1 << 21), 2)
 
 
 def test_the_time_of_a_stage_on_the_host_is_kept():

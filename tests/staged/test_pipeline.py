@@ -46,6 +46,30 @@ def test_the_flow_is_the_books():
     assert dict(seen) == {name: (16, 8) if name in turned else (8, 16) for name in FLOW}
 
 
+@pytest.mark.parametrize("output", ["keep", "real"])
+def test_of_other_outputs_the_flow_is_the_same_but_for_its_end(output, rng):
+    image, seen = rng.integers(0, 256, (8, 16), dtype=np.uint8), []
+    book = Filter(H.highpass(2), engine="book", output=output)
+    got = book(image, observe=lambda name, array: seen.append((name, array)))
+    assert [name for name, _ in seen] == (FLOW if output == "keep" else FLOW[:-1])
+    transfer = H.highpass(2)
+    if output == "keep":
+        np.testing.assert_array_equal(seen[-1][1][0], got)
+        transfer = transfer.keeping_mean()
+    wanted = reference.filtered(image, transfer.gain(8, 16))
+    np.testing.assert_allclose(dict(seen)["filtered"][0], wanted, atol=1e-3)
+    np.testing.assert_allclose(got, wanted.real.clip(0, 255) if output == "keep" else wanted.real, atol=0.51)
+
+
+def test_intermediate_results_of_double_precision_have_its_digits(rng):
+    image, seen = rng.random((8, 16)), {}
+    with Filter(H.lowpass(2), precision="double", output="real") as book:
+        book(image, observe=lambda name, array: seen.update({name: array[0]}))
+    unit = seen["image"][0, 0].real / image[0, 0]  # floats are divided by a power of two
+    np.testing.assert_allclose(seen["spectrum"] / unit, np.fft.fft2(image).T, atol=1e-13)
+    np.testing.assert_allclose(seen["image"] / unit, image, rtol=1e-15)
+
+
 def test_intermediate_results_are_what_their_names_say(rng):
     image = rng.integers(0, 256, (8, 16), dtype=np.uint8)
     seen = {}

@@ -6,13 +6,15 @@ algorithm is tried in ``staged/test_algorithms.py``.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fftfilter
-from fftfilter.errors import ParameterError
+from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.staged import algorithms
 from fftfilter.transforms import engine
 from tests.helpers import assert_transform
@@ -75,9 +77,18 @@ def test_huge_and_tiny_numbers_come_through(size, rng):
     assert_transform(got.astype(complex) / size, np.fft.fft(x / 8) / size, 64, got.dtype)
 
 
-@pytest.mark.parametrize("x", [5, [], np.ones((0, 4)), ["a"]], ids=repr)
-def test_no_numbers_no_transform(x):
-    with pytest.raises(ParameterError, match="no transform"):
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (5, r"an array of shape \(\) and type int64 has no transform: give numbers, along an axis"),
+        ([], r"Invalid number of FFT data points \(0\) specified: no transform has less than one"),
+        (np.ones((0, 4)), r"an array of shape \(0, 4\) has no transform: give at least one number along each axis"),
+        (["a"], r"an array of shape \(1,\) and type <U1 has no transform"),
+    ],
+    ids=repr,
+)
+def test_no_numbers_no_transform(x, said):
+    with pytest.raises(ParameterError, match=f"^{said}"):
         fftfilter.fft(x)
 
 
@@ -132,6 +143,70 @@ def test_out_is_filled_and_returned(rng):
     np.testing.assert_array_equal(fftfilter.fft2(x, out=x), expected)
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2", "rfft2", "irfft2"])
+def test_each_function_takes_an_output_a_precision_a_device_and_an_algorithm_with_options(name, rng):
+    call, x = getattr(fftfilter, name), rng.standard_normal((4, 8))
+    wanted = getattr(np.fft, name)(x)
+    got = call(x, precision="double", algorithm="stockham", radix=2)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, atol=1e-13)
+    out = np.zeros_like(wanted)
+    assert call(x, out=out) is out
+    np.testing.assert_allclose(out, wanted, atol=1e-5)
+    with pytest.raises(DeviceError, match="no such device"):
+        call(x, device="no such device")
+    for options, said in (({"radix": 5}, "radix 5 is invalid"), ({"color": 1}, "stockham has no option 'color'")):
+        with pytest.raises(ParameterError, match=said):
+            call(x, algorithm="stockham", **options)
+
+
+@pytest.mark.parametrize("name", ["fft2", "irfft2"])
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"s": (None, 9)}, "`None` values"),
+        ({"s": (5, None)}, "`None` values"),
+        ({"s": (9,), "axes": None}, "`axes` should not be `None`"),
+    ],
+    ids=str,
+)
+def test_what_numpy_deprecates_is_warned_of_where_it_was_called(name, how, said, rng):
+    x = numbers(rng, (3, 6, 8))
+    with pytest.warns(DeprecationWarning, match=said) as warned:
+        got = getattr(fftfilter, name)(x, **how)
+    assert [each.filename for each in warned] == [__file__]
+    with warnings.catch_warnings(action="ignore"):
+        wanted = getattr(np.fft, name)(x, **how)
+    assert got.shape == wanted.shape
+    assert_transform(got, wanted, 9)
+
+
+def test_nothing_else_is_warned_of(rng):
+    x = numbers(rng, (3, 6, 8))
+    with warnings.catch_warnings(action="error"):
+        for how in ({"axes": None}, {"s": (7, 9)}, {"s": (-1, 9), "axes": (0, 1)}):
+            assert_transform(fftfilter.fft2(x, **how), np.fft.fft2(x, **how), 9)
+
+
+@pytest.mark.parametrize("algorithm", ["fused", "book"])
+def test_what_is_beyond_single_precision_is_infinite_or_0_and_no_reason_to_warn(algorithm):
+    with warnings.catch_warnings(action="error"):
+        for number in (1e300, 1e300 + 0j):
+            got = fftfilter.fft(np.full(8, number), algorithm=algorithm)
+            assert (got.real.tolist(), got.imag.tolist()) == ([np.inf, *[0] * 7], [0] * 8)
+        np.testing.assert_allclose(fftfilter.ifft([1e39, 0, 0, 0], algorithm=algorithm), [2.5e38] * 4, rtol=1e-6)
+        assert not fftfilter.fft(np.full(8, 1e-320), algorithm=algorithm).any()
+        assert np.isnan(fftfilter.fft([0, np.nan, 0, 0], algorithm=algorithm)).all()
+
+
+def test_a_length_that_the_fused_engine_does_not_serve_takes_the_book_and_is_told(monkeypatch, rng):
+    x = numbers(rng, (3, 8))
+    monkeypatch.setattr(engine, "serves_plain", lambda *_: False)  # as of a GPU for long ones
+    np.testing.assert_array_equal(fftfilter.fft(x), fftfilter.fft(x, algorithm="book"))
+    with pytest.raises(ParameterError, match=r"is too long for the fused engine of .*: take another"):
+        fftfilter.fft(x, algorithm="fused")
+
+
 @pytest.mark.parametrize(
     ("call", "cause"),
     [
@@ -139,11 +214,14 @@ def test_out_is_filled_and_returned(rng):
         (lambda: fftfilter.ifft([1, 2], n=-1), "number of FFT data points"),
         (lambda: fftfilter.fft([1, 2], norm="wrong"), "Invalid norm value wrong"),
         (lambda: fftfilter.fft([1, 2], axis=1), "axis 1 is out of bounds"),
-        (lambda: fftfilter.fft2(np.ones((2, 2)), s=(2,)), "different lengths"),
+        (lambda: fftfilter.fft2(np.ones((2, 2)), s=(2,)), "different lengths: 1 and 2, give one for each"),
         (lambda: fftfilter.fft2(np.ones((2, 2)), axes=()), "no axis"),
         (lambda: fftfilter.rfft2(np.ones((2, 2), complex)), "no half spectrum"),
         (lambda: fftfilter.irfft2(np.ones((2, 1))), "number of FFT data points"),
-        (lambda: fftfilter.fft([1, 2], out=np.zeros(3, complex)), "output array has wrong shape"),
+        (
+            lambda: fftfilter.fft([1, 2], out=np.zeros(3, complex)),
+            r"output array has wrong shape: \(3,\), the result has \(2,\)",
+        ),
         (lambda: fftfilter.fft([1, 2], algorithm="fused", precision="double"), "no double precision"),
         (lambda: fftfilter.fft([1, 2], algorithm="fused", radix=4), "no options"),
         (lambda: fftfilter.fft([1, 2], precision="half"), "precision 'half' is invalid"),
@@ -154,11 +232,18 @@ def test_what_is_wrong_is_said(call, cause):
         call()
 
 
+def test_an_output_that_is_no_array_or_of_real_numbers_is_refused_as_by_numpy():
+    for out, said in (([0, 0], "return arrays must be of ArrayType"), (np.zeros(2), "Cannot cast")):
+        with pytest.raises(TypeError, match=said):
+            fftfilter.fft([1, 2], out=out)
+
+
 def test_each_type_of_numbers_has_a_transform_of_its_own(rng):
     x = rng.integers(0, 256, (6, 8))
     for factor, dtype in ((1, "u1"), (257, "u2"), (-0.5, "f4"), (1, "u1")):
         given = (factor * x).astype(dtype)
         assert_transform(fftfilter.fft2(given), np.fft.fft2(given), 6)
+    assert {pixel.name for *_, pixel in list(engine._kept)[-3:]} == {"uint8", "uint16", "float32"}
 
 
 def test_a_sum_of_numbers_below_single_precision_is_within_it():
