@@ -28,7 +28,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic
 from fftfilter.files.urls import Url
-from fftfilter.folders import journal
+from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
 from fftfilter.folders.run import FolderRun
@@ -156,8 +156,9 @@ def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):
     (given / "bright.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 100, 200]))
     (given / "bad.pgm").write_bytes(b"")
     report = tmp_path / "report.jsonl"
-    code, _, said = run("lowpass", "--radius", "9", "--scale", "folder", "--report", report, given, tmp_path / "out")
-    assert (code, said.count("bad.pgm")) == (1, 1)
+    words = ("lowpass", "--radius", "9", "--scale", "folder", "-v", "--report", report)
+    code, _, said = run(*words, given, tmp_path / "out")
+    assert (code, said.count("bad.pgm"), said.count(" -> ")) == (1, 1, 2)  # once of each file that is read twice
     # 200 is white in both.
     assert (tmp_path / "out/dark.pgm").read_bytes()[-4:] == bytes([0, 25, 51, 63])
     assert (tmp_path / "out/bright.pgm").read_bytes()[-4:] == bytes([0, 25, 127, 255])
@@ -236,9 +237,10 @@ def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was
     monkeypatch.chdir(tmp_path)
     given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
     pgm(given / "b.pgm", 0, 9, 7)
-    code, out, _ = run("highpass", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
+    code, out, said = run("highpass", "-v", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
     lines = [json.loads(line) for line in out.splitlines()]
     assert all(line["clipped"] > 0.5 for line in lines)
+    assert [f", {line['clipped']:.2%} clipped\n" in said for line in lines] == [True, True]
     assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
     assert not (tmp_path / "-").exists()
     assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
@@ -259,11 +261,15 @@ def test_natural_order(run, tmp_path):
 
 def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path):
     (tmp_path / "in").mkdir()
-    for name, header in {"a.pgm": b"P5 3000 2000 255 ", "b.ppm": b"P6 3000 2000 65535 "}.items():
+    for name, header in {"a.ppm": b"P6 3000 2000 65535 ", "b.pgm": b"P5 3000 2000 255 "}.items():
         (tmp_path / "in" / name).write_bytes(header)
-    gray, color, *_ = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
+    color, gray, device, files = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
     assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
     assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
+    small, large = (float(re.search(r"; ([0-9.]+) MB on the device$", line)[1]) for line in (gray, color))
+    assert 2 * small < large
+    assert re.fullmatch(rf"on .+: at most {large} MB of [0-9.,]+ MB for one picture", device)
+    assert files == "2 files"
 
 
 def test_the_first_files_say_how_large_all_are(tmp_path, monkeypatch):
@@ -334,6 +340,14 @@ def test_another_format(run, tmp_path):
     assert names(tmp_path / "tif") == ["a.tif", "b.tif", "c.tif"]
     assert Image.open(tmp_path / "out/a.png").format == "PNG"
     assert run("highpass", "--format", "xyz", given, tmp_path / "out")[0] == 2
+
+
+def test_a_folder_that_is_called_as_a_picture_takes_the_outputs_if_it_is_there(run, tmp_path):
+    given, out = pgm(tmp_path / "in/a.pgm").parent, tmp_path / "out.png"
+    assert run("highpass", given, out)[0] == 2
+    out.mkdir()
+    assert run("highpass", "-q", given, out) == (0, "", "")
+    assert names(out) == ["a.pgm"]
 
 
 # Refused before anything runs
@@ -557,6 +571,30 @@ def test_a_folder_among_several_files_is_left_out_with_a_line_and_missed_at_the_
     assert (code, said.count("is a folder among several IN")) == (1, 1), said
 
 
+@pytest.mark.parametrize("lost", ["", "deep"])
+def test_a_folder_that_can_be_listed_no_more_is_missed_at_the_end(run, tmp_path, monkeypatch, lost):
+    given, listed = tmp_path / "in", []
+    for name in ("a.pgm", "deep/b.pgm"):
+        pgm(given / name)
+    scandir = os.scandir
+
+    def once(folder="."):
+        if str(folder) == str(given / lost):
+            listed.append(folder)
+            if len(listed) == 2:  # the first time the files are counted
+                raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", once)
+    code, _, said = run("highpass", "-r", "--processes", 1, given, tmp_path / "out")
+    monkeypatch.undo()
+    name, done = (f"{given}/deep: cannot be listed", 1) if lost else (f"{given}: cannot be listed any more", 0)
+    first, second = said.splitlines()
+    assert (code, first) == (1, f"fftfilter: {name}: Permission denied; its files are not done")
+    assert second.startswith(f"{done} of 2 files filtered in ")
+    assert second.count("; 1 failed") == 1
+
+
 # Each file stands alone
 
 
@@ -626,6 +664,27 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
     code, _, said = run("highpass", given, tmp_path / "out")
     assert (code, "4 of 5 files" in said) == (1, True)
     assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
+
+
+def test_pictures_that_are_too_many_at_once_are_filtered_one_by_one(run, tmp_path, monkeypatch):
+    given = tmp_path / "in"
+    for i in range(5):
+        pgm(given / f"{i}.pgm", i)
+    (given / "dark.pgm").write_bytes(b"P5 12 8 255 " + bytes(96))
+    filter_frames = batch.filter_frames
+
+    def with_little_memory(filter_, frames, recipe):
+        if len(frames) > 1 or not frames[0].picture.planes.any():
+            raise MemoryError
+        return filter_frames(filter_, frames, recipe)
+
+    monkeypatch.setattr(batch, "filter_frames", with_little_memory)
+    code, _, said = run("highpass", "--processes", 1, given, tmp_path / "out")
+    assert (code, said.splitlines()[0]) == (1, f"fftfilter: {given}/dark.pgm: out of memory; take a smaller image")
+    monkeypatch.undo()
+    assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(5)]
+    for name in names(tmp_path / "out"):
+        assert (tmp_path / "out" / name).read_bytes() == alone(run, given / name, tmp_path / "alone.pgm")
 
 
 @pytest.mark.parametrize("failures", [1, 10**9])
@@ -962,6 +1021,29 @@ def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_pa
     book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
     book.close()
     assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+
+
+def test_of_many_output_folders_few_journals_are_open_and_each_has_its_files(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("fftfilter.folders.run.OPEN_JOURNALS", 2)
+    add, close, opened, most = journal.Journal.add, journal.Journal.close, set(), []
+
+    def adding(book, *entry):
+        opened.add(book)
+        most.append(len(opened))
+        add(book, *entry)
+
+    def closing_(book):
+        opened.discard(book)
+        close(book)
+
+    monkeypatch.setattr(journal.Journal, "add", adding)
+    monkeypatch.setattr(journal.Journal, "close", closing_)
+    for i in range(5):
+        pgm(tmp_path / f"in/{i}/a.pgm", i)
+    words = ("highpass", "-r", "--processes", 1, "--skip-existing", tmp_path / "in", tmp_path / "out")
+    assert run(*words)[0] == 0
+    assert (max(most), opened) == (2, set())
+    assert "; 5 skipped" in run(*words)[2]
 
 
 def test_a_long_journal_is_written_anew(tmp_path):
