@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import zlib
@@ -12,11 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter import transfer
-from fftfilter.errors import ParameterError
+from fftfilter import __version__, transfer
+from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.folders.jobs import DeviceLostError, Job, Outcome, Settings
-from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Result, Worker
+from fftfilter.folders.pool import (
+    LARGEST_CHUNK,
+    Chunk,
+    Death,
+    Pool,
+    Result,
+    Worker,
+    device_bytes,
+    do_chunk,
+    pack,
+)
 from fftfilter.work.recipe import Recipe
 
 SETTINGS = Settings(Recipe(transfer.highpass()))
@@ -189,6 +200,13 @@ def test_an_error_that_is_no_death_ends_the_run():
 
     with pytest.raises(ParameterError, match="of that size"):
         outcomes(Crowd(Scripted(script)))
+
+
+def test_a_worker_of_another_version_does_nothing_and_says_which_it_has():
+    lost = f"has fftfilter {__version__}, and this is 0.1"
+    assert do_chunk(pack([Job(0, "in.pgm", "out.pgm")]), SETTINGS, None, 1, "0.1") == Result([], 0.0, lost)
+    with pytest.raises(DeviceError, match=f"^{re.escape(lost)}$"):
+        device_bytes((1, 2, 3), SETTINGS, None, "0.1")
 
 
 @pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])

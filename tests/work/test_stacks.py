@@ -14,10 +14,13 @@ from PIL import Image, ImageSequence
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
+from fftfilter.errors import DeviceError, ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
-from fftfilter.images import pages_of
+from fftfilter.images import Asked, Coding, pages_of
+from fftfilter.output.modes import Range
+from fftfilter.work import output_file
 from fftfilter.work.done import Done
+from fftfilter.work.missing import Missing
 from fftfilter.work.opened import Made, open_input
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
@@ -116,12 +119,42 @@ def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
         fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
 
 
+def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(output_file, "open_input", lambda *given: opened.append(given) or pytest.fail("opened"))
+    coding = {"png_level": 9, "quality": 50}
+    files = {"pages": "2-3", "hdu": 1, "palette": "table", "level": 2, "nodata": 7, "strip": True}
+    filter_ = {"output": "signed", "scale": (-1, 2), "edges": "mirror", "engine": "book"}
+    with pytest.raises(pytest.fail.Exception):
+        fftfilter.filter_stack(stack, tmp_path / "out.webp", BLUR, **coding, **files, **filter_)
+    ((source, recipe),) = opened
+    assert source == stack
+    assert recipe == Recipe(
+        BLUR,
+        options={"edges": "mirror", "engine": "book"},
+        output="signed",
+        scale=Range(-1, 2),
+        pages=Asked(2, 3, hdu=1, palette="table", level=2),
+        coding=Coding(9, 50),
+        missing=Missing(7),
+        strip=True,
+    )
+
+
+def test_the_device_is_the_one_that_is_asked_for(stack, tmp_path):
+    with pytest.raises(DeviceError, match="no OpenCL device 'warp drive'"):
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, device="warp drive")
+
+
 @pytest.mark.parametrize(
     ("transfer", "options", "words"),
     [
         (9, {}, "9 is not a transfer function"),
         (BLUR, {"pages": [1]}, "unknown"),
         (BLUR, {"quality": 500}, "quality 500"),
+        (BLUR, {"compression": "rar"}, "compression 'rar' is unknown: choose none, lzw"),
+        (BLUR, {"level": -1}, "level -1 is invalid: give a whole number, counted from 0"),
+        (BLUR, {"level": 0.5}, "level 0.5 is invalid"),
     ],
 )
 def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
