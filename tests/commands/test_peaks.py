@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from PIL import Image
 
 from fftfilter import filter_stack
 from fftfilter import transfer as H
+from fftfilter.analysis.search import AutoNotches, peaks_text
+from fftfilter.commands.shared.automatic import say_of
 from fftfilter.filters import Filter
 from tests.helpers import SAMPLES
 
@@ -262,6 +265,7 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert found == [None, None, None]
     else:
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
+        assert f"{tmp_path}/in/0.png -> {tmp_path}/out/0.png: done, without 2.50 px at " in err
         assert f"fftfilter: 1 file: {NONE}: no wave is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
 
@@ -295,6 +299,50 @@ def test_a_wave_of_few_periods_is_found_where_it_is_strong_enough_for_what_is_sa
     wall = SAMPLES / "brick.png"
     assert "of 18 dB or more, 24 if it has fewer than 16 periods" in run("peaks", wall)[1].decode()
     assert "21.8 dB" in run("peaks", "--strength", "15", wall)[1].decode()
+
+
+def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
+    auto = AutoNotches(20.0)
+    waves = [
+        SimpleNamespace(
+            period_px=10.0, angle_deg=90.0, strength_db=30.0, amplitude=float(i), is_in_all=True, harmonics=()
+        )
+        for i in range(1, 7)
+    ]
+    left = "like a part of the picture, such as text or windows, and stay: --insist removes them\n"
+    nothing = "no periodic structure of 20 dB or more, 26 if it has fewer than 16 periods: no wave is removed\n"
+
+    def said(peaks, content, *, quiet=False, verbose=0, auto=auto):
+        opened = SimpleNamespace(
+            name="a.png", too_few=None, recipe=SimpleNamespace(auto=auto), peaks=peaks, content=content
+        )
+        say_of(opened, quiet=quiet, verbose=verbose)
+        return capsys.readouterr().err
+
+    assert said(waves, 0).count("10.00 px at 90.0 degrees") == 4
+    assert said(waves, 0).endswith(" and 2 more\n")
+    assert said(waves[:4], 0).count("10.00 px") == 4
+    assert said(waves, 0, verbose=1).count("10.00 px") == 6
+    assert said(waves[:1], 2) == f"fftfilter: a.png: 2 waves look {left}a.png: removed {peaks_text(waves[:1])}\n"
+    assert said([], 1) == f"fftfilter: a.png: 1 wave looks {left}"
+    assert said([], 0) == f"fftfilter: a.png: {nothing}"
+    assert said(waves, 2, quiet=True) == said(None, 0, auto=None) == ""
+
+
+def test_a_picture_that_is_too_small_to_be_searched_is_refused(run, save, tmp_path):
+    path = save("icon.png", np.zeros((20, 64)))
+    line = "fftfilter: 64 x 20 pixels are too few to look for periodic structures: give at least 32 a side\n"
+    assert run("notch", "--auto", path, tmp_path / "out.png") == (2, b"", line)
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_of_the_files_of_a_folder_it_is_said_once_that_waves_stay(run, save, tmp_path, monkeypatch):
+    monkeypatch.setattr(AutoNotches, "peaks", lambda *_: ([], 2))
+    for i in range(2):
+        save(f"in/{i}.png", np.zeros((64, 64)))
+    code, _, err = run("notch", "--auto", "--processes", 1, tmp_path / "in", tmp_path / "out")
+    line = "fftfilter: 2 files: waves that look like a part of the picture stay: --insist removes them"
+    assert (code, err.splitlines()[0]) == (0, line)
 
 
 # Color

@@ -8,9 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import Image
 
@@ -23,8 +25,10 @@ from fftfilter.images.picture import Picture
 from fftfilter.output.difference import Difference
 from fftfilter.output.histogram import counts_of
 from fftfilter.output.modes import Auto
+from fftfilter.region import region_of
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
+from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from fftfilter.work.verify import NUDGES, references_of
 from tests.folders.helpers import pgm
@@ -120,6 +124,44 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
     images.write(Picture(pixels[:, 1:], None, 255, "PNG"), tmp_path / "out.png")
     with pytest.raises(VerifyError, match="is not the picture that was written"):
         found()
+
+
+def changed(path, *, add):
+    """Change the last sample of a TIFF: of its last page, row and column."""
+    pixels = tifffile.imread(path)
+    pixels[(-1,) * pixels.ndim] += add
+    tifffile.imwrite(path, pixels, photometric="minisblack")
+
+
+NOISE = np.random.default_rng(5).integers(0, 256, (8, 12))
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "options", "least", "most"),
+    [
+        (NOISE.astype(np.uint8), "keep", {}, 0, 4),
+        (NOISE.astype(np.int16) * 100 - 9000, "keep", {}, 0, 9),
+        (NOISE.astype(np.float32) / 255, "keep", {}, 1e-7, 1e-3),
+        (NOISE.astype(np.float32) / 255, "magnitude", {}, 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), "real", {}, 1e-5, 0.3),
+        (NOISE.astype(np.uint16) * 257, "signed", {}, 0, 300),
+        (NOISE.astype(np.uint8), "keep", {"region": region_of((0, 0, 3, 4), None, 1)}, 0, 4),  # and it is outside
+        (np.stack([NOISE] * 2).astype(np.uint8), "keep", {}, 0, 4),
+        (np.stack([NOISE] * 2).astype(np.float32) / 255, "keep", {}, 1e-7, 1e-3),
+    ],
+    ids=lambda each: f"{len(each.shape) - 1} {each.dtype}" if isinstance(each, np.ndarray) else str(each),
+)
+def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, given, output, options, least, most):
+    tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
+    recipe, target = Recipe(transfer.lowpass(3), output=output, **options), str(tmp_path / "out.tif")
+    opened = open_input(tmp_path / "in.tif", recipe)
+    with recipe.open_filter(opened.transfer) as filter_:
+        make_output(opened, target, filter_)
+    for add, is_right in ((0, True), (least, True), (most, False)):
+        changed(target, add=add)
+        opened = open_input(tmp_path / "in.tif", recipe)
+        with nullcontext() if is_right else pytest.raises(VerifyError, match=r"off by at most|the worst is"):
+            verify.check(verify.of_earlier(opened, target), target)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3")], ids=str)
