@@ -340,9 +340,15 @@ def test_of_the_files_of_a_folder_it_is_said_once_that_waves_stay(run, save, tmp
     monkeypatch.setattr(AutoNotches, "peaks", lambda *_: ([], 2))
     for i in range(2):
         save(f"in/{i}.png", np.zeros((64, 64)))
-    code, _, err = run("notch", "--auto", "--processes", 1, tmp_path / "in", tmp_path / "out")
+    words = ("--processes", 1, tmp_path / "in", tmp_path / "out")
+    code, _, err = run("notch", "--auto", *words)
     line = "fftfilter: 2 files: waves that look like a part of the picture stay: --insist removes them"
     assert (code, err.splitlines()[0]) == (0, line)
+    # A file that cannot be read is told once, although it is tried twice.
+    (tmp_path / "in/bad.png").write_bytes(b"\x89PNG")
+    for options in (), ("-q",):
+        code, _, err = run("notch", "--auto", "folder", *options, *words)
+        assert (code, err.count("bad.png")) == (1, 1), err
 
 
 # Color

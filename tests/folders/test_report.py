@@ -52,6 +52,7 @@ REPORTS = {
     "an output": lambda d: d / "out/a.pgm",
     "a link to an output": lambda d: linked(d / "r.jsonl", d / "out/deep/c.pgm", "link"),
     "what is remembered": lambda d: d / "out" / journal.NAME,
+    "a part of what is remembered behind a URL": lambda d: d / "out" / f"{journal.PREFIX}17.jsonl",
 }
 
 

@@ -14,7 +14,9 @@ import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -1007,6 +1009,51 @@ def test_with_another_option_that_decides_bytes_or_times_all_is_done_again(run, 
     words = ("highpass", "--format", "png", "--skip-existing", given, tmp_path / "out")
     for more, skipped in (((), 0), ((), 1), (options, 0), (options, 1)):
         assert run(*words, *more)[2].count("1 skipped") == skipped, more
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_the_time_of_each_step_is_in_the_outcome_that_of_a_launch_in_equal_shares(tmp_path, monkeypatch, pages):
+    """By a clock that goes on by a second whenever somebody looks at it."""
+    frames, jobs = [Image.new("L", (12, 10), 10 * i) for i in range(pages)], []
+    for i in range(4):
+        frames[0].save(tmp_path / f"{i}.tif", save_all=True, append_images=frames[1:])
+        jobs.append(Job(i, str(tmp_path / f"{i}.tif"), str(tmp_path / f"out{i}.tif"), verify=True))
+    monkeypatch.setattr(batch, "time", SimpleNamespace(perf_counter=count().__next__))
+    with closing(Batch(Settings(Recipe(transfer.highpass())))) as opened:
+        seconds = [outcome.seconds for outcome in opened.run(jobs)]
+    # Comparing is a part of writing.
+    one = {"read": 1, "filter": 0.25, "write": 3, "verify": 1}
+    assert seconds == [one if pages == 1 else {"read": 1, "filter": 1}] * 4
+
+
+def test_a_folder_that_cannot_be_listed_is_told(run, tmp_path, monkeypatch):
+    given = pgm(tmp_path / "in/a.pgm").parent
+
+    def refused(folder):
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    line = f"fftfilter: {given}: cannot be listed: Permission denied; check its name and permissions\n"
+    for words in (("highpass", given, tmp_path / "out"), ("peaks", given)):
+        assert run(*words) == (1, "", line)
+    assert not (tmp_path / "out").exists()
+
+
+def test_small_files_are_filtered_on_the_cpu_before_a_gpu_is_ready_which_is_said_if_asked(run, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.is_cpu_sooner", lambda *of: asked.append(of) or True)
+    files = [pgm(tmp_path / f"in/{name}", 0, 8, width).stat().st_size for name, width in (("a.pgm", 12), ("b.pgm", 14))]
+    line = "on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU\n"
+    one, all_ = (tmp_path / "in/a.pgm", tmp_path / "a.pgm"), (tmp_path / "in", tmp_path / "out")
+    for names_ in (one, all_):
+        assert run("highpass", "-v", "--device", "auto", *names_)[2].startswith(line)
+        assert line not in run("highpass", "--device", "auto", *names_)[2]
+    assert asked == [("auto", files[0])] * 2 + [("auto", sum(files) / 2)] * 2
+    assert line not in run("highpass", "-q", "-v", "--device", "auto", *all_)[2]
+    asked.clear()
+    for names_ in (one, all_):
+        assert line not in run("highpass", "-v", "--engine", "book", *names_)[2]
+    assert asked == []
 
 
 def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from types import SimpleNamespace
 
 import pytest
@@ -25,6 +25,7 @@ from fftfilter.folders import cluster, pool
 from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool, Worker
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
@@ -368,6 +369,59 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_
         workers = ClusterWorkers(client, None)
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
             list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "connected", "workers"),
+    [
+        (["--cluster", "tcp://a:1"], {}, ("tcp://a:1", [None]), (None, 0)),
+        (["--cluster", "tcp://a:1", "--device", "cpu"], {}, ("tcp://a:1", ["cpu"]), ("cpu", 0)),
+        # What this machine's environment says is not meant for others.
+        (["--cluster", "tcp://a:1"], {"FFTFILTER_DEVICE": "cpu"}, ("tcp://a:1", [None]), (None, 0)),
+        (["--cluster", "local", "--device", "cpu"], {}, ("local", ["cpu"]), (None, 7)),
+        (["--cluster", "local", "--processes", "3"], {}, ("local", [None] * 3), (None, 2)),
+        (["--cluster", "local", "--processes", "9"], {}, ("local", [None] * 9), (None, 1)),
+        (["--cluster", "tcp://a:1", "to a URL"], {}, ("tcp://a:1", [None]), (None, 16)),
+    ],
+    ids=str,
+)
+def test_workers_get_their_device_their_threads_and_absolute_names(
+    run, tmp_path, monkeypatch, words, variables, connected, workers
+):
+    """The workers of a cluster have other current folders. Here this process stands for them."""
+    told, outputs = [], []
+
+    @contextmanager
+    def connect(address, devices):
+        told.append((address, devices))
+        yield "a client"
+
+    def in_this_process(client, device, threads):
+        assert client == "a client"
+        told.append((device, threads))
+        return stack.enter_context(closing(LocalWorkers(WantedWorkers([None], 0, 1))))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "connect", connect)
+    monkeypatch.setattr(cluster, "ClusterWorkers", in_this_process)
+    monkeypatch.setattr("fftfilter.commands.shared.folder.cores", lambda: 7)
+    monkeypatch.delenv("FFTFILTER_DEVICE", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for i in range(2):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    is_url = words[-1] == "to a URL"
+    target = f"local://{tmp_path}/out" if is_url else "out"
+    for given in (["in"], ["in/0.pgm", "in/1.pgm"]):
+        with ExitStack() as stack:
+            code, said = run("--report", "r.jsonl", *words[: 2 if is_url else 4], *given, f"{target}/")
+        assert (code, f"by cluster {words[1]} on " in said) == (0, True), said
+        assert told == [connected, workers]
+        told.clear()
+        lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+        assert [line["input"] for line in lines] == [f"{tmp_path}/in/{i}.pgm" for i in range(2)]
+        outputs += [line["output"] for line in lines]
+    assert outputs == [f"{'local://' if is_url else ''}{tmp_path}/out/{i}.pgm" for i in range(2)] * 2
 
 
 def fake_client(*looks):
