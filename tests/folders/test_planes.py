@@ -34,7 +34,7 @@ class Worker(Executor):
         if self.is_slow and self.chunks == 1:
             self.slow.append(lambda: future.set_result(Result(made, 0.1)))
             return future
-        if self.chunks == 2 and self.slow:
+        if self.chunks == 2 and not self.is_slow:
             self.slow.pop()()
         future.set_result(Result(made, 0.1))
         return future
