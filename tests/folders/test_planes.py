@@ -12,7 +12,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
 from fftfilter.folders import planes
-from fftfilter.folders.jobs import Outcome
+from fftfilter.folders.jobs import Job, Outcome, Settings
 from fftfilter.folders.pool import Result
 from fftfilter.folders.processes import WantedWorkers
 from fftfilter.work.recipe import Recipe
@@ -66,9 +66,11 @@ def test_each_plane_but_the_first_is_done_once_and_all_come_back_in_order(count,
     assert [plane for each in done for plane in each.job.planes] == [*chosen[0 if measure_only else 1 :]]
     assert len(pages) == sum(sizes)
     assert len(given) == len(sizes)
+    # The transfer function is that for the pixels of this file, and nothing is drawn or compared.
+    wanted = Settings(Recipe(H.lowpass("8px"), output="keep"), measure_only, in_place=False, preview=False)
     for job, settings in given:
-        assert (job.source, job.target, settings.measure_only) == ("in.zarr", "out.zarr", measure_only)
-        assert settings.recipe == Recipe(H.lowpass("8px"), output="keep")  # as it is for the pixels of this file
+        assert settings == wanted
+        assert job == Job(job.number, "in.zarr", "out.zarr", None, False, job.planes)
     assert [line for each in done for line in each.cautions] == ["a process died"]
 
 

@@ -78,7 +78,7 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert started(2, 100, wanted=5) == 5
     assert started(2, 100, devices=["0", "1"]) == 2
     two = choose_workers(Survey(2), ["0", "1"], 3, over_network=False)
-    assert two == WantedWorkers(["0", "1"] * 3, 6, 2)
+    assert two == WantedWorkers(["0", "1"] * 3, 6, 2, is_asked_for=True)
     assert choose_workers(Survey(2), ["0", "1"], 10, over_network=False).threads == 1
     assert choose_workers(Survey(2), ["0"], 3, over_network=True) == WantedWorkers(["0"] * 3, 3, 5)
     assert choose_workers(Survey(2), ["0"], 20, over_network=False).threads == 1

@@ -125,10 +125,11 @@ def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
     coding = {"png_level": 9, "quality": 50}
     files = {"pages": "2-3", "hdu": 1, "palette": "table", "level": 2, "nodata": 7, "strip": True}
     filter_ = {"output": "signed", "scale": (-1, 2), "edges": "mirror", "engine": "book"}
-    with pytest.raises(pytest.fail.Exception):
-        fftfilter.filter_stack(stack, tmp_path / "out.webp", BLUR, **coding, **files, **filter_)
-    ((source, recipe),) = opened
-    assert source == stack
+    for options in {}, coding | files | filter_:
+        with pytest.raises(pytest.fail.Exception):
+            fftfilter.filter_stack(stack, tmp_path / "out.webp", BLUR, **options)
+    (source, usual), (_, recipe) = opened
+    assert (source, usual) == (stack, Recipe(BLUR))
     assert recipe == Recipe(
         BLUR,
         options={"edges": "mirror", "engine": "book"},
