@@ -111,6 +111,27 @@ def test_a_stack_that_fails_is_one_line(run, folder):  # noqa: F811
     assert names(folder / "gray") == ["c.pgm"]
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["stripes", "--angle", "auto"], "no stripes are found"),
+        (["descreen"], "no screen is found: the picture stays as it is"),
+    ],
+)
+def test_of_stacks_as_of_pictures_it_is_said_in_how_many_nothing_is_found(run, folder, words, line):  # noqa: F811
+    code, _, said = run(*words, folder / "in", folder / "out")
+    assert (code, said.splitlines()[0]) == (0, f"fftfilter: 3 files: {line}")
+
+
+def test_of_stacks_as_of_pictures_it_is_said_that_they_are_too_small_to_be_searched(run, folder):  # noqa: F811
+    code, _, said = run("notch", "--auto", folder / "in", folder / "out")
+    told = "32 x 24 pixels are too few to look for periodic structures: no wave is removed"
+    assert (code, said.splitlines()[:-1]) == (
+        0,
+        [f"fftfilter: 1 file: {folder}/in/{name}: {told}" for name in ("a.tif", "b.tif", "c.png")],
+    )
+
+
 def test_a_dry_run_says_how_many_pages_there_are(run, folder):  # noqa: F811
     _, out, _ = run("lowpass", *OPTIONS, "-n", folder / "in", folder / "out")
     assert b"a.tif: 4 pages, 32 x 24 gray, 16 bits" in out
