@@ -45,6 +45,10 @@ def test_a_fits_says_what_was_done(run, tmp_path):
     ]
     given = fits.getheader(tmp_path / "in.fits")
     assert [header[name] for name in ("BITPIX", *ON_THE_SKY)] == [given[name] for name in ("BITPIX", *ON_THE_SKY)]
+    assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "bare.fits")[0] == 0
+    assert "HISTORY" not in fits.getheader(tmp_path / "bare.fits")
+    assert run("lowpass", "--output", "real", tmp_path / "in.fits", tmp_path / "real.fits")[0] == 0
+    assert fits.getheader(tmp_path / "real.fits")["BUNIT"] == "adu"
 
 
 def test_2arcsec_of_half_an_arcsec_are_4_pixels(run, tmp_path):

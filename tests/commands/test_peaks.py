@@ -18,6 +18,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches, peaks_text
 from fftfilter.commands.shared.automatic import say_of
 from fftfilter.filters import Filter
+from fftfilter.folders import mean_spectrum
 from tests.helpers import SAMPLES
 
 NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"
@@ -118,6 +119,26 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
         "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"
     ]
     assert "bad.png" in err
+
+
+def test_files_whose_pixels_cannot_be_had_are_left_out_of_the_mean_and_told(run, save, rng, monkeypatch):
+    for i in range(4):
+        path = save(f"scans/{i}.png", rng.integers(0, 256, (64, 64)))
+    cut = path.with_name("1.png")
+    cut.write_bytes(cut.read_bytes()[:2000])
+    opened = mean_spectrum.opened
+
+    def with_little_memory(name, asked):
+        if name.endswith("2.png"):
+            raise MemoryError
+        return opened(name, asked)
+
+    monkeypatch.setattr(mean_spectrum, "opened", with_little_memory)
+    code, out, err = run("peaks", "--json", path.parent)
+    assert (code, json.loads(out)["pictures"]) == (1, 2)
+    first, second = err.splitlines()
+    assert first.startswith(f"fftfilter: {cut}: ")
+    assert second == f"fftfilter: {path.parent}/2.png: out of memory; take a smaller image"
 
 
 def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):

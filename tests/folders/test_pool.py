@@ -209,6 +209,43 @@ def test_a_worker_of_another_version_does_nothing_and_says_which_it_has():
         device_bytes((1, 2, 3), SETTINGS, None, "0.1")
 
 
+def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_asked_of_it(monkeypatch):
+    opened, closed = [], []
+
+    class Batch:
+        def __init__(self, *given):
+            opened.append(given)
+
+        def run(self, jobs):
+            for job in jobs:
+                if job.source == "bad":
+                    raise ParameterError("bad")
+                if job.source == "lost":
+                    raise DeviceError("lost")
+                yield Outcome(job=job)
+
+        def close(self):
+            closed.append(opened[-1])
+
+    def did(source, settings=SETTINGS, device="cpu", threads=2):
+        result = do_chunk(pack([Job(0, "a", "b"), Job(1, source, "b")]), settings, device, threads)
+        return [each.job.number for each in result.outcomes], result.lost
+
+    monkeypatch.setattr("fftfilter.folders.batch.Batch", Batch)
+    monkeypatch.setattr("fftfilter.folders.pool.cores", lambda: 7)
+    other = Settings(Recipe(transfer.lowpass(3)))
+    ways = [(SETTINGS, "cpu", 2), (SETTINGS, "cpu", 0), (SETTINGS, "gpu", 0), (other, "gpu", 0)]
+    for count, way in enumerate(ways, start=1):
+        assert [did("a", *way) for _ in range(2)] == [([0, 1], None)] * 2
+        assert (len(opened), len(closed)) == (count, count - 1)
+    assert opened == [(SETTINGS, "cpu", 2), (SETTINGS, "cpu", 7), (SETTINGS, "gpu", 7), (other, "gpu", 7)]
+    assert did("lost", *way) == ([0], "lost")  # what is done counts
+    assert (len(opened), len(closed)) == (4, 4)
+    with pytest.raises(ParameterError, match="bad"):
+        did("bad", *way)
+    assert (len(opened), len(closed)) == (5, 5)
+
+
 @pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])
 def test_chunks_take_about_the_same_time_and_the_last_are_small(seconds_a_job, largest):
     crowd = Crowd(Scripted(seconds_a_job=seconds_a_job), Scripted(seconds_a_job=seconds_a_job))

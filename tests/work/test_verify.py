@@ -164,6 +164,30 @@ def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, give
             verify.check(verify.of_earlier(opened, target), target)
 
 
+@pytest.mark.parametrize(
+    ("given", "replaced"),
+    [
+        (NOISE.astype(np.uint8), NOISE.astype(np.uint16)),
+        (NOISE.astype(np.uint8), NOISE.astype(np.float32)),
+        (NOISE.astype(np.int16), NOISE.astype(np.float32)),
+        (NOISE.astype(np.int16), NOISE.astype(np.int32)),
+        (NOISE.astype(np.uint8), NOISE.astype(np.uint8).T),
+        (np.stack([NOISE] * 2).astype(np.uint8), NOISE.astype(np.uint8)),
+        (np.stack([NOISE] * 2).astype(np.uint8), np.stack([NOISE] * 3).astype(np.uint8)),
+    ],
+    ids=lambda each: f"{each.shape} {each.dtype}",
+)
+def test_an_output_whose_place_another_picture_has_taken_is_told(tmp_path, given, replaced):
+    """Also if it has the same pixels."""
+    recipe, target = Recipe(transfer.Transfer(()), output="keep"), str(tmp_path / "out.tif")
+    for pixels, is_right in ((given, True), (replaced, False)):
+        tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
+        tifffile.imwrite(target, pixels, photometric="minisblack")
+        message = f"^{re.escape(target)}: is not the picture that was written: another one has taken its place$"
+        with nullcontext() if is_right else pytest.raises(VerifyError, match=message):
+            verify.check(verify.of_earlier(open_input(tmp_path / "in.tif", recipe), target), target)
+
+
 @pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3")], ids=str)
 def test_arguments_that_are_missing_are_named(arguments):
     code, _, error = run("highpass", *arguments)
