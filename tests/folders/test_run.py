@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing, contextmanager, suppress
 from itertools import count
@@ -30,6 +31,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic
 from fftfilter.files.urls import Url
+from fftfilter.filters import Filter
 from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
@@ -1058,11 +1060,29 @@ def test_small_files_are_filtered_on_the_cpu_before_a_gpu_is_ready_which_is_said
 
 def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
     jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12 + i % 2)), str(tmp_path / f"out{i}.pgm")) for i in range(6)]
-    batch = Batch(Settings(Recipe(transfer.highpass())))
-    with closing(batch):
-        outcomes = batch.run(jobs)
-        assert len(list(outcomes)) == 6
-        assert batch._stacks.nbytes == 0
+    with closing(Batch(Settings(Recipe(transfer.highpass())))) as opened:
+        assert len(list(opened.run(jobs))) == 6
+        assert opened._stacks.nbytes == 0
+
+
+def test_a_batch_that_is_closed_leaves_neither_threads_nor_filters(tmp_path, monkeypatch):
+    jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12)), str(tmp_path / f"out{i}.pgm")) for i in range(4)]
+    close, closed = Filter.close, []
+    monkeypatch.setattr(Filter, "close", lambda filter_: closed.append(filter_) or close(filter_))
+    with closing(Batch(Settings(Recipe(transfer.highpass())), threads=3)) as opened:
+        assert len(list(opened.run(jobs))) == 4
+        codecs = [thread for thread in threading.enumerate() if thread.name.startswith("codec")]
+        assert (len(codecs) > 1, closed) == (True, [])
+    assert (len(closed), any(thread.is_alive() for thread in codecs)) == (1, False)
+
+
+def test_a_run_says_how_many_files_it_has_filtered_a_second(run, tmp_path, monkeypatch):
+    for i in range(6):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    clock = iter([100.0, 104.0])
+    monkeypatch.setattr("fftfilter.commands.shared.folder.time", SimpleNamespace(monotonic=clock.__next__))
+    said = run("highpass", "--processes", 1, tmp_path / "in", tmp_path / "out")[2]
+    assert said.startswith("6 of 6 files filtered in 4.0 s (1.5/s); by this process on ")
 
 
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):

@@ -13,6 +13,7 @@ from PIL import Image
 
 from fftfilter import transfer as H
 from fftfilter.files import sources
+from fftfilter.folders import batch
 from fftfilter.folders.batch import Stacks
 from fftfilter.folders.jobs import Settings
 from fftfilter.folders.pool import do_chunk, pack
@@ -156,17 +157,33 @@ def test_a_picture_beside_stacks_is_as_ever(run, tmp_path):  # noqa: F811
     assert (tmp_path / "out" / "a.pgm").read_bytes() == (tmp_path / "b.pgm").read_bytes()
 
 
-def test_pictures_of_different_transfer_functions_are_no_stack():
-    def loaded(transfer):
-        picture = SimpleNamespace(planes=np.zeros((1, 12, 10), np.uint8), maxval=255)
-        return SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=transfer))
+def loaded(shape=(1, 12, 10), **own):
+    """Return a picture that waits to be filtered."""
+    picture = SimpleNamespace(planes=np.zeros(shape, own.get("dtype", np.uint8)), maxval=own.get("maxval", 255))
+    transfer = own.get("transfer", H.lowpass(3))
+    return SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=own.get("depth"), transfer=transfer))
 
-    stacks, first, second = Stacks(), loaded(H.lowpass(3)), loaded(H.lowpass(3))
-    assert [stacks.add(each, 240) for each in (first, loaded(H.lowpass(4)), second)] == [[], [], [first, second]]
+
+@pytest.mark.parametrize(
+    "own", [{"transfer": H.lowpass(4)}, {"dtype": np.uint16}, {"maxval": 100}, {"depth": 8}, {"shape": (1, 10, 12)}]
+)
+def test_pictures_of_different_kinds_are_no_stack(own):
+    stacks, first, second = Stacks(), loaded(), loaded()
+    assert [stacks.add(each, 240) for each in (first, loaded(**own), second)] == [[], [], [first, second]]
 
 
 def test_a_stack_that_looks_like_a_picture_with_channels_is_none():
-    for shape in ((1, 12, 4), (3, 12, 10)):
-        picture = SimpleNamespace(planes=np.zeros(shape, np.uint8), maxval=255)
-        loaded = SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=H.lowpass(3)))
-        assert Stacks().add(loaded, 1000) == [loaded]
+    for shape, is_alone in (((1, 12, 4), True), ((3, 12, 10), True), ((1, 12, 5), False)):
+        picture = loaded(shape)
+        assert Stacks().add(picture, 1000) == ([picture] if is_alone else [])
+
+
+def test_a_stack_is_due_when_it_has_its_pixels_or_32_pictures_or_when_too_many_wait(monkeypatch):
+    stacks = Stacks()
+    assert [len(stacks.add(loaded(), 10**9)) for _ in range(33)] == [0] * 31 + [32, 0]
+    assert len(Stacks().add(loaded(), 100)) == 1  # a large one
+    monkeypatch.setattr(batch, "WAITING_BYTES", 120 + 144)
+    stacks, (first, second, third) = Stacks(), (loaded(shape) for shape in ((1, 12, 10), (1, 12, 12), (1, 1, 5)))
+    assert [stacks.add(each, 10**9) for each in (first, second, third)] == [[], [], [first]]
+    assert (stacks.nbytes, bool(stacks)) == (149, True)
+    assert [stacks.pop(), stacks.pop(), stacks.nbytes, bool(stacks)] == [[second], [third], 0, False]

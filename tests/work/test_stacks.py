@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import subprocess
 import sys
@@ -271,6 +272,18 @@ def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK))
     fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep")
     np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_a_file_that_was_read_in_parts_is_closed_whatever_happens(tmp_path, monkeypatch, recwarn, pages):
+    monkeypatch.setattr(sources, "LARGE", 0)
+    tifffile.imwrite(tmp_path / "in.tif", STACK[:pages], photometric="minisblack")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep")
+    for options in ({"output": "keep", "region": (30, 20, 40, 40)}, {"precision": "triple"}):
+        with pytest.raises(ParameterError):
+            fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, **options)
+    gc.collect()
+    assert [str(each.message) for each in recwarn if each.category is ResourceWarning] == []
 
 
 MEMORY = """

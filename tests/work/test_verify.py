@@ -29,7 +29,7 @@ from fftfilter.region import region_of
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
 from fftfilter.work.output_file import make_output
-from fftfilter.work.recipe import Recipe
+from fftfilter.work.recipe import METHODS, Recipe
 from fftfilter.work.verify import NUDGES, references_of
 from tests.folders.helpers import pgm
 from tests.helpers import SAMPLES
@@ -136,24 +136,31 @@ def changed(path, *, add):
 NOISE = np.random.default_rng(5).integers(0, 256, (8, 12))
 
 
+def keeping(**options):
+    return Recipe(transfer.lowpass(3), **{"output": "keep", **options})
+
+
 @pytest.mark.parametrize(
-    ("given", "output", "options", "least", "most"),
+    ("given", "recipe", "least", "most"),
     [
-        (NOISE.astype(np.uint8), "keep", {}, 0, 4),
-        (NOISE.astype(np.int16) * 100 - 9000, "keep", {}, 0, 9),
-        (NOISE.astype(np.float32) / 255, "keep", {}, 1e-7, 1e-3),
-        (NOISE.astype(np.float32) / 255, "magnitude", {}, 1e-7, 1e-3),
-        (NOISE.astype(np.uint8), "real", {}, 1e-5, 0.3),
-        (NOISE.astype(np.uint16) * 257, "signed", {}, 0, 300),
-        (NOISE.astype(np.uint8), "keep", {"region": region_of((0, 0, 3, 4), None, 1)}, 0, 4),  # and it is outside
-        (np.stack([NOISE] * 2).astype(np.uint8), "keep", {}, 0, 4),
-        (np.stack([NOISE] * 2).astype(np.float32) / 255, "keep", {}, 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), keeping(), 0, 4),
+        (NOISE.astype(np.int16) * 100 - 9000, keeping(), 0, 9),
+        (NOISE.astype(np.float32) / 255, keeping(), 1e-7, 1e-3),
+        (NOISE.astype(np.float32) / 255, keeping(output="magnitude"), 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), keeping(output="real"), 1e-5, 0.3),
+        (NOISE.astype(np.uint16) * 257, keeping(output="signed"), 0, 300),
+        (NOISE.astype(np.uint8), keeping(region=region_of((0, 0, 3, 4), None, 1)), 0, 4),  # and it is outside
+        (NOISE.astype(np.float32) / 255, keeping(region=region_of((0, 0, 3, 4), None, 1)), 1e-7, 1e-3),
+        (np.stack([NOISE] * 2).astype(np.uint8), keeping(), 0, 4),
+        (np.stack([NOISE] * 2).astype(np.float32) / 255, keeping(), 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), Recipe(transfer.imagej(), "imagej", METHODS["imagej"].usual, "keep"), 0, 4),
+        (NOISE.astype(np.float32) / 255, Recipe(transfer.descreen(), "descreen", output="keep"), 1e-7, 1e-3),
     ],
     ids=lambda each: f"{len(each.shape) - 1} {each.dtype}" if isinstance(each, np.ndarray) else str(each),
 )
-def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, given, output, options, least, most):
+def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, given, recipe, least, most):
     tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
-    recipe, target = Recipe(transfer.lowpass(3), output=output, **options), str(tmp_path / "out.tif")
+    target = str(tmp_path / "out.tif")
     opened = open_input(tmp_path / "in.tif", recipe)
     with recipe.open_filter(opened.transfer) as filter_:
         make_output(opened, target, filter_)
