@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -73,13 +74,15 @@ def test_a_report_that_would_replace_a_file_of_the_run_is_refused(tmp_path, give
 
 
 @pytest.mark.parametrize("name", ["in/report.jsonl", "a new.txt", "old.jsonl"])
-def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name):
+def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name, recwarn):
     (tmp_path / "old.jsonl").write_text("old\n" * 99)
     linked(given / "link.pgm", given / "a.pgm", "link")
     report = (tmp_path / name).as_uri() if " " in name else tmp_path / name  # %20, as URLs have it
     for _ in range(2):
         assert run("highpass", "-qr", "--report", report, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
+    gc.collect()
+    assert [str(each.message) for each in recwarn if each.category is ResourceWarning] == []
 
 
 def test_a_line_says_all_that_is_known_of_a_file():

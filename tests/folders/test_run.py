@@ -271,7 +271,9 @@ def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path)
     (tmp_path / "in").mkdir()
     for name, header in {"a.ppm": b"P6 3000 2000 65535 ", "b.pgm": b"P5 3000 2000 255 "}.items():
         (tmp_path / "in" / name).write_bytes(header)
-    color, gray, device, files = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
+    words = ("-n", "--report", tmp_path / "r.jsonl", "--preview", tmp_path / "sheet.png")
+    color, gray, device, files = run("highpass", *words, tmp_path / "in", tmp_path / "out")[1].splitlines()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
     assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
     assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
     small, large = (float(re.search(r"; ([0-9.]+) MB on the device$", line)[1]) for line in (gray, color))
@@ -1116,6 +1118,22 @@ def test_of_many_output_folders_few_journals_are_open_and_each_has_its_files(run
     assert run(*words)[0] == 0
     assert (max(most), opened) == (2, set())
     assert "; 5 skipped" in run(*words)[2]
+
+
+@needs_posix
+def test_a_journal_whose_folder_was_removed_goes_on_in_the_new_one(tmp_path):
+    out, entry = tmp_path / "out", journal.Entry("digest", "settings", journal.Stamp(1, 2))
+    out.mkdir()
+    book = journal.Journal(out)
+    for name in "ab":
+        book.add(name, entry)
+        if name == "a":
+            out.rename(tmp_path / "gone")
+            out.mkdir()
+    book.close()
+    for folder, name in (("gone", "a"), ("out", "b")):
+        lines = (tmp_path / folder / JOURNAL).read_text().split("\n")
+        assert lines == ["", json.dumps([name, "digest", "settings", 1, 2])]
 
 
 def test_a_long_journal_is_written_anew(tmp_path):

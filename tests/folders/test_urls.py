@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from fftfilter.cli import cli
 from fftfilter.files.urls import Url
+from fftfilter.folders import processes
 from tests.files.helpers import serve
 
 fsspec = pytest.importorskip("fsspec")
@@ -110,6 +111,20 @@ def test_a_report_goes_to_a_url(run, tmp_path, given, memory, web):
         code, _, said = run("-rq", "--report", report, given, tmp_path / "other")
         assert (code, said.count("\n"), why in said) == (2, 1, True), said
         assert names(tmp_path / "other") == []
+
+
+def test_over_a_network_many_files_are_under_way_at_once(run, tmp_path, given, memory, monkeypatch):
+    into_memory(memory, given)
+    asked, choose = [], processes.choose_workers
+
+    def noted(*given, over_network):
+        asked.append(over_network)
+        return choose(*given, over_network=over_network)
+
+    monkeypatch.setattr(processes, "choose_workers", noted)
+    for source, target in (("memory://in/", tmp_path / "a"), (given, "memory://out/"), (given, tmp_path / "b")):
+        run("-q", source, target)
+    assert asked == [True, True, False]
 
 
 def test_a_report_that_a_url_takes_no_more_is_told_and_missed_at_the_end(run, tmp_path, given, memory, monkeypatch):
@@ -236,6 +251,8 @@ def test_what_cannot_be_done_is_one_line(run, tmp_path, given, memory, web, monk
         (("nosuch://a/b.png", tmp_path / "b.png"), "nosuch"),
         (("--preserve-times", "memory://in/", tmp_path / "out"), "--preserve-times"),
         (("--preserve-times", f"{web}a%202.pgm", tmp_path / "out.pgm"), "--preserve-times"),
+        (("--preserve-times", given, "memory://out/"), "memory://out/: has no times for --preserve-times"),
+        (("--preserve-times", given / ODD[0], "memory://in/a 10.pgm", f"{tmp_path}/out/"), "has no times for"),
         (("memory://in/", "memory://in/"), "is the input itself"),
         (("memory://in/", "memory://out.png"), "has the name of an image"),
     ):
