@@ -78,6 +78,14 @@ def test_what_does_not_fit_a_fits_is_one_line(run, tmp_path, options, message):
     assert not (tmp_path / "out.fits").exists()
 
 
+def test_waves_on_the_sky_have_no_length(run, tmp_path, rng):
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        a_fits(tmp_path / f"in/{name}.fits", rng.integers(0, 99, (64, 64)).astype(np.int16), **ON_THE_SKY)
+    for given in (tmp_path / "in", tmp_path / "in/a.fits"):
+        assert json.loads(run("peaks", "--json", given)[1])["pixel_size_m"] is None
+
+
 @pytest.mark.parametrize("name", ["out.fits", "out.fz", "out.tif"])
 def test_the_pages_of_a_cube_are_filtered(run, tmp_path, name):
     a_fits(tmp_path / "in.fits", np.stack([RAMP, RAMP + 50]).astype(np.int16))

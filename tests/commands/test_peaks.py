@@ -119,6 +119,7 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
         "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"
     ]
     assert "bad.png" in err
+    assert run("peaks", "-q", path.parent)[2].count("\n") == 1  # that file alone
 
 
 def test_files_whose_pixels_cannot_be_had_are_left_out_of_the_mean_and_told(run, save, rng, monkeypatch):
@@ -157,6 +158,9 @@ def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are
         code, out, err = run("peaks", "--json", "--pages", page, tmp_path)
         found = json.loads(out)
         assert (code, found["pictures"], (found["width"], found["height"])) == (0, 2, wanted), err
+    # Of one file the pages that are as large as the first.
+    found = json.loads(run("peaks", "--json", tmp_path / "a.tif")[1])
+    assert (found["pictures"], found["width"], found["height"]) == (1, 96, 96)
     assert run("notch", "--auto", "folder", "--pages", "2", tmp_path, tmp_path / "out")[0] == 0
     assert run("peaks", "--pages", "3", tmp_path)[2].count("and no page 3") == 2
 

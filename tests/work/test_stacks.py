@@ -17,12 +17,14 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import DeviceError, ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
-from fftfilter.images import Asked, Coding, pages_of
+from fftfilter.images import Asked, Coding, Depth, Picture, pages_of
 from fftfilter.output.modes import Range
+from fftfilter.preview import report
+from fftfilter.region import region_of
 from fftfilter.work import output_file
 from fftfilter.work.done import Done
 from fftfilter.work.missing import Missing
-from fftfilter.work.opened import Made, open_input
+from fftfilter.work.opened import Frame, Made, open_input
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
@@ -371,6 +373,40 @@ def test_what_means_nothing_is_a_usage_error(run, stack, tmp_path, options, name
     assert not (tmp_path / name).exists()
 
 
+def test_what_an_animation_cannot_hold_of_pages_is_said_once(run, tmp_path):  # noqa: F811
+    colors = np.random.default_rng(1).integers(0, 256, (3, 12, 10, 3), dtype=np.uint8)
+    first, *others = map(Image.fromarray, colors)
+    first.save(tmp_path / "in.tif", save_all=True, append_images=others, icc_profile=bytes(200), dpi=(300, 300))
+    words = ("lowpass", "-v", "--output", "keep", tmp_path / "in.tif")
+    said = run(*words, tmp_path / "out.gif")[2].splitlines()
+    assert said[:2] == [
+        "fftfilter: the pages become frames of an animation, shown for 0.1 s each",
+        "fftfilter: a GIF has 256 colors a frame: of more, the nearest are taken",
+    ]
+    assert said[-1] == "left out: color profile, resolution"
+    assert "256 colors" not in run(*words, tmp_path / "out.webp")[2]
+
+
+def test_nothing_beside_the_pixels_of_pages_is_written_if_that_is_asked_for(tmp_path):
+    options = {"photometric": "minisblack", "description": "cells", "resolution": (300, 300)}
+    tifffile.imwrite(tmp_path / "in.tif", STACK, **options)
+    for strip in (False, True):
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", strip=strip)
+        with tifffile.TiffFile(tmp_path / "out.tif") as out:
+            kept = [{"ImageDescription", "XResolution"} & {tag.name for tag in page.tags} for page in out.pages]
+        assert [len(each) for each in kept] == ([0] * 4 if strip else [2, 1, 1, 1]), strip
+
+
+@pytest.mark.parametrize(("white", "name", "scale"), [(100, "out.png", 2.55), (1000, "out.bmp", 0.255)])
+def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, white, name, scale):
+    given = np.random.default_rng(2).integers(0, white + 1, (12, 10))
+    pixels = given.astype(np.uint8 if white < 256 else ">u2")
+    (tmp_path / "in.pgm").write_bytes(b"P5\n10 12\n%d\n" % white + pixels.tobytes())
+    fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep")
+    wanted = np.floor(given * scale + 0.5 + 1 / 2048)
+    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
+
+
 def test_pages_of_a_path_are_opened(stack):
     pages = pages_of(stack.read_bytes(), "in.tif")
     assert (len(pages), pages.format) == (4, "TIFF")
@@ -432,7 +468,35 @@ def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options,
 def test_what_is_said_of_pages_is_said_of_all_of_them():
     done, planes = Done(), np.zeros((1, 4, 3))
     for extremes, clipped, missing in (((2.0, 5.0), 0.5, 0.0), ((1.0, 9.0), 0.0, 0.25), ((3.0, 4.0), 0.25, 0.5)):
-        frame = SimpleNamespace(picture=SimpleNamespace(table=None), missing=missing)
+        frame = SimpleNamespace(picture=SimpleNamespace(table=None if missing else "a table"), missing=missing)
         done.note(frame, Made(planes, extremes, clipped, "a note"))
     assert (done.extremes, done.clipped, done.missing) == ((1, 9), 0.25, 0.25)
-    assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, False)
+    assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, True)
+
+
+def test_missing_samples_are_black_where_a_picture_is_shown():
+    planes, holes = np.full((1, 2, 3), 0.5, np.float32), np.zeros((1, 2, 3), np.bool_)
+    planes[0, 1, 2], holes[0, 1, 2] = np.nan, True
+    frame = Frame(Picture(planes, None, 1, "TIFF"), ".tif", Depth(planes.dtype, 1), BLUR, holes)
+    np.testing.assert_array_equal(frame.shown(), np.where(holes, 0, np.float32(0.5)))
+    assert (frame.shown().dtype, frame.missing) == (np.float32, 1 / 6)
+    frame.holes = None
+    assert frame.shown() is planes
+    assert frame.missing == 0
+
+
+def test_the_report_on_a_frame_has_what_the_recipe_says(tmp_path, monkeypatch):
+    """The picture as it was read, its white, the part of it that is filtered."""
+    given = np.random.default_rng(2).integers(0, 101, (12, 10)).astype(np.uint8)
+    (tmp_path / "in.pgm").write_bytes(b"P5\n10 12\n100\n" + given.tobytes())
+    region = region_of((2, 3, 4, 5), None, 0)
+    recipe = Recipe(BLUR, options={"channels": "chroma", "edges": "mirror"}, output="keep", region=region)
+    opened = open_input(tmp_path / "in.pgm", recipe)
+    frame = opened.frame(tmp_path / "out.png", keep=True)
+    frame.put(np.zeros((1, 12, 10), np.uint8))
+    monkeypatch.setattr(report, "FilterReport", lambda *given: given)
+    planes, white, transfer, edges, device, weight, channels = opened.report(frame, "a device")
+    np.testing.assert_array_equal(planes, given[None])
+    assert (white, transfer, edges, device, channels) == (100, BLUR, "mirror", "a device", "chroma")
+    y, x = np.mgrid[:12, :10]
+    np.testing.assert_array_equal(np.asarray(weight) > 0.5, (x >= 2) & (x < 6) & (y >= 3) & (y < 8))
