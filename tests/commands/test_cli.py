@@ -219,6 +219,7 @@ def test_profile_prints_the_time_of_every_step(run, tmp_path):
     lines = [line.split() for line in out.decode().splitlines()]
     assert code == 0
     assert lines[0] == ["step", "launches", "ms"]
+    assert len({len(line) for line in out.decode().splitlines()}) == 1  # numbers end below each other
     times = {step: float(ms) for step, _, ms in lines[1:]}
     assert {"write", "bit_reversal", "butterfly", "transpose", "mask", "read", "total"} <= set(times)
     assert times["total"] == pytest.approx(sum(ms for step, ms in times.items() if step != "total"), abs=0.01)

@@ -93,7 +93,9 @@ def test_a_page_says_whose_it_is_and_the_sheet_of_a_folder_too(run, tmp_path, mo
     assert run(*common, "in/b.tif", "out.tif") == (0, b"", "")
     assert texts[:2] == ["b.tif, page 2   64 x 48", "lowpass, ideal, radius n/8 = 6, depth 6 dB"]
     texts.clear()
-    assert run(*common, "--processes", 1, "in", "out") == (0, b"", "")
+    (tmp_path / "in/bad.png").write_bytes(b"\x89PNG")
+    code, _, said = run(*common, "--processes", 1, "in", "out")
+    assert (code, said.count("bad.png"), said.count("\n")) == (1, 1, 1)
     assert texts[:2] == ["in   lowpass, ideal, radius n/8, depth 6 dB", "2 pictures"]
     assert [each for each in texts if each.startswith("in/")] == ["in/a.png", "in/b.tif, page 2"]
     assert texts.count("64 x 48") == 2

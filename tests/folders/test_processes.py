@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter import startup, system, transfer
+from fftfilter import drivers, startup, system, transfer
 from fftfilter.errors import ParameterError, ProcessError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
@@ -96,6 +96,15 @@ def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkey
     monkeypatch.setattr(processes, "_is_cpu", lambda asked: asked == "cpu" or pytest.fail("a driver is loaded"))
     monkeypatch.setattr(processes, "cores", lambda: 16)
     assert set(choose_workers(Survey(10**4, 10**9), [device], None, over_network=False).devices) == {"cpu"}
+
+
+def test_where_no_driver_has_a_cpu_the_gpu_is_taken_by_this_process(monkeypatch):
+    monkeypatch.setattr(drivers, "may_have_gpu", lambda: True)
+    monkeypatch.setattr(drivers, "has_cpu", lambda: False)
+    monkeypatch.setattr(processes, "_is_cpu", lambda device: device is not None)
+    monkeypatch.setattr(processes, "cores", lambda: 16)
+    wanted = choose_workers(Survey(10**4, 10**9), [None], None, over_network=False)
+    assert wanted == WantedWorkers([None], 0, 16)
 
 
 def test_a_gpu_that_is_asked_for_is_taken_by_this_process(monkeypatch):

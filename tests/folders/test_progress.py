@@ -8,10 +8,12 @@ import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import click
 import pytest
 from PIL import Image
 
 from fftfilter.cli import cli
+from fftfilter.commands.filters import context_of
 from fftfilter.commands.shared import one_file
 from fftfilter.device import programs
 from fftfilter.folders import progress
@@ -112,3 +114,13 @@ def test_each_file_and_each_page_moves_the_bar_by_one(monkeypatch, tmp_path, wor
         assert said.rpartition(" left")[2].startswith("\r\x1b[K")
     # Nor is it said that programs are compiled, which 'peaks' has none of.
     assert (programs.while_building is nullcontext) == (words != ["highpass"] and "--scale" not in words)
+
+
+def test_who_runs_a_command_is_told_of_each_page_and_of_how_many_there_are(tmp_path):
+    frames, told = [Image.new("L", (12, 10), 40 * i) for i in range(3)], []
+    frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
+    words = ["highpass", "-q", "--scale", "stack"]
+    command = context_of(click.Context(cli), words, str(tmp_path / "x.gif"), str(tmp_path / "out.tif"))
+    command.meta[one_file.ADVANCE] = told.append
+    command.command.invoke(command)
+    assert told == [6] * 6

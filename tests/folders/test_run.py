@@ -197,6 +197,16 @@ def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
     assert run("highpass", "-r", "-q", given, out) == (0, "", "")
 
 
+def test_of_what_is_no_image_the_five_most_frequent_types_are_named(run, tmp_path):
+    pgm(tmp_path / "in/a.pgm")
+    for count_, extension in enumerate("edcba", start=1):
+        for i in range(1 + count_):
+            (tmp_path / f"in/{i}.{extension}").touch()
+    (tmp_path / "in/once.z").touch()
+    said = run("highpass", tmp_path / "in", tmp_path / "out")[2]
+    assert "; 21 of other types left out (6 .a, 5 .b, 4 .c, 3 .d, 2 .e); by this process" in said
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_left_out_by_what_it_is(run, tmp_path):
     pgm(tmp_path / "in" / "a.pgm")
@@ -483,6 +493,22 @@ def test_an_output_that_becomes_a_link_to_an_input_in_the_middle_fails_alone(run
     assert (tmp_path / "in/b.tif").read_bytes() == before
 
 
+@needs_links
+def test_of_files_an_output_that_becomes_a_link_to_its_input_fails_alone(run, tmp_path, monkeypatch):
+    files = [pgm(tmp_path / f"in/{name}.pgm", i) for i, name in enumerate("ab")]
+    before, raw = files[0].read_bytes(), images.raw
+
+    def swapping(source, *rest):
+        with contextlib.suppress(FileExistsError):
+            (tmp_path / "out/a.pgm").symlink_to(files[0])
+        return raw(source, *rest)
+
+    monkeypatch.setattr(images, "raw", swapping)
+    code, _, said = run("highpass", "--processes", 1, *files, f"{tmp_path}/out/")
+    assert (code, "a.pgm: is the input itself" in said, "; 1 failed" in said) == (1, True, True), said
+    assert files[0].read_bytes() == before
+
+
 def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
     given = pgm(tmp_path / "in/a.pgm").parent
     for options in (
@@ -497,6 +523,8 @@ def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
         assert (code, said.count("\n")) == (2, 1), options
     (tmp_path / "file").write_text("")
     assert run("highpass", given, tmp_path / "file")[0] == 1
+    line = f"fftfilter: {tmp_path}/file: cannot be written into: not a directory"
+    assert run("highpass", "--device", "warp drive", given, tmp_path / "file/deep/out")[2].startswith(line)
     assert not (tmp_path / "out").exists()
 
 

@@ -24,7 +24,7 @@ from fftfilter.region import region_of
 from fftfilter.work import output_file
 from fftfilter.work.done import Done
 from fftfilter.work.missing import Missing
-from fftfilter.work.opened import Frame, Made, open_input
+from fftfilter.work.opened import Frame, Made, open_input, spectrum_of
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
@@ -405,6 +405,18 @@ def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, 
     fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep")
     wanted = np.floor(given * scale + 0.5 + 1 / 2048)
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
+
+
+def test_a_search_in_pages_may_be_ended_before_each_further_one(stack):
+    found, checked = pages_of(stack.read_bytes(), "in.tif"), []
+    assert spectrum_of(found, check=lambda: checked.append(1)).pictures == 4
+    assert len(checked) == 3
+
+    def ended():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        spectrum_of(found, check=ended)
 
 
 def test_pages_of_a_path_are_opened(stack):

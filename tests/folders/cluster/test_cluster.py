@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import multiprocessing
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
 import pytest
@@ -422,6 +423,15 @@ def test_workers_get_their_device_their_threads_and_absolute_names(
         assert [line["input"] for line in lines] == [f"{tmp_path}/in/{i}.pgm" for i in range(2)]
         outputs += [line["output"] for line in lines]
     assert outputs == [f"{'local://' if is_url else ''}{tmp_path}/out/{i}.pgm" for i in range(2)] * 2
+
+
+def test_dask_logs_nothing_while_its_cluster_is_used_and_then_as_before(monkeypatch):
+    monkeypatch.setattr(cluster, "_client", nullcontext)
+    before = logging.root.manager.disable
+    with cluster.connect("tcp://a:1", [None]) as client:
+        assert client == "tcp://a:1"
+        assert logging.root.manager.disable == logging.CRITICAL
+    assert logging.root.manager.disable == before
 
 
 def fake_client(*looks):
