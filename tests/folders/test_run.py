@@ -1164,6 +1164,19 @@ def test_a_journal_whose_folder_was_removed_goes_on_in_the_new_one(tmp_path):
         assert lines == ["", json.dumps([name, "digest", "settings", 1, 2])]
 
 
+def test_a_journal_is_read_once_and_only_for_files_that_it_is_asked_about(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("x")
+    with closing(journal.Journal(tmp_path)) as book:
+        book.add("a", journal.Entry("digest", "settings", journal.stamp(tmp_path / "a")))
+    itself, opened = journal._itself, []
+    monkeypatch.setattr(journal, "_itself", lambda *given: opened.append(given) or itself(*given))
+    book = journal.Journal(tmp_path)
+    assert opened == []
+    assert [book.digest(name, "settings") for name in "aba"] == ["digest", None, "digest"]
+    assert (len(opened), book.outdated) == (1, 0)
+    assert (book.digest("a", "others"), book.outdated) == (None, 1)
+
+
 def test_a_long_journal_is_written_anew(tmp_path):
     (tmp_path / "a").write_text("x")
     entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))

@@ -20,7 +20,7 @@ from fftfilter.folders.pool import do_chunk, pack
 from fftfilter.images import Asked
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
-from tests.folders.helpers import names, pgm
+from tests.folders.helpers import names, pgm, same
 
 OPTIONS = ["--radius", "8px", "--shape", "gaussian"]
 STACK = np.random.default_rng(7).integers(0, 4096, (4, 24, 32)).astype(np.uint16)
@@ -56,6 +56,12 @@ def test_a_stack_gets_the_bytes_that_it_would_get_alone(run, folder, monkeypatch
     assert again[0] == 0
     assert again[1].count(b"off by at most") == 3
     assert "3 skipped, done before" in again[2]
+
+
+def test_stacks_are_overwritten_in_their_place_if_that_is_asked_for(run, folder):  # noqa: F811
+    assert run("lowpass", "-q", *OPTIONS, folder / "in", folder / "out")[0] == 0
+    assert run("lowpass", "-q", *OPTIONS, "--in-place", folder / "in", folder / "in")[::2] == (0, "")
+    same(folder / "in", folder / "out")
 
 
 def test_a_stack_that_is_skipped_or_fails_is_closed(run, folder, monkeypatch, recwarn):  # noqa: F811
