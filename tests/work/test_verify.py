@@ -156,7 +156,7 @@ def keeping(**options):
         (NOISE.astype(np.uint8), Recipe(transfer.imagej(), "imagej", METHODS["imagej"].usual, "keep"), 0, 4),
         (NOISE.astype(np.float32) / 255, Recipe(transfer.descreen(), "descreen", output="keep"), 1e-7, 1e-3),
     ],
-    ids=lambda each: f"{len(each.shape) - 1} {each.dtype}" if isinstance(each, np.ndarray) else str(each),
+    ids=lambda each: f"{each.shape} {each.dtype}" if isinstance(each, np.ndarray) else getattr(each, "output", None),
 )
 def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, given, recipe, least, most):
     tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
