@@ -249,13 +249,16 @@ def test_waves_beyond_a_limit_stay(run, disturbed, tmp_path):
 def test_of_one_picture_the_mean_of_its_folder_removes_what_a_search_does(run, save, rng, tmp_path):
     """At mirrored edges, of a wave that is only attenuated, too."""
     save("in/a.png", rng.normal(128, 5, (90, 110)) + wave((90, 110), 0.203, 0.107))
-    for options in ([], ["--depth", "6"]):
+    outputs = set()
+    for options in ([], ["--depth", "6"], ["--shape", "ideal"]):
         made = []
         for auto in (["--auto"], ["--auto", "folder"]):
             keep = ("--output", "keep", "--edges", "mirror", *options)
             assert run("notch", *auto, *keep, tmp_path / "in", tmp_path / "out")[0] == 0
             made.append((tmp_path / "out/a.png").read_bytes())
         assert made[0] == made[1]
+        outputs.add(made[0])
+    assert len(outputs) == 3
 
 
 def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):

@@ -9,12 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from fftfilter import drivers
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
-from fftfilter.folders import planes
+from fftfilter.folders import planes, processes
 from fftfilter.folders.jobs import Job, Outcome, Settings
 from fftfilter.folders.pool import Result
 from fftfilter.folders.processes import WantedWorkers
+from fftfilter.images import Size
 from fftfilter.work.recipe import Recipe
 from tests.folders.test_pool import Crowd
 
@@ -47,6 +49,33 @@ def share_of(chosen, *, thick=1, given=None, error=None):
     crowd.wanted, crowd.notes = WantedWorkers([None] * 2, 2, 1), ["a process died"]
     opened = SimpleNamespace(pages=SimpleNamespace(chosen=chosen, thick=thick), transfer=H.lowpass("8px"))
     return planes.shared(crowd, "in.zarr", "out.zarr", opened)
+
+
+class Stack:
+    """Planes of an OME-Zarr."""
+
+    def __init__(self, count, size):
+        self._count, self.size = count, lambda: size
+
+    def __len__(self):
+        return self._count
+
+
+def test_many_small_planes_are_shared_among_the_cores_by_processes_of_one_thread(monkeypatch):
+    monkeypatch.setattr(processes, "cores", lambda: 16)
+    monkeypatch.setattr(processes, "_is_cpu", lambda _: True)
+    monkeypatch.setattr(drivers, "may_have_gpu", lambda: False)
+    small, large = Size(500, 300, 1, 2), Size(1500, 300, 3, 2)  # 0.3 MB and 2.7 MB
+    for count, size, asked, wanted in (
+        (1000, small, None, 16),
+        (50, small, None, 6),
+        (5, small, None, 0),
+        (1000, large, None, 0),
+        (1000, large, 3, 3),
+        (1000, small, 1, 0),
+    ):
+        found = planes.choose_for_planes(Stack(count, size), "cpu", asked)
+        assert (found.processes, found.threads, set(found.devices)) == (wanted, 1, {"cpu"}), (count, size, asked)
 
 
 @pytest.mark.parametrize(
