@@ -20,6 +20,7 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.commands.filters import context_of
 from fftfilter.commands.shared.options import input_limit_option
 from fftfilter.device import diagnosis
 from fftfilter.device.choice import all_devices
@@ -359,6 +360,28 @@ OPTIONS = {
     "work-group too large": ["--work-group-size", "1000000"],
     "work-group zero": ["--work-group-size", "0"],
 }
+
+
+@pytest.mark.parametrize(
+    ("option", "least", "most"),
+    [
+        ("--png-level", 0, 9),
+        ("--quality", 1, 100),
+        ("--processes", 1, 1024),
+        ("--hdu", 0, None),
+        ("--level", 0, None),
+        ("--verify", 1, None),
+    ],
+)
+def test_a_number_is_taken_from_the_least_to_the_most(option, least, most):
+    def taken(number):
+        words = ["highpass", f"{option}={number}"]
+        return context_of(click.Context(cli), words, "in.png", "out.png").params[option[2:].replace("-", "_")]
+
+    assert [taken(number) for number in (least, most or 10**6)] == [least, most or 10**6]
+    for number in (least - 1, *([most + 1] if most else [])):
+        with pytest.raises(click.BadParameter, match=f"{number} is not in the range"):
+            taken(number)
 
 
 @pytest.mark.parametrize("what", OPTIONS)

@@ -229,11 +229,16 @@ class NoProcess(processes._Process):
 
     def __init__(self, *_):
         Executor.__init__(self)
+        self.ended = []
 
     def how_it_ended(self):
         return "exit code 7"
 
-    kill = shutdown = lambda *_, **__: None
+    def kill(self):
+        self.ended.append("killed")
+
+    def shutdown(self, **how):
+        self.ended.append(how)
 
 
 def starting(monkeypatch, count):
@@ -279,12 +284,21 @@ def test_one_process_is_started_at_a_look_and_none_without_work(monkeypatch):
         assert len(local.look(has_work=True)) == 1
 
 
+def test_all_processes_are_ended_at_the_end(monkeypatch):
+    starting(monkeypatch, 2)
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 1))) as local:
+        for _ in range(2):
+            found = local.look(has_work=True)
+    assert [each.executor.ended for each in found] == [["killed", {"cancel_futures": True}]] * 2
+
+
 def test_others_do_the_files_of_a_device_that_is_lost_and_of_the_last_one_the_run_ends(monkeypatch):
     starting(monkeypatch, 2)
     with closing(LocalWorkers(WantedWorkers(["0", "1"], 2, 1))) as local:
         for _ in range(2):
             first, *others = local.look(has_work=True)
         local.lose(first, "device 0 is lost")
+        assert [each.executor.ended for each in (first, *others)] == [["killed", {"cancel_futures": True}], []]
         assert local.notes == ["device 0 is lost; the other devices do its files"]
         assert local.look(has_work=True) == others
         local.lose(*others, "device 1 is lost")

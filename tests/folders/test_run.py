@@ -332,6 +332,8 @@ def test_names_of_all_kinds(run, tmp_path, name):
     assert run("highpass", "-q", given, tmp_path / "out") == (0, "", "")
     assert names(tmp_path / "out") == [name]
     assert run("highpass", "--skip-existing", given, tmp_path / "out")[2].startswith("0 of 1 files")
+    for options in ("-n", "-q"), ("--verify", "1"):
+        assert run("highpass", *options, given, tmp_path / "out")[1].count("\n") == 1
     (given / name).write_bytes(b"rubbish")
     code, _, said = run("highpass", "-q", given, tmp_path / "out")
     assert (code, said.count("\n")) == (1, 1)
@@ -1095,15 +1097,36 @@ def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
         assert opened._stacks.nbytes == 0
 
 
+def codec_threads():
+    """Return the threads that read and write."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("codec")}
+
+
 def test_a_batch_that_is_closed_leaves_neither_threads_nor_filters(tmp_path, monkeypatch):
     jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12)), str(tmp_path / f"out{i}.pgm")) for i in range(4)]
     close, closed = Filter.close, []
     monkeypatch.setattr(Filter, "close", lambda filter_: closed.append(filter_) or close(filter_))
+    before = codec_threads()
     with closing(Batch(Settings(Recipe(transfer.highpass())), threads=3)) as opened:
         assert len(list(opened.run(jobs))) == 4
-        codecs = [thread for thread in threading.enumerate() if thread.name.startswith("codec")]
+        codecs = codec_threads() - before
         assert (len(codecs) > 1, closed) == (True, [])
     assert (len(closed), any(thread.is_alive() for thread in codecs)) == (1, False)
+
+
+def test_a_run_in_this_process_leaves_nothing_open(run, tmp_path, monkeypatch):
+    close, closed = Batch.close, []
+    monkeypatch.setattr(Batch, "close", lambda opened: closed.append(opened) or close(opened))
+    given = pgm(tmp_path / "in/a.pgm", 0, 10, 12).parent
+    (given / "bad.pgm").write_bytes(b"P5 ")
+    for count_, options in enumerate([(), ("--scale", "folder"), ("--work-group-size", "1000000")], start=1):
+        before = codec_threads()
+        closed.clear()
+        code = run("highpass", "--processes", 1, *options, given, tmp_path / "out")[0]
+        assert code == (2 if count_ == 3 else 1)
+        # One scale for all takes a filter that measures, and another one.
+        assert len(closed) == (2 if count_ == 2 else 1)
+        assert codec_threads() == before
 
 
 def test_a_run_says_how_many_files_it_has_filtered_a_second(run, tmp_path, monkeypatch):
