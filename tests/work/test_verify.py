@@ -30,7 +30,7 @@ from fftfilter.work import verify
 from fftfilter.work.opened import open_input
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import METHODS, Recipe
-from fftfilter.work.verify import NUDGES, references_of
+from fftfilter.work.verify import MOST, NUDGES, references_of
 from tests.folders.helpers import pgm
 from tests.helpers import SAMPLES
 
@@ -290,6 +290,10 @@ def test_values_on_the_edge_of_a_bin_may_fall_on_either_side_of_it():
     found = sorted({round(each.stretch, 4) for each in references_of(planes, 65535, every, "magnitude", **given)})
     assert (len(found) > 3, found[0] + found[-1]) == (True, pytest.approx(2 * found[len(found) // 2], abs=2e-4))
     assert len(list(references_of(planes, 65535, every, "magnitude", **given | {"scale": None}))) == 1
+    # Black is as far from gray, which 0 becomes, as white: one end says the other.
+    signed = [each.wanted.ravel().tolist() for each in references_of(planes, 65535, every, "signed", **given)]
+    assert len(signed) == 2 + MOST
+    assert signed == [[128, 191, 191, 191, 255, 255, 255, 255, 255, 255]] * len(signed)
 
 
 def test_numbers_that_float32_stores_in_part_may_differ_by_a_step():
