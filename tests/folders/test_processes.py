@@ -17,10 +17,13 @@ import time
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fftfilter import drivers, startup, system, transfer
+from fftfilter.commands.shared.folder import devices_of
+from fftfilter.device import choice
 from fftfilter.errors import ParameterError, ProcessError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
@@ -85,6 +88,23 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     for asked in (3, None):
         assert choose_workers(Survey(10**6), [None], asked, over_network=False).is_asked_for == bool(asked)
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == WantedWorkers([None], 0, 16)
+
+
+def test_devices_are_one_or_those_of_a_list_or_all_but_simulators(monkeypatch):
+    ranks = {"a gpu": 2, "a simulator": 0, "a cpu": 1}
+    monkeypatch.setattr(choice, "all_devices", lambda: list(ranks))
+    monkeypatch.setattr(choice, "rank", lambda device: (ranks[device], 0))
+    monkeypatch.setattr(choice, "choose", lambda name: SimpleNamespace(index={"gpu": 0, "cpu": 2}[name]))
+    for given, found in (
+        (None, [None]),
+        ("cpu", ["cpu"]),
+        ("cpu,gpu,", ["2", "0"]),
+        ("gpu,gpu", ["0", "0"]),
+        (" ALL", ["0", "2"]),
+    ):
+        assert devices_of(given) == found
+    ranks = {"a simulator": 0}
+    assert devices_of("all") == [None]
 
 
 @needs_pocl_wheel
