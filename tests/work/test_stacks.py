@@ -14,7 +14,9 @@ import tifffile
 from PIL import Image, ImageSequence
 
 import fftfilter
+from fftfilter import images
 from fftfilter import transfer as H
+from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import DeviceError, ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
 from fftfilter.images import Asked, Coding, Depth, Picture, pages_of
@@ -405,6 +407,32 @@ def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, 
     fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep")
     wanted = np.floor(given * scale + 0.5 + 1 / 2048)
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
+
+
+def test_samples_that_are_missing_by_the_rule_of_the_recipe_are_no_wave(tmp_path, rng):
+    """Each eighth column is missing: by its value, by a mask."""
+    pixels, columns = rng.integers(90, 110, (64, 64)).astype(np.uint8), np.arange(64) % 8 == 0
+    pixels[:, columns] = 255
+    Image.fromarray(pixels).save(tmp_path / "in.png")
+    Image.fromarray(np.uint8(255 * np.tile(columns, (64, 1)))).save(tmp_path / "mask.png")
+    found = []
+    for missing in (Missing(), Missing(255), Missing.of(None, str(tmp_path / "mask.png"))):
+        recipe = Recipe(H.Transfer(()), output="keep", auto=AutoNotches(insists=True), missing=missing)
+        found.append(len(open_input(tmp_path / "in.png", recipe).peaks))
+    assert found[0] > 0
+    assert found[1:] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("output", "keeps_levels", "are_floats"),
+    [("keep", True, False), ("real", False, True), ("magnitude", False, False), ("signed", False, False)],
+)
+def test_what_the_metadata_say_of_samples_is_for_the_output(stack, monkeypatch, output, keeps_levels, are_floats):
+    """Its range and its type, such as those of an OME-XML."""
+    asked, opened = [], images.opened
+    monkeypatch.setattr(images, "opened", lambda *given, **how: asked.append(given[2]) or opened(*given, **how))
+    open_input(stack, Recipe(BLUR, output=output, pages=Asked(2, 3))).close()
+    assert asked == [Asked(2, 3, keeps_levels=keeps_levels, are_floats=are_floats)]
 
 
 def test_a_search_in_pages_may_be_ended_before_each_further_one(stack):
