@@ -20,7 +20,7 @@ from fftfilter.region import region_of
 from fftfilter.transfer.edges import EDGES
 from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
-from fftfilter.work.recipe import Recipe
+from fftfilter.work.recipe import METHODS, Recipe
 from tests.folders.helpers import pgm
 
 GAINS = np.linspace(0, 1, 12).reshape(3, 4)
@@ -60,7 +60,7 @@ def test_a_copy_is_the_same_recipe():
 
 
 def test_a_key_is_that_of_every_process():
-    made = "from fftfilter import transfer as H; from fftfilter.work.recipe import Recipe; "
+    made = "from fftfilter import transfer as H; from fftfilter.work.recipe import METHODS, Recipe; "
     script = made + "import sys; print(Recipe(H.lowpass('8px')).key, 'numpy' in sys.modules, 'pyopencl' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said.split() == [Recipe(H.lowpass("8px")).key, "False", "False"]
@@ -111,6 +111,12 @@ def test_the_staged_pipeline_takes_memory_for_mirror_images():
     assert wrapped
     assert mirrored
     assert mirrored(Size(10, 12, 1, 1)) == wrapped(Size(20, 24, 1, 1))
+
+
+@pytest.mark.parametrize(("autoscale", "keeps_levels"), [(True, False), (False, True)])
+def test_what_imagej_autoscales_has_no_levels_of_the_input(autoscale, keeps_levels):
+    usual = METHODS["imagej"].usual
+    assert Recipe(H.imagej(), "imagej", usual | {"autoscale": autoscale}, "keep").keeps_levels == keeps_levels
 
 
 def test_a_part_or_a_region_of_a_picture_takes_memory_beside_it():

@@ -409,6 +409,15 @@ def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, 
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
 
 
+def test_the_colors_of_an_animation_have_8_bits(tmp_path):
+    colors = np.random.default_rng(4).integers(0, 65536, (2, 12, 10, 3)).astype(np.uint16)
+    tifffile.imwrite(tmp_path / "in.tif", colors, photometric="rgb")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", H.Transfer(()), output="keep")
+    with Image.open(tmp_path / "out.png") as out:
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(out)]
+    np.testing.assert_array_equal(frames, np.floor(colors * (255 / 65535) + 0.5 + 1 / 2048))
+
+
 def test_samples_that_are_missing_by_the_rule_of_the_recipe_are_no_wave(tmp_path, rng):
     """Each eighth column is missing: by its value, by a mask."""
     pixels, columns = rng.integers(90, 110, (64, 64)).astype(np.uint8), np.arange(64) % 8 == 0
