@@ -85,20 +85,20 @@ def test_a_page_says_whose_it_is_and_the_sheet_of_a_folder_too(run, tmp_path, mo
 
     monkeypatch.setattr(Canvas, "text", noted)
     monkeypatch.chdir(tmp_path)
-    stack = np.random.default_rng(3).integers(0, 256, (3, 48, 64)).astype(np.uint8)
+    stack = np.random.default_rng(3).integers(0, 256, (3, 24, 32)).astype(np.uint8)
     (tmp_path / "in").mkdir()
     tifffile.imwrite("in/b.tif", stack, photometric="minisblack")
     Image.fromarray(stack[0]).save("in/a.png")
     common = ("lowpass", "-q", "--depth", "6", "--preview", "page.png")
     assert run(*common, "in/b.tif", "out.tif") == (0, b"", "")
-    assert texts[:2] == ["b.tif, page 2   64 x 48", "lowpass, ideal, radius n/8 = 6, depth 6 dB"]
+    assert texts[:2] == ["b.tif, page 2   32 x 24", "lowpass, ideal, radius n/8 = 3, depth 6 dB"]
     texts.clear()
     (tmp_path / "in/bad.png").write_bytes(b"\x89PNG")
     code, _, said = run(*common, "--processes", 1, "in", "out")
     assert (code, said.count("bad.png"), said.count("\n")) == (1, 1, 1)
     assert texts[:2] == ["in   lowpass, ideal, radius n/8, depth 6 dB", "2 pictures"]
     assert [each for each in texts if each.startswith("in/")] == ["in/a.png", "in/b.tif, page 2"]
-    assert texts.count("64 x 48") == 2
+    assert texts.count("32 x 24") == 2
 
 
 def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):
