@@ -24,6 +24,7 @@ from fftfilter.folders.pool import (
     Pool,
     Result,
     Worker,
+    close_batch,
     device_bytes,
     do_chunk,
     pack,
@@ -231,6 +232,7 @@ def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_a
         result = do_chunk(pack([Job(0, "a", "b"), Job(1, source, "b")]), settings, device, threads)
         return [each.job.number for each in result.outcomes], result.lost
 
+    close_batch()  # that another test has left
     monkeypatch.setattr("fftfilter.folders.batch.Batch", Batch)
     monkeypatch.setattr("fftfilter.folders.pool.cores", lambda: 7)
     other = Settings(Recipe(transfer.lowpass(3)))

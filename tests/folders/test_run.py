@@ -35,6 +35,7 @@ from fftfilter.filters import Filter
 from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
+from fftfilter.folders.pool import close_batch
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
@@ -1118,6 +1119,7 @@ def test_a_batch_that_is_closed_leaves_neither_threads_nor_filters(tmp_path, mon
 
 
 def test_a_run_in_this_process_leaves_nothing_open(run, tmp_path, monkeypatch):
+    close_batch()  # that another test has left
     close, closed = Batch.close, []
     monkeypatch.setattr(Batch, "close", lambda opened: closed.append(opened) or close(opened))
     given = pgm(tmp_path / "in/a.pgm", 0, 10, 12).parent
