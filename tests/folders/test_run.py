@@ -36,6 +36,7 @@ from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
 from fftfilter.folders.pool import close_batch
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
@@ -1099,6 +1100,23 @@ def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
     with closing(Batch(Settings(Recipe(transfer.highpass())))) as opened:
         assert len(list(opened.run(jobs))) == 6
         assert opened._stacks.nbytes == 0
+
+
+@pytest.mark.parametrize(("span", "status"), [("each", "done"), ("folder", "measured")])
+def test_a_run_that_is_to_stop_begins_no_other_file(tmp_path, span, status):
+    for i in range(60):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    made = FolderRun(Tree(tmp_path / "in"), tmp_path / "out", Settings(Recipe(transfer.highpass(), span=span)))
+    made.survey()
+    found = []
+    with closing(LocalWorkers(WantedWorkers([None], 0, 1))) as local:
+        for outcome in made.run(local):
+            found.append(outcome.status)
+            made.stopped_by = signal.SIGINT
+    assert 0 < len(found) < 60
+    assert set(found) == {status}
+    assert (tmp_path / "out").exists() == (span == "each")
+    assert len(names(tmp_path / "out")) == (len(found) if span == "each" else 0)
 
 
 def codec_threads():
