@@ -194,7 +194,7 @@ class Batch:
             outcome = loaded.outcome
             outcome.seconds["filter"], outcome.device = share, filter_.launcher.device.name
             outcome.note(loaded.frame, made)
-            outcome.cautions += [caution for caution in (NOTHING, NO_STRIPES) if made.note.startswith(caution)]
+            outcome.cautions += _of_notes(outcome)
             if self.settings.measure_only:
                 outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), "measured"
                 yield outcome
@@ -226,7 +226,10 @@ class Batch:
         job = outcome.job
         how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit, "is_part": bool(job.planes)}
         done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
+        done.cautions[:0] = outcome.cautions  # on its waves
         vars(outcome).update(vars(done))
+        if not job.planes:  # of which the file's own run says so
+            outcome.cautions += _of_notes(outcome)
         outcome.stamp = journal.stamp(target)
 
     # The filter
@@ -360,6 +363,11 @@ def _of_waves(opened: Opened) -> list[str]:
     if opened.content:
         return ["waves that look like a part of the picture stay: --insist removes them"]
     return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []
+
+
+def _of_notes(outcome: Outcome) -> list[str]:
+    """Return a line if nothing was found in a picture, or in a page."""
+    return [line for line in (NOTHING, NO_STRIPES) if any(note.startswith(line) for note in outcome.notes)]
 
 
 def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:

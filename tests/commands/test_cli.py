@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.commands.filters import context_of
+from fftfilter.commands.shared.options import input_limit_option
 from fftfilter.device import diagnosis
 from fftfilter.device.choice import all_devices
 from fftfilter.errors import RefusedError
@@ -129,6 +132,20 @@ def test_standard_input_has_a_limit(tmp_path):
     assert process("highpass", "--input-limit", "much", "-", tmp_path / "out.png", stdin=data).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("200", 200), ("10kB", 10_000), ("0.3 MB", 300_000), ("1.5g", 15 * 10**8), (" 2TB ", 2 * 10**12), (None, None)],
+)
+def test_a_size_is_given_in_bytes_or_with_a_unit(given, size):
+    assert input_limit_option.callback(None, None, given) == size
+
+
+@pytest.mark.parametrize("given", ["", "much", "-1", "1.", "MB", "1e6", "3 PB", "9" * 19])
+def test_what_is_no_size_is_refused(given):
+    with pytest.raises(click.BadParameter, match=f"'{given}' is not a size: give bytes, or for example 500MB or 4GB"):
+        input_limit_option.callback(None, None, given)
+
+
 @needs_posix
 def test_what_has_no_end_and_is_no_image_is_refused_at_once(tmp_path):
     done = process("highpass", "/dev/zero", tmp_path / "out.png")
@@ -173,6 +190,14 @@ def test_the_stages_are_those_of_the_engine_that_is_asked_for(run, tmp_path):
     assert "; stockham on " in said
 
 
+def test_a_folder_for_the_stages_that_cannot_be_made_is_told(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, said = run("highpass", "--save-stages", tmp_path / "file/stages", CAMERA, tmp_path / "out.png")
+    assert code == 1
+    assert_one_line(said, r"file/stages: cannot be made \(Not a directory\): give another folder")
+    assert not (tmp_path / "out.png").exists()
+
+
 def test_every_stage_can_be_looked_at(run, tmp_path, camera):
     assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
     assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [
@@ -195,6 +220,7 @@ def test_profile_prints_the_time_of_every_step(run, tmp_path):
     lines = [line.split() for line in out.decode().splitlines()]
     assert code == 0
     assert lines[0] == ["step", "launches", "ms"]
+    assert len({len(line) for line in out.decode().splitlines()}) == 1  # numbers end below each other
     times = {step: float(ms) for step, _, ms in lines[1:]}
     assert {"write", "bit_reversal", "butterfly", "transpose", "mask", "read", "total"} <= set(times)
     assert times["total"] == pytest.approx(sum(ms for step, ms in times.items() if step != "total"), abs=0.01)
@@ -334,6 +360,28 @@ OPTIONS = {
     "work-group too large": ["--work-group-size", "1000000"],
     "work-group zero": ["--work-group-size", "0"],
 }
+
+
+@pytest.mark.parametrize(
+    ("option", "least", "most"),
+    [
+        ("--png-level", 0, 9),
+        ("--quality", 1, 100),
+        ("--processes", 1, 1024),
+        ("--hdu", 0, None),
+        ("--level", 0, None),
+        ("--verify", 1, None),
+    ],
+)
+def test_a_number_is_taken_from_the_least_to_the_most(option, least, most):
+    def taken(number):
+        words = ["highpass", f"{option}={number}"]
+        return context_of(click.Context(cli), words, "in.png", "out.png").params[option[2:].replace("-", "_")]
+
+    assert [taken(number) for number in (least, most or 10**6)] == [least, most or 10**6]
+    for number in (least - 1, *([most + 1] if most else [])):
+        with pytest.raises(click.BadParameter, match=f"{number} is not in the range"):
+            taken(number)
 
 
 @pytest.mark.parametrize("what", OPTIONS)
@@ -663,8 +711,6 @@ def assert_one_line(said, pattern):
     assert said.startswith("fftfilter: "), said
     assert said.count("\n") == 1, said
     assert "Traceback" not in said
-    import re
-
     assert re.search(pattern, said), f"{pattern!r} not in {said!r}"
 
 
@@ -676,6 +722,17 @@ def test_what_is_done_again_in_double_precision_is_said(run, tmp_path):
     Image.fromarray(wave).save(tmp_path / "in.png")
     code, _, said = run("highpass", "-v", "--radius", "3", tmp_path / "in.png", tmp_path / "out.png")
     assert (code, ", and again in double precision, as single is not exact enough" in said) == (0, True)
+
+
+def test_how_much_is_clipped_or_found_is_said_if_asked(run, tmp_path):
+    rows = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    Image.fromarray(rows).save(tmp_path / "in.png")
+    files = tmp_path / "in.png", tmp_path / "out.png"
+    said = run("lowpass", "-v", "--radius", "9", "--scale", "0:15.5", *files)[2]
+    assert re.fullmatch(r"8 x 8: lowpass, ideal, radius 9; fused on .+; 75.00% clipped", said.splitlines()[-1])
+    said = run("stripes", "-v", "--angle", "0", *files)[2]
+    assert said.startswith("8 x 8: stripes at 0 degrees, as the picture has them (stripes at 0 degrees of ")
+    assert run("stripes", "--angle", "0", *files)[2] == ""
 
 
 def test_a_cutoff_beyond_the_grid_is_a_line(run, tmp_path):

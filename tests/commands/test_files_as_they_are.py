@@ -45,6 +45,10 @@ def test_a_fits_says_what_was_done(run, tmp_path):
     ]
     given = fits.getheader(tmp_path / "in.fits")
     assert [header[name] for name in ("BITPIX", *ON_THE_SKY)] == [given[name] for name in ("BITPIX", *ON_THE_SKY)]
+    assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "bare.fits")[0] == 0
+    assert "HISTORY" not in fits.getheader(tmp_path / "bare.fits")
+    assert run("lowpass", "--output", "real", tmp_path / "in.fits", tmp_path / "real.fits")[0] == 0
+    assert fits.getheader(tmp_path / "real.fits")["BUNIT"] == "adu"
 
 
 def test_2arcsec_of_half_an_arcsec_are_4_pixels(run, tmp_path):
@@ -72,6 +76,14 @@ def test_what_does_not_fit_a_fits_is_one_line(run, tmp_path, options, message):
     code, _, said = run("lowpass", *options, tmp_path / "in.fits", tmp_path / "out.fits")
     assert (code, said.count("\n"), message in said) == (2, 1, True)
     assert not (tmp_path / "out.fits").exists()
+
+
+def test_waves_on_the_sky_have_no_length(run, tmp_path, rng):
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        a_fits(tmp_path / f"in/{name}.fits", rng.integers(0, 99, (64, 64)).astype(np.int16), **ON_THE_SKY)
+    for given in (tmp_path / "in", tmp_path / "in/a.fits"):
+        assert json.loads(run("peaks", "--json", given)[1])["pixel_size_m"] is None
 
 
 @pytest.mark.parametrize("name", ["out.fits", "out.fz", "out.tif"])

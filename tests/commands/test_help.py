@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -42,6 +43,46 @@ def test_each_group_of_options_fits_a_screen(run, command):
     # What only a student needs stands last.
     assert groups[-1].startswith(b"Study:\n")
     assert {b"--work-group-size", b"--transpose"} <= set(groups[-1].split())
+
+
+def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
+    everything = run("highpass", "--help")[1].decode()
+    groups = re.split(r"\n(?=[A-Z][a-z ]+:\n)", everything)[1:]
+    found = {group.partition(":")[0]: re.findall(r"^  (?:-\w, )?--([\w-]+)", group, re.MULTILINE) for group in groups}
+    assert {heading: " ".join(names) for heading, names in found.items()} == {
+        "Filter": "radius pixel-size",
+        "Shape": "shape order width",
+        "Automatic": "auto strength insist keep longest largest",
+        "Further filters": "depth notch stripes wiener mask",
+        "Result": "output edges scale",
+        "Part of the picture": "channels region protect feather",
+        "Device": "engine device precision profile",
+        "Checks": "save-stages preview verify",
+        "Input": "pages hdu level palette missing nodata input-limit",
+        "Output file": "in-place png-level quality compression strip preserve-times save-recipe embed-recipe",
+        "Folders": "recursive pattern format skip-existing fail-fast dry-run report cluster processes quiet",
+        "Options": "verbose help",
+        "Study": "work-group-size transpose",
+    }
+
+
+@pytest.mark.parametrize("command", cli.list_commands(None))
+def test_every_option_has_a_text(command):
+    options = [each for each in cli.get_command(None, command).params if isinstance(each, click.Option)]
+    assert [each.name for each in options if not each.help] == []
+
+
+def test_h_names_options_as_one_types_them(run):
+    everyday = run("highpass", "-h")[1].decode()
+    for text in ("  --radius R  ", "  -r, --recursive  ", "  --preview FILE  ", "  --help  "):
+        assert text in everyday
+    assert "--png-level" not in everyday
+
+
+def test_a_default_is_said(run):
+    everything = re.sub(r"\s+", " ", run("highpass", "--help")[1].decode())
+    for text in ("1 is fast, 9 is smallest. [default: 1;", "needs a device with fp64. [default: single]"):
+        assert text in everything
 
 
 def test_no_line_of_the_command_list_is_cut(run):

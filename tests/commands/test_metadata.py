@@ -83,6 +83,17 @@ def test_times_are_those_of_the_input(run, tmp_path):
     os.utime(given, ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
     assert run("lowpass", "--preserve-times", given, tmp_path / "out.png") == (0, "", "")
     assert (tmp_path / "out.png").stat().st_mtime_ns == 1_200_000_000_987_654_321
+    frames = [Image.new("L", (12, 10), 40 * i) for i in range(2)]
+    (tmp_path / "in").mkdir()
+    given.rename(tmp_path / "in/a.png")
+    frames[0].save(tmp_path / "in/b.tif", save_all=True, append_images=frames[1:])
+    os.utime(tmp_path / "in/b.tif", ns=(0, 3_000_000_000_000_000_000))
+    assert run("lowpass", "-q", "--preserve-times", "--processes", 1, tmp_path / "in", tmp_path / "out") == (0, "", "")
+    assert run("lowpass", "-q", "--preserve-times", tmp_path / "in/b.tif", tmp_path / "b.tif") == (0, "", "")
+    for name in ("out/b.tif", "b.tif"):
+        assert (tmp_path / name).stat().st_mtime_ns == 3_000_000_000_000_000_000
+    given = tmp_path / "out/a.png"
+    assert given.stat().st_mtime_ns == 1_200_000_000_987_654_321
     code, _, said = run("lowpass", "--preserve-times", given, "-")
     assert (code, "--preserve-times" in said) == (2, True)
 

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,10 @@ from PIL import Image
 
 from fftfilter import filter_stack
 from fftfilter import transfer as H
+from fftfilter.analysis.search import AutoNotches, peaks_text
+from fftfilter.commands.shared.automatic import say_of
 from fftfilter.filters import Filter
+from fftfilter.folders import mean_spectrum
 from tests.helpers import SAMPLES
 
 NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"
@@ -115,6 +119,27 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
         "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"
     ]
     assert "bad.png" in err
+    assert run("peaks", "-q", path.parent)[2].count("\n") == 1  # that file alone
+
+
+def test_files_whose_pixels_cannot_be_had_are_left_out_of_the_mean_and_told(run, save, rng, monkeypatch):
+    for i in range(4):
+        path = save(f"scans/{i}.png", rng.integers(0, 256, (64, 64)))
+    cut = path.with_name("1.png")
+    cut.write_bytes(cut.read_bytes()[:2000])
+    opened = mean_spectrum.opened
+
+    def with_little_memory(name, asked):
+        if name.endswith("2.png"):
+            raise MemoryError
+        return opened(name, asked)
+
+    monkeypatch.setattr(mean_spectrum, "opened", with_little_memory)
+    code, out, err = run("peaks", "--json", path.parent)
+    assert (code, json.loads(out)["pictures"]) == (1, 2)
+    first, second = err.splitlines()
+    assert first.startswith(f"fftfilter: {cut}: ")
+    assert second == f"fftfilter: {path.parent}/2.png: out of memory; take a smaller image"
 
 
 def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):
@@ -133,6 +158,9 @@ def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are
         code, out, err = run("peaks", "--json", "--pages", page, tmp_path)
         found = json.loads(out)
         assert (code, found["pictures"], (found["width"], found["height"])) == (0, 2, wanted), err
+    # Of one file the pages that are as large as the first.
+    found = json.loads(run("peaks", "--json", tmp_path / "a.tif")[1])
+    assert (found["pictures"], found["width"], found["height"]) == (1, 96, 96)
     assert run("notch", "--auto", "folder", "--pages", "2", tmp_path, tmp_path / "out")[0] == 0
     assert run("peaks", "--pages", "3", tmp_path)[2].count("and no page 3") == 2
 
@@ -221,13 +249,16 @@ def test_waves_beyond_a_limit_stay(run, disturbed, tmp_path):
 def test_of_one_picture_the_mean_of_its_folder_removes_what_a_search_does(run, save, rng, tmp_path):
     """At mirrored edges, of a wave that is only attenuated, too."""
     save("in/a.png", rng.normal(128, 5, (90, 110)) + wave((90, 110), 0.203, 0.107))
-    for options in ([], ["--depth", "6"]):
+    outputs = set()
+    for options in ([], ["--depth", "6"], ["--shape", "ideal"]):
         made = []
         for auto in (["--auto"], ["--auto", "folder"]):
             keep = ("--output", "keep", "--edges", "mirror", *options)
             assert run("notch", *auto, *keep, tmp_path / "in", tmp_path / "out")[0] == 0
             made.append((tmp_path / "out/a.png").read_bytes())
         assert made[0] == made[1]
+        outputs.add(made[0])
+    assert len(outputs) == 3
 
 
 def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):
@@ -262,6 +293,7 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert found == [None, None, None]
     else:
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
+        assert f"{tmp_path}/in/0.png -> {tmp_path}/out/0.png: done, without 2.50 px at " in err
         assert f"fftfilter: 1 file: {NONE}: no wave is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
 
@@ -295,6 +327,56 @@ def test_a_wave_of_few_periods_is_found_where_it_is_strong_enough_for_what_is_sa
     wall = SAMPLES / "brick.png"
     assert "of 18 dB or more, 24 if it has fewer than 16 periods" in run("peaks", wall)[1].decode()
     assert "21.8 dB" in run("peaks", "--strength", "15", wall)[1].decode()
+
+
+def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
+    auto = AutoNotches(20.0)
+    waves = [
+        SimpleNamespace(
+            period_px=10.0, angle_deg=90.0, strength_db=30.0, amplitude=float(i), is_in_all=True, harmonics=()
+        )
+        for i in range(1, 7)
+    ]
+    left = "like a part of the picture, such as text or windows, and stay: --insist removes them\n"
+    nothing = "no periodic structure of 20 dB or more, 26 if it has fewer than 16 periods: no wave is removed\n"
+
+    def said(peaks, content, *, quiet=False, verbose=0, auto=auto):
+        opened = SimpleNamespace(
+            name="a.png", too_few=None, recipe=SimpleNamespace(auto=auto), peaks=peaks, content=content
+        )
+        say_of(opened, quiet=quiet, verbose=verbose)
+        return capsys.readouterr().err
+
+    assert said(waves, 0).count("10.00 px at 90.0 degrees") == 4
+    assert said(waves, 0).endswith(" and 2 more\n")
+    assert said(waves[:4], 0).count("10.00 px") == 4
+    assert said(waves, 0, verbose=1).count("10.00 px") == 6
+    assert said(waves[:1], 2) == f"fftfilter: a.png: 2 waves look {left}a.png: removed {peaks_text(waves[:1])}\n"
+    assert said([], 1) == f"fftfilter: a.png: 1 wave looks {left}"
+    assert said([], 0) == f"fftfilter: a.png: {nothing}"
+    assert said(waves, 2, quiet=True) == said(None, 0, auto=None) == ""
+
+
+def test_a_picture_that_is_too_small_to_be_searched_is_refused(run, save, tmp_path):
+    path = save("icon.png", np.zeros((20, 64)))
+    line = "fftfilter: 64 x 20 pixels are too few to look for periodic structures: give at least 32 a side\n"
+    assert run("notch", "--auto", path, tmp_path / "out.png") == (2, b"", line)
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_of_the_files_of_a_folder_it_is_said_once_that_waves_stay(run, save, tmp_path, monkeypatch):
+    monkeypatch.setattr(AutoNotches, "peaks", lambda *_: ([], 2))
+    for i in range(2):
+        save(f"in/{i}.png", np.zeros((64, 64)))
+    words = ("--processes", 1, tmp_path / "in", tmp_path / "out")
+    code, _, err = run("notch", "--auto", *words)
+    line = "fftfilter: 2 files: waves that look like a part of the picture stay: --insist removes them"
+    assert (code, err.splitlines()[0]) == (0, line)
+    # A file that cannot be read is told once, although it is tried twice.
+    (tmp_path / "in/bad.png").write_bytes(b"\x89PNG")
+    for options in (), ("-q",):
+        code, _, err = run("notch", "--auto", "folder", *options, *words)
+        assert (code, err.count("bad.png")) == (1, 1), err
 
 
 # Color

@@ -7,6 +7,7 @@ import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter.preview.drawing import Canvas
 from fftfilter.preview.page import TITLE
 from tests.helpers import SAMPLES
 
@@ -73,6 +74,31 @@ def test_the_preview_of_a_stack_shows_its_middle_page_or_the_one_that_is_asked_f
     code, _, _ = run(*common, *pages, tmp_path / "in", tmp_path / "out")
     assert code == 0
     assert size_of(tmp_path / "page.png")[2][1] < 2 * 150 + 150  # a sheet with one row
+
+
+def test_a_page_says_whose_it_is_and_the_sheet_of_a_folder_too(run, tmp_path, monkeypatch):
+    texts, text = [], Canvas.text
+
+    def noted(canvas, x, y, words, *style, **more):
+        texts.append(words)
+        text(canvas, x, y, words, *style, **more)
+
+    monkeypatch.setattr(Canvas, "text", noted)
+    monkeypatch.chdir(tmp_path)
+    stack = np.random.default_rng(3).integers(0, 256, (3, 24, 32)).astype(np.uint8)
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite("in/b.tif", stack, photometric="minisblack")
+    Image.fromarray(stack[0]).save("in/a.png")
+    common = ("lowpass", "-q", "--depth", "6", "--preview", "page.png")
+    assert run(*common, "in/b.tif", "out.tif") == (0, b"", "")
+    assert texts[:2] == ["b.tif, page 2   32 x 24", "lowpass, ideal, radius n/8 = 3, depth 6 dB"]
+    texts.clear()
+    (tmp_path / "in/bad.png").write_bytes(b"\x89PNG")
+    code, _, said = run(*common, "--processes", 1, "in", "out")
+    assert (code, said.count("bad.png"), said.count("\n")) == (1, 1, 1)
+    assert texts[:2] == ["in   lowpass, ideal, radius n/8, depth 6 dB", "2 pictures"]
+    assert [each for each in texts if each.startswith("in/")] == ["in/a.png", "in/b.tif, page 2"]
+    assert texts.count("32 x 24") == 2
 
 
 def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import zlib
@@ -12,11 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter import transfer
-from fftfilter.errors import ParameterError
+from fftfilter import __version__, transfer
+from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.folders.jobs import DeviceLostError, Job, Outcome, Settings
-from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Result, Worker
+from fftfilter.folders.pool import (
+    LARGEST_CHUNK,
+    Chunk,
+    Death,
+    Pool,
+    Result,
+    Worker,
+    close_batch,
+    device_bytes,
+    do_chunk,
+    pack,
+)
 from fftfilter.work.recipe import Recipe
 
 SETTINGS = Settings(Recipe(transfer.highpass()))
@@ -189,6 +201,51 @@ def test_an_error_that_is_no_death_ends_the_run():
 
     with pytest.raises(ParameterError, match="of that size"):
         outcomes(Crowd(Scripted(script)))
+
+
+def test_a_worker_of_another_version_does_nothing_and_says_which_it_has():
+    lost = f"has fftfilter {__version__}, and this is 0.1"
+    assert do_chunk(pack([Job(0, "in.pgm", "out.pgm")]), SETTINGS, None, 1, "0.1") == Result([], 0.0, lost)
+    with pytest.raises(DeviceError, match=f"^{re.escape(lost)}$"):
+        device_bytes((1, 2, 3), SETTINGS, None, "0.1")
+
+
+def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_asked_of_it(monkeypatch):
+    opened, closed = [], []
+
+    class Batch:
+        def __init__(self, *given):
+            opened.append(given)
+
+        def run(self, jobs):
+            for job in jobs:
+                if job.source == "bad":
+                    raise ParameterError("bad")
+                if job.source == "lost":
+                    raise DeviceError("lost")
+                yield Outcome(job=job)
+
+        def close(self):
+            closed.append(opened[-1])
+
+    def did(source, settings=SETTINGS, device="cpu", threads=2):
+        result = do_chunk(pack([Job(0, "a", "b"), Job(1, source, "b")]), settings, device, threads)
+        return [each.job.number for each in result.outcomes], result.lost
+
+    close_batch()  # that another test has left
+    monkeypatch.setattr("fftfilter.folders.batch.Batch", Batch)
+    monkeypatch.setattr("fftfilter.folders.pool.cores", lambda: 7)
+    other = Settings(Recipe(transfer.lowpass(3)))
+    ways = [(SETTINGS, "cpu", 2), (SETTINGS, "cpu", 0), (SETTINGS, "gpu", 0), (other, "gpu", 0)]
+    for count, way in enumerate(ways, start=1):
+        assert [did("a", *way) for _ in range(2)] == [([0, 1], None)] * 2
+        assert (len(opened), len(closed)) == (count, count - 1)
+    assert opened == [(SETTINGS, "cpu", 2), (SETTINGS, "cpu", 7), (SETTINGS, "gpu", 7), (other, "gpu", 7)]
+    assert did("lost", *way) == ([0], "lost")  # what is done counts
+    assert (len(opened), len(closed)) == (4, 4)
+    with pytest.raises(ParameterError, match="bad"):
+        did("bad", *way)
+    assert (len(opened), len(closed)) == (5, 5)
 
 
 @pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])

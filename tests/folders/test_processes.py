@@ -5,6 +5,7 @@ PoCL shows as many devices as POCL_DEVICES names.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -16,11 +17,14 @@ import time
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import startup, transfer
-from fftfilter.errors import ParameterError
+from fftfilter import drivers, startup, system, transfer
+from fftfilter.commands.shared.folder import devices_of
+from fftfilter.device import choice
+from fftfilter.errors import ParameterError, ProcessError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
@@ -76,7 +80,31 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert started(10**6, 100, wanted=1) == 0
     assert started(2, 100, wanted=5) == 5
     assert started(2, 100, devices=["0", "1"]) == 2
+    two = choose_workers(Survey(2), ["0", "1"], 3, over_network=False)
+    assert two == WantedWorkers(["0", "1"] * 3, 6, 2, is_asked_for=True)
+    assert choose_workers(Survey(2), ["0", "1"], 10, over_network=False).threads == 1
+    assert choose_workers(Survey(2), ["0"], 3, over_network=True) == WantedWorkers(["0"] * 3, 3, 5)
+    assert choose_workers(Survey(2), ["0"], 20, over_network=False).threads == 1
+    for asked in (3, None):
+        assert choose_workers(Survey(10**6), [None], asked, over_network=False).is_asked_for == bool(asked)
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == WantedWorkers([None], 0, 16)
+
+
+def test_devices_are_one_or_those_of_a_list_or_all_but_simulators(monkeypatch):
+    ranks = {"a gpu": 2, "a simulator": 0, "a cpu": 1}
+    monkeypatch.setattr(choice, "all_devices", lambda: list(ranks))
+    monkeypatch.setattr(choice, "rank", lambda device: (ranks[device], 0))
+    monkeypatch.setattr(choice, "choose", lambda name: SimpleNamespace(index={"gpu": 0, "cpu": 2}[name]))
+    for given, found in (
+        (None, [None]),
+        ("cpu", ["cpu"]),
+        ("cpu,gpu,", ["2", "0"]),
+        ("gpu,gpu", ["0", "0"]),
+        (" ALL", ["0", "2"]),
+    ):
+        assert devices_of(given) == found
+    ranks = {"a simulator": 0}
+    assert devices_of("all") == [None]
 
 
 @needs_pocl_wheel
@@ -88,6 +116,15 @@ def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkey
     monkeypatch.setattr(processes, "_is_cpu", lambda asked: asked == "cpu" or pytest.fail("a driver is loaded"))
     monkeypatch.setattr(processes, "cores", lambda: 16)
     assert set(choose_workers(Survey(10**4, 10**9), [device], None, over_network=False).devices) == {"cpu"}
+
+
+def test_where_no_driver_has_a_cpu_the_gpu_is_taken_by_this_process(monkeypatch):
+    monkeypatch.setattr(drivers, "may_have_gpu", lambda: True)
+    monkeypatch.setattr(drivers, "has_cpu", lambda: False)
+    monkeypatch.setattr(processes, "_is_cpu", lambda device: device is not None)
+    monkeypatch.setattr(processes, "cores", lambda: 16)
+    wanted = choose_workers(Survey(10**4, 10**9), [None], None, over_network=False)
+    assert wanted == WantedWorkers([None], 0, 16)
 
 
 def test_a_gpu_that_is_asked_for_is_taken_by_this_process(monkeypatch):
@@ -197,6 +234,99 @@ def test_where_few_files_may_be_open_this_process_does_all_or_says_why_not(tmp_p
         assert "the limit on open files (ulimit -n) allows no more; give --processes 1" in asked.stderr
 
 
+def test_a_limit_on_processes_is_named(monkeypatch):
+    monkeypatch.setattr(system, "startable_processes", lambda wanted: wanted - 1)
+    monkeypatch.setattr(system, "processes_by_files", lambda wanted: wanted)
+    said = "2 processes cannot be started: the limit on processes (ulimit -u) allows no more; give --processes 1"
+    with pytest.raises(ProcessError, match=re.escape(said)):
+        LocalWorkers(WantedWorkers([None] * 2, 2, 1))
+
+
+class NoProcess(processes._Process):
+    """Stands for a process that was started; it cannot be given work."""
+
+    has_started = True
+
+    def __init__(self, *_):
+        Executor.__init__(self)
+        self.ended = []
+
+    def how_it_ended(self):
+        return "exit code 7"
+
+    def kill(self):
+        self.ended.append("killed")
+
+    def shutdown(self, **how):
+        self.ended.append(how)
+
+
+def starting(monkeypatch, count):
+    """Let so many processes start, and no more."""
+    left = [None] * count
+
+    def start():
+        if not left:
+            raise OSError(errno.EAGAIN, "Too many")
+        left.pop()
+
+    monkeypatch.setattr(processes, "_Process", NoProcess)
+    monkeypatch.setattr(startup, "start_forkserver", start)
+
+
+def test_where_no_process_starts_this_one_does_the_work_unless_others_are_asked_for(monkeypatch):
+    monkeypatch.setattr(processes, "cores", lambda: 6)
+    starting(monkeypatch, 0)
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 3, is_asked_for=False))) as local:
+        (worker,) = local.look(has_work=True)
+        assert (worker.device, worker.threads, local.notes, str(local)) == ("cpu", 6, [], "this process")
+        assert worker.executor.submit(os.getpid).result() == os.getpid()
+        assert local.seconds_between_looks is None  # no other is started
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 3))) as local, pytest.raises(ProcessError) as caught:
+        local.look(has_work=True)
+    assert str(caught.value) == f"{sys.executable}: cannot start processes: too many; give --processes 1"
+
+
+@pytest.mark.parametrize("is_asked_for", [True, False])
+def test_where_fewer_processes_start_than_are_wanted_these_do_the_work(monkeypatch, is_asked_for):
+    starting(monkeypatch, 2)
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 4, 4, 3, is_asked_for))) as local:
+        looks = [len(local.look(has_work=True)) for _ in range(4)]
+        assert (looks, str(local), len(local.notes)) == ([1, 2, 2, 2], "2 processes", int(is_asked_for))
+        assert {worker.threads for worker in local.look(has_work=True)} == {3}
+
+
+def test_one_process_is_started_at_a_look_and_none_without_work(monkeypatch):
+    starting(monkeypatch, 9)
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 3, 3, 1))) as local:
+        assert (len(local.look(has_work=True)), local.seconds_between_looks, str(local)) == (1, 0, "1 process")
+        assert (len(local.look(has_work=False)), local.seconds_between_looks) == (1, None)
+        assert len(local.look(has_work=True)) == 1
+
+
+def test_all_processes_are_ended_at_the_end(monkeypatch):
+    starting(monkeypatch, 2)
+    with closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 1))) as local:
+        for _ in range(2):
+            found = local.look(has_work=True)
+    assert [each.executor.ended for each in found] == [["killed", {"cancel_futures": True}]] * 2
+
+
+def test_others_do_the_files_of_a_device_that_is_lost_and_of_the_last_one_the_run_ends(monkeypatch):
+    starting(monkeypatch, 2)
+    with closing(LocalWorkers(WantedWorkers(["0", "1"], 2, 1))) as local:
+        for _ in range(2):
+            first, *others = local.look(has_work=True)
+        local.lose(first, "device 0 is lost")
+        assert [each.executor.ended for each in (first, *others)] == [["killed", {"cancel_futures": True}], []]
+        assert local.notes == ["device 0 is lost; the other devices do its files"]
+        assert local.look(has_work=True) == others
+        local.lose(*others, "device 1 is lost")
+        assert len(local.notes) == 1
+        with pytest.raises(DeviceLostError, match="device 1 is lost"):
+            local.look(has_work=True)
+
+
 # What happens when they die
 
 
@@ -288,24 +418,16 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
 
 
 def test_only_processes_that_die_at_their_start_one_after_the_other_end_the_run(monkeypatch):
-    class Dying(processes._Process):
-        has_started = True
-
-        def __init__(self, *_):
-            Executor.__init__(self)
-
-        def how_it_ended(self):
-            return "exit code 7"
-
-        kill = shutdown = lambda *_, **__: None
-
-    monkeypatch.setattr(processes, "_Process", Dying)
-    monkeypatch.setattr(startup, "start_forkserver", lambda: None)
-    with closing(LocalWorkers(WantedWorkers([None], 1, 1))) as local:
+    starting(monkeypatch, 7)
+    with closing(LocalWorkers(WantedWorkers(["cpu"], 1, 1))) as local:
         (worker,) = local.look(has_work=True)
         for has_started in (True, True, False, True, True, False):
-            Dying.has_started = has_started
-            assert local.died(worker, BrokenExecutor()).at_start != has_started
+            monkeypatch.setattr(NoProcess, "has_started", has_started)
+            dead = worker.executor
+            death = local.died(worker, BrokenExecutor())
+            assert death == ("a process of device cpu died (exit code 7)", not has_started)
+            assert local.notes[-1] == f"{death.why}; another one does its files"
+            assert worker.executor is not dead
         with pytest.raises(DeviceLostError, match="at its start"):
             local.died(worker, BrokenExecutor())
 

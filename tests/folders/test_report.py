@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -13,7 +14,11 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.folders import journal
 from fftfilter.folders.jobs import Job, Outcome, Settings
-from fftfilter.folders.report import _line
+from fftfilter.folders.report import Report, _line
+from fftfilter.images import PixelSize
+from fftfilter.output.difference import Difference
+from fftfilter.output.modes import Range
+from fftfilter.region import region_of
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import names, pgm
 
@@ -48,6 +53,7 @@ REPORTS = {
     "an output": lambda d: d / "out/a.pgm",
     "a link to an output": lambda d: linked(d / "r.jsonl", d / "out/deep/c.pgm", "link"),
     "what is remembered": lambda d: d / "out" / journal.NAME,
+    "a part of what is remembered behind a URL": lambda d: d / "out" / f"{journal.PREFIX}17.jsonl",
 }
 
 
@@ -68,18 +74,85 @@ def test_a_report_that_would_replace_a_file_of_the_run_is_refused(tmp_path, give
 
 
 @pytest.mark.parametrize("name", ["in/report.jsonl", "a new.txt", "old.jsonl"])
-def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name):
+def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name, recwarn):
     (tmp_path / "old.jsonl").write_text("old\n" * 99)
     linked(given / "link.pgm", given / "a.pgm", "link")
     report = (tmp_path / name).as_uri() if " " in name else tmp_path / name  # %20, as URLs have it
     for _ in range(2):
         assert run("highpass", "-qr", "--report", report, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
+    gc.collect()
+    told = [str(each.message) for each in recwarn if each.category is ResourceWarning]
+    assert [each for each in told if str(tmp_path) in each] == []
 
 
-def test_times_are_said_in_milliseconds():
-    outcome = Outcome(job=Job(1, "in.png", "out.png"), seconds={"read": 0.0125})
-    assert _line(outcome, Settings(Recipe(H.lowpass(3))))["milliseconds"] == {"read": 12.5}
+def test_a_line_says_all_that_is_known_of_a_file():
+    outcome = Outcome(
+        job=Job(1, "in.tif", "out.tif"),
+        pages=2,
+        shape=(3, 64, 80),
+        dtype="uint16",
+        clipped=0.25,
+        missing=0.5,
+        extremes=(0.0, 9.0),
+        notes=["a note", "another one"],
+        difference=Difference(65535, False, 1, 3, 3, 2 * 3 * 64 * 80, False),
+        pixel_size=PixelSize(5e-7, 1e-6, "resolution"),
+        seconds={"read": 0.0125},
+        device="a CPU",
+    )
+    given = Recipe(
+        H.lowpass("2um") * H.highpass(), options={"edges": "mirror", "depth": None}, output="signed", scale=Range(-1, 2)
+    )
+    assert _line(outcome, Settings(given)) == {
+        "input": "in.tif",
+        "output": "out.tif",
+        "status": "done",
+        "width": 80,
+        "height": 64,
+        "channels": 3,
+        "type": "uint16",
+        "pages": 2,
+        "filter": {
+            "kind": "product",
+            "parts": [
+                {"kind": "lowpass", "shape": "ideal", "radius": "2um"},
+                {"kind": "highpass", "shape": "ideal", "radius": "8"},
+            ],
+            "pixel_size": 5e-7,
+            "edges": "mirror",
+        },
+        "peaks": None,
+        "found": ["a note", "another one"],
+        "output_mode": "signed",
+        "scale": {"low": -1, "high": 2, "of_white": False},
+        "extremes": (0.0, 9.0),
+        "clipped": 0.25,
+        "missing": 0.5,
+        "difference": {"largest": 1, "white": 65535, "samples": 3, "of": 30720},
+        "milliseconds": {"read": 12.5},
+        "device": "a CPU",
+        "error": None,
+    }
+    given = Recipe(H.lowpass(3), output="keep", region=region_of((0, 1, 2, 3), None, 4))
+    part = {"kind": "lowpass", "shape": "ideal", "radius": "3", "region": "0,1,2,3", "feather": 4.0}
+    assert _line(Outcome(job=Job(1, "a", "b")), Settings(given))["filter"] == part
+
+
+def test_a_report_can_be_read_while_the_run_goes_on(tmp_path):
+    report = Report(str(tmp_path / "r.jsonl"), pytest.fail)
+    report.open()
+    for count in (1, 2):
+        report.add(Outcome(job=Job(count, "a.png", "b.png")), Settings(Recipe(H.lowpass(3))))
+        assert (tmp_path / "r.jsonl").read_text().count('"input": "a.png"') == count
+    report.close()
+
+
+def test_a_report_that_cannot_be_begun_is_told_before_the_work(tmp_path, given):
+    report = tmp_path / "none/r.jsonl"
+    said = f"fftfilter: {report}: cannot be written: No such file or directory; choose another file\n"
+    assert run("highpass", "-r", "--report", report, given, tmp_path / "out") == (1, said)
+    assert names(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -12,9 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,9 +31,12 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic
 from fftfilter.files.urls import Url
-from fftfilter.folders import journal
+from fftfilter.filters import Filter
+from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
+from fftfilter.folders.pool import close_batch
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
@@ -130,6 +136,10 @@ def test_what_users_may_not_expect_is_said_once_for_all_files(run, tmp_path):
     line = "fftfilter: 3 files: radius 0.5px lies beyond the highest frequency: the lowpass passes everything"
     assert run(*options)[2].splitlines()[0] == line
     assert run(*options, "-q") == (0, "", "")
+    options = ("highpass", "--scale", "-40:40", "--processes", 1, given, tmp_path / "out")
+    line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black"
+    assert run(*options)[2].splitlines()[0] == line
+    assert run(*options, "-q") == (0, "", "")
 
 
 @pytest.mark.parametrize("scale", ["0:40", "-10:300.5"])
@@ -156,8 +166,9 @@ def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):
     (given / "bright.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 100, 200]))
     (given / "bad.pgm").write_bytes(b"")
     report = tmp_path / "report.jsonl"
-    code, _, said = run("lowpass", "--radius", "9", "--scale", "folder", "--report", report, given, tmp_path / "out")
-    assert (code, said.count("bad.pgm")) == (1, 1)
+    words = ("lowpass", "--radius", "9", "--scale", "folder", "-v", "--report", report)
+    code, _, said = run(*words, given, tmp_path / "out")
+    assert (code, said.count("bad.pgm"), said.count(" -> ")) == (1, 1, 2)  # once of each file that is read twice
     # 200 is white in both.
     assert (tmp_path / "out/dark.pgm").read_bytes()[-4:] == bytes([0, 25, 51, 63])
     assert (tmp_path / "out/bright.pgm").read_bytes()[-4:] == bytes([0, 25, 127, 255])
@@ -186,6 +197,16 @@ def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
     assert "3 of other types left out (2 .txt, 1 no extension)" in said
     assert not (out / "empty").exists()
     assert run("highpass", "-r", "-q", given, out) == (0, "", "")
+
+
+def test_of_what_is_no_image_the_five_most_frequent_types_are_named(run, tmp_path):
+    pgm(tmp_path / "in/a.pgm")
+    for count_, extension in enumerate("edcba", start=1):
+        for i in range(1 + count_):
+            (tmp_path / f"in/{i}.{extension}").touch()
+    (tmp_path / "in/once.z").touch()
+    said = run("highpass", tmp_path / "in", tmp_path / "out")[2]
+    assert "; 21 of other types left out (6 .a, 5 .b, 4 .c, 3 .d, 2 .e); by this process" in said
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -236,9 +257,10 @@ def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was
     monkeypatch.chdir(tmp_path)
     given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
     pgm(given / "b.pgm", 0, 9, 7)
-    code, out, _ = run("highpass", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
+    code, out, said = run("highpass", "-v", "--scale", "0:1", "--report", "-", given, tmp_path / "out")
     lines = [json.loads(line) for line in out.splitlines()]
     assert all(line["clipped"] > 0.5 for line in lines)
+    assert [f", {line['clipped']:.2%} clipped\n" in said for line in lines] == [True, True]
     assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
     assert not (tmp_path / "-").exists()
     assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
@@ -259,11 +281,20 @@ def test_natural_order(run, tmp_path):
 
 def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path):
     (tmp_path / "in").mkdir()
-    for name, header in {"a.pgm": b"P5 3000 2000 255 ", "b.ppm": b"P6 3000 2000 65535 "}.items():
+    for name, header in {"a.ppm": b"P6 3000 2000 65535 ", "b.pgm": b"P5 3000 2000 255 "}.items():
         (tmp_path / "in" / name).write_bytes(header)
-    gray, color, *_ = run("highpass", "-n", tmp_path / "in", tmp_path / "out")[1].splitlines()
+    words = ("-n", "--report", tmp_path / "r.jsonl", "--preview", tmp_path / "sheet.png")
+    color, gray, device, files = run("highpass", *words, tmp_path / "in", tmp_path / "out")[1].splitlines()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
     assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
     assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
+    small, large = (float(re.search(r"; ([0-9.]+) MB on the device$", line)[1]) for line in (gray, color))
+    assert 2 * small < large
+    takes, has = re.fullmatch(r"on .+: at most ([0-9.]+) MB of ([0-9.,]+) MB for one picture", device).groups()
+    assert float(takes) == large < float(has.replace(",", ""))
+    said = run("highpass", "-n", "--device", "cpu,cpu", tmp_path / "in", tmp_path / "out")[1]
+    assert re.search(r"\non (.+), \1: at most [0-9.]+ MB of ", said)
+    assert files == "2 files"
 
 
 def test_the_first_files_say_how_large_all_are(tmp_path, monkeypatch):
@@ -305,10 +336,13 @@ def test_names_of_all_kinds(run, tmp_path, name):
     assert run("highpass", "-q", given, tmp_path / "out") == (0, "", "")
     assert names(tmp_path / "out") == [name]
     assert run("highpass", "--skip-existing", given, tmp_path / "out")[2].startswith("0 of 1 files")
+    for options in ("-n", "-q"), ("--verify", "1"):
+        assert run("highpass", *options, given, tmp_path / "out")[1].count("\n") == 1
     (given / name).write_bytes(b"rubbish")
     code, _, said = run("highpass", "-q", given, tmp_path / "out")
     assert (code, said.count("\n")) == (1, 1)
-    assert run("highpass", "-n", "-q", given, tmp_path / "out")[2].count("\n") == 1
+    code, _, said = run("highpass", "-n", "-q", given, tmp_path / "out")
+    assert (code, said.count("\n")) == (1, 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes")
@@ -334,6 +368,14 @@ def test_another_format(run, tmp_path):
     assert names(tmp_path / "tif") == ["a.tif", "b.tif", "c.tif"]
     assert Image.open(tmp_path / "out/a.png").format == "PNG"
     assert run("highpass", "--format", "xyz", given, tmp_path / "out")[0] == 2
+
+
+def test_a_folder_that_is_called_as_a_picture_takes_the_outputs_if_it_is_there(run, tmp_path):
+    given, out = pgm(tmp_path / "in/a.pgm").parent, tmp_path / "out.png"
+    assert run("highpass", given, out)[0] == 2
+    out.mkdir()
+    assert run("highpass", "-q", given, out) == (0, "", "")
+    assert names(out) == ["a.pgm"]
 
 
 # Refused before anything runs
@@ -458,6 +500,22 @@ def test_an_output_that_becomes_a_link_to_an_input_in_the_middle_fails_alone(run
     assert (tmp_path / "in/b.tif").read_bytes() == before
 
 
+@needs_links
+def test_of_files_an_output_that_becomes_a_link_to_its_input_fails_alone(run, tmp_path, monkeypatch):
+    files = [pgm(tmp_path / f"in/{name}.pgm", i) for i, name in enumerate("ab")]
+    before, raw = files[0].read_bytes(), images.raw
+
+    def swapping(source, *rest):
+        with contextlib.suppress(FileExistsError):
+            (tmp_path / "out/a.pgm").symlink_to(files[0])
+        return raw(source, *rest)
+
+    monkeypatch.setattr(images, "raw", swapping)
+    code, _, said = run("highpass", "--processes", 1, *files, f"{tmp_path}/out/")
+    assert (code, "a.pgm: is the input itself" in said, "; 1 failed" in said) == (1, True, True), said
+    assert files[0].read_bytes() == before
+
+
 def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
     given = pgm(tmp_path / "in/a.pgm").parent
     for options in (
@@ -472,6 +530,8 @@ def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
         assert (code, said.count("\n")) == (2, 1), options
     (tmp_path / "file").write_text("")
     assert run("highpass", given, tmp_path / "file")[0] == 1
+    line = f"fftfilter: {tmp_path}/file: cannot be written into: not a directory"
+    assert run("highpass", "--device", "warp drive", given, tmp_path / "file/deep/out")[2].startswith(line)
     assert not (tmp_path / "out").exists()
 
 
@@ -557,6 +617,30 @@ def test_a_folder_among_several_files_is_left_out_with_a_line_and_missed_at_the_
     assert (code, said.count("is a folder among several IN")) == (1, 1), said
 
 
+@pytest.mark.parametrize("lost", ["", "deep"])
+def test_a_folder_that_can_be_listed_no_more_is_missed_at_the_end(run, tmp_path, monkeypatch, lost):
+    given, listed = tmp_path / "in", []
+    for name in ("a.pgm", "deep/b.pgm"):
+        pgm(given / name)
+    scandir = os.scandir
+
+    def once(folder="."):
+        if str(folder) == str(given / lost):
+            listed.append(folder)
+            if len(listed) == 2:  # the first time the files are counted
+                raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", once)
+    code, _, said = run("highpass", "-r", "--processes", 1, given, tmp_path / "out")
+    monkeypatch.undo()
+    name, done = (f"{given}/deep: cannot be listed", 1) if lost else (f"{given}: cannot be listed any more", 0)
+    first, second = said.splitlines()
+    assert (code, first) == (1, f"fftfilter: {name}: Permission denied; its files are not done")
+    assert second.startswith(f"{done} of 2 files filtered in ")
+    assert second.count("; 1 failed") == 1
+
+
 # Each file stands alone
 
 
@@ -626,6 +710,27 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
     code, _, said = run("highpass", given, tmp_path / "out")
     assert (code, "4 of 5 files" in said) == (1, True)
     assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
+
+
+def test_pictures_that_are_too_many_at_once_are_filtered_one_by_one(run, tmp_path, monkeypatch):
+    given = tmp_path / "in"
+    for i in range(5):
+        pgm(given / f"{i}.pgm", i)
+    (given / "dark.pgm").write_bytes(b"P5 12 8 255 " + bytes(96))
+    filter_frames = batch.filter_frames
+
+    def with_little_memory(filter_, frames, recipe):
+        if len(frames) > 1 or not frames[0].picture.planes.any():
+            raise MemoryError
+        return filter_frames(filter_, frames, recipe)
+
+    monkeypatch.setattr(batch, "filter_frames", with_little_memory)
+    code, _, said = run("highpass", "--processes", 1, given, tmp_path / "out")
+    assert (code, said.splitlines()[0]) == (1, f"fftfilter: {given}/dark.pgm: out of memory; take a smaller image")
+    monkeypatch.undo()
+    assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(5)]
+    for name in names(tmp_path / "out"):
+        assert (tmp_path / "out" / name).read_bytes() == alone(run, given / name, tmp_path / "alone.pgm")
 
 
 @pytest.mark.parametrize("failures", [1, 10**9])
@@ -945,13 +1050,115 @@ def test_with_another_option_that_decides_bytes_or_times_all_is_done_again(run, 
         assert run(*words, *more)[2].count("1 skipped") == skipped, more
 
 
+@pytest.mark.parametrize("pages", [1, 2])
+def test_the_time_of_each_step_is_in_the_outcome_that_of_a_launch_in_equal_shares(tmp_path, monkeypatch, pages):
+    """By a clock that goes on by a second whenever somebody looks at it."""
+    frames, jobs = [Image.new("L", (12, 10), 10 * i) for i in range(pages)], []
+    for i in range(4):
+        frames[0].save(tmp_path / f"{i}.tif", save_all=True, append_images=frames[1:])
+        jobs.append(Job(i, str(tmp_path / f"{i}.tif"), str(tmp_path / f"out{i}.tif"), verify=True))
+    monkeypatch.setattr(batch, "time", SimpleNamespace(perf_counter=count().__next__))
+    with closing(Batch(Settings(Recipe(transfer.highpass())))) as opened:
+        seconds = [outcome.seconds for outcome in opened.run(jobs)]
+    # Comparing is a part of writing.
+    one = {"read": 1, "filter": 0.25, "write": 3, "verify": 1}
+    assert seconds == [one if pages == 1 else {"read": 1, "filter": 1}] * 4
+
+
+def test_a_folder_that_cannot_be_listed_is_told(run, tmp_path, monkeypatch):
+    given = pgm(tmp_path / "in/a.pgm").parent
+
+    def refused(folder):
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    line = f"fftfilter: {given}: cannot be listed: Permission denied; check its name and permissions\n"
+    for words in (("highpass", given, tmp_path / "out"), ("peaks", given)):
+        assert run(*words) == (1, "", line)
+    assert not (tmp_path / "out").exists()
+
+
+def test_small_files_are_filtered_on_the_cpu_before_a_gpu_is_ready_which_is_said_if_asked(run, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.is_cpu_sooner", lambda *of: asked.append(of) or True)
+    files = [pgm(tmp_path / f"in/{name}", 0, 8, width).stat().st_size for name, width in (("a.pgm", 12), ("b.pgm", 14))]
+    line = "on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU\n"
+    one, all_ = (tmp_path / "in/a.pgm", tmp_path / "a.pgm"), (tmp_path / "in", tmp_path / "out")
+    for names_ in (one, all_):
+        assert run("highpass", "-v", "--device", "auto", *names_)[2].startswith(line)
+        assert line not in run("highpass", "--device", "auto", *names_)[2]
+    assert asked == [("auto", files[0])] * 2 + [("auto", sum(files) / 2)] * 2
+    assert line not in run("highpass", "-q", "-v", "--device", "auto", *all_)[2]
+    asked.clear()
+    for names_ in (one, all_):
+        assert line not in run("highpass", "-v", "--engine", "book", *names_)[2]
+    assert asked == []
+
+
 def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
     jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12 + i % 2)), str(tmp_path / f"out{i}.pgm")) for i in range(6)]
-    batch = Batch(Settings(Recipe(transfer.highpass())))
-    with closing(batch):
-        outcomes = batch.run(jobs)
-        assert len(list(outcomes)) == 6
-        assert batch._stacks.nbytes == 0
+    with closing(Batch(Settings(Recipe(transfer.highpass())))) as opened:
+        assert len(list(opened.run(jobs))) == 6
+        assert opened._stacks.nbytes == 0
+
+
+@pytest.mark.parametrize(("span", "status"), [("each", "done"), ("folder", "measured")])
+def test_a_run_that_is_to_stop_begins_no_other_file(tmp_path, span, status):
+    for i in range(60):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    made = FolderRun(Tree(tmp_path / "in"), tmp_path / "out", Settings(Recipe(transfer.highpass(), span=span)))
+    made.survey()
+    found = []
+    with closing(LocalWorkers(WantedWorkers([None], 0, 1))) as local:
+        for outcome in made.run(local):
+            found.append(outcome.status)
+            made.stopped_by = signal.SIGINT
+    assert 0 < len(found) < 60
+    assert set(found) == {status}
+    assert (tmp_path / "out").exists() == (span == "each")
+    assert len(names(tmp_path / "out")) == (len(found) if span == "each" else 0)
+
+
+def codec_threads():
+    """Return the threads that read and write."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("codec")}
+
+
+def test_a_batch_that_is_closed_leaves_neither_threads_nor_filters(tmp_path, monkeypatch):
+    jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12)), str(tmp_path / f"out{i}.pgm")) for i in range(4)]
+    close, closed = Filter.close, []
+    monkeypatch.setattr(Filter, "close", lambda filter_: closed.append(filter_) or close(filter_))
+    before = codec_threads()
+    with closing(Batch(Settings(Recipe(transfer.highpass())), threads=3)) as opened:
+        assert len(list(opened.run(jobs))) == 4
+        codecs = codec_threads() - before
+        assert (len(codecs) > 1, closed) == (True, [])
+    assert (len(closed), any(thread.is_alive() for thread in codecs)) == (1, False)
+
+
+def test_a_run_in_this_process_leaves_nothing_open(run, tmp_path, monkeypatch):
+    close_batch()  # that another test has left
+    close, closed = Batch.close, []
+    monkeypatch.setattr(Batch, "close", lambda opened: closed.append(opened) or close(opened))
+    given = pgm(tmp_path / "in/a.pgm", 0, 10, 12).parent
+    (given / "bad.pgm").write_bytes(b"P5 ")
+    for count_, options in enumerate([(), ("--scale", "folder"), ("--work-group-size", "1000000")], start=1):
+        before = codec_threads()
+        closed.clear()
+        code = run("highpass", "--processes", 1, *options, given, tmp_path / "out")[0]
+        assert code == (2 if count_ == 3 else 1)
+        # One scale for all takes a filter that measures, and another one.
+        assert len(closed) == (2 if count_ == 2 else 1)
+        assert codec_threads() == before
+
+
+def test_a_run_says_how_many_files_it_has_filtered_a_second(run, tmp_path, monkeypatch):
+    for i in range(6):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    clock = iter([100.0, 104.0])
+    monkeypatch.setattr("fftfilter.commands.shared.folder.time", SimpleNamespace(monotonic=clock.__next__))
+    said = run("highpass", "--processes", 1, tmp_path / "in", tmp_path / "out")[2]
+    assert said.startswith("6 of 6 files filtered in 4.0 s (1.5/s); by this process on ")
 
 
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
@@ -962,6 +1169,58 @@ def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_pa
     book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
     book.close()
     assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+
+
+def test_of_many_output_folders_few_journals_are_open_and_each_has_its_files(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("fftfilter.folders.run.OPEN_JOURNALS", 2)
+    add, close, opened, most = journal.Journal.add, journal.Journal.close, set(), []
+
+    def adding(book, *entry):
+        opened.add(book)
+        most.append(len(opened))
+        add(book, *entry)
+
+    def closing_(book):
+        opened.discard(book)
+        close(book)
+
+    monkeypatch.setattr(journal.Journal, "add", adding)
+    monkeypatch.setattr(journal.Journal, "close", closing_)
+    for i in range(5):
+        pgm(tmp_path / f"in/{i}/a.pgm", i)
+    words = ("highpass", "-r", "--processes", 1, "--skip-existing", tmp_path / "in", tmp_path / "out")
+    assert run(*words)[0] == 0
+    assert (max(most), opened) == (2, set())
+    assert "; 5 skipped" in run(*words)[2]
+
+
+@needs_posix
+def test_a_journal_whose_folder_was_removed_goes_on_in_the_new_one(tmp_path):
+    out, entry = tmp_path / "out", journal.Entry("digest", "settings", journal.Stamp(1, 2))
+    out.mkdir()
+    book = journal.Journal(out)
+    for name in "ab":
+        book.add(name, entry)
+        if name == "a":
+            out.rename(tmp_path / "gone")
+            out.mkdir()
+    book.close()
+    for folder, name in (("gone", "a"), ("out", "b")):
+        lines = (tmp_path / folder / JOURNAL).read_text().split("\n")
+        assert lines == ["", json.dumps([name, "digest", "settings", 1, 2])]
+
+
+def test_a_journal_is_read_once_and_only_for_files_that_it_is_asked_about(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("x")
+    with closing(journal.Journal(tmp_path)) as book:
+        book.add("a", journal.Entry("digest", "settings", journal.stamp(tmp_path / "a")))
+    itself, opened = journal._itself, []
+    monkeypatch.setattr(journal, "_itself", lambda *given: opened.append(given) or itself(*given))
+    book = journal.Journal(tmp_path)
+    assert opened == []
+    assert [book.digest(name, "settings") for name in "aba"] == ["digest", None, "digest"]
+    assert (len(opened), book.outdated) == (1, 0)
+    assert (book.digest("a", "others"), book.outdated) == (None, 1)
 
 
 def test_a_long_journal_is_written_anew(tmp_path):

@@ -13,13 +13,14 @@ from PIL import Image
 
 from fftfilter import transfer as H
 from fftfilter.files import sources
+from fftfilter.folders import batch
 from fftfilter.folders.batch import Stacks
 from fftfilter.folders.jobs import Settings
 from fftfilter.folders.pool import do_chunk, pack
 from fftfilter.images import Asked
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
-from tests.folders.helpers import names, pgm
+from tests.folders.helpers import names, pgm, same
 
 OPTIONS = ["--radius", "8px", "--shape", "gaussian"]
 STACK = np.random.default_rng(7).integers(0, 4096, (4, 24, 32)).astype(np.uint16)
@@ -55,6 +56,12 @@ def test_a_stack_gets_the_bytes_that_it_would_get_alone(run, folder, monkeypatch
     assert again[0] == 0
     assert again[1].count(b"off by at most") == 3
     assert "3 skipped, done before" in again[2]
+
+
+def test_stacks_are_overwritten_in_their_place_if_that_is_asked_for(run, folder):  # noqa: F811
+    assert run("lowpass", "-q", *OPTIONS, folder / "in", folder / "out")[0] == 0
+    assert run("lowpass", "-q", *OPTIONS, "--in-place", folder / "in", folder / "in")[::2] == (0, "")
+    same(folder / "in", folder / "out")
 
 
 def test_a_stack_that_is_skipped_or_fails_is_closed(run, folder, monkeypatch, recwarn):  # noqa: F811
@@ -111,6 +118,27 @@ def test_a_stack_that_fails_is_one_line(run, folder):  # noqa: F811
     assert names(folder / "gray") == ["c.pgm"]
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["stripes", "--angle", "auto"], "no stripes are found"),
+        (["descreen"], "no screen is found: the picture stays as it is"),
+    ],
+)
+def test_of_stacks_as_of_pictures_it_is_said_in_how_many_nothing_is_found(run, folder, words, line):  # noqa: F811
+    code, _, said = run(*words, folder / "in", folder / "out")
+    assert (code, said.splitlines()[0]) == (0, f"fftfilter: 3 files: {line}")
+
+
+def test_of_stacks_as_of_pictures_it_is_said_that_they_are_too_small_to_be_searched(run, folder):  # noqa: F811
+    code, _, said = run("notch", "--auto", folder / "in", folder / "out")
+    told = "32 x 24 pixels are too few to look for periodic structures: no wave is removed"
+    assert (code, said.splitlines()[:-1]) == (
+        0,
+        [f"fftfilter: 1 file: {folder}/in/{name}: {told}" for name in ("a.tif", "b.tif", "c.png")],
+    )
+
+
 def test_a_dry_run_says_how_many_pages_there_are(run, folder):  # noqa: F811
     _, out, _ = run("lowpass", *OPTIONS, "-n", folder / "in", folder / "out")
     assert b"a.tif: 4 pages, 32 x 24 gray, 16 bits" in out
@@ -135,17 +163,33 @@ def test_a_picture_beside_stacks_is_as_ever(run, tmp_path):  # noqa: F811
     assert (tmp_path / "out" / "a.pgm").read_bytes() == (tmp_path / "b.pgm").read_bytes()
 
 
-def test_pictures_of_different_transfer_functions_are_no_stack():
-    def loaded(transfer):
-        picture = SimpleNamespace(planes=np.zeros((1, 12, 10), np.uint8), maxval=255)
-        return SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=transfer))
+def loaded(shape=(1, 12, 10), **own):
+    """Return a picture that waits to be filtered."""
+    picture = SimpleNamespace(planes=np.zeros(shape, own.get("dtype", np.uint8)), maxval=own.get("maxval", 255))
+    transfer = own.get("transfer", H.lowpass(3))
+    return SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=own.get("depth"), transfer=transfer))
 
-    stacks, first, second = Stacks(), loaded(H.lowpass(3)), loaded(H.lowpass(3))
-    assert [stacks.add(each, 240) for each in (first, loaded(H.lowpass(4)), second)] == [[], [], [first, second]]
+
+@pytest.mark.parametrize(
+    "own", [{"transfer": H.lowpass(4)}, {"dtype": np.uint16}, {"maxval": 100}, {"depth": 8}, {"shape": (1, 10, 12)}]
+)
+def test_pictures_of_different_kinds_are_no_stack(own):
+    stacks, first, second = Stacks(), loaded(), loaded()
+    assert [stacks.add(each, 240) for each in (first, loaded(**own), second)] == [[], [], [first, second]]
 
 
 def test_a_stack_that_looks_like_a_picture_with_channels_is_none():
-    for shape in ((1, 12, 4), (3, 12, 10)):
-        picture = SimpleNamespace(planes=np.zeros(shape, np.uint8), maxval=255)
-        loaded = SimpleNamespace(frame=SimpleNamespace(picture=picture, depth=None, transfer=H.lowpass(3)))
-        assert Stacks().add(loaded, 1000) == [loaded]
+    for shape, is_alone in (((1, 12, 4), True), ((3, 12, 10), True), ((1, 12, 5), False)):
+        picture = loaded(shape)
+        assert Stacks().add(picture, 1000) == ([picture] if is_alone else [])
+
+
+def test_a_stack_is_due_when_it_has_its_pixels_or_32_pictures_or_when_too_many_wait(monkeypatch):
+    stacks = Stacks()
+    assert [len(stacks.add(loaded(), 10**9)) for _ in range(33)] == [0] * 31 + [32, 0]
+    assert len(Stacks().add(loaded(), 100)) == 1  # a large one
+    monkeypatch.setattr(batch, "WAITING_BYTES", 120 + 144)
+    stacks, (first, second, third) = Stacks(), (loaded(shape) for shape in ((1, 12, 10), (1, 12, 12), (1, 1, 5)))
+    assert [stacks.add(each, 10**9) for each in (first, second, third)] == [[], [], [first]]
+    assert (stacks.nbytes, bool(stacks)) == (149, True)
+    assert [stacks.pop(), stacks.pop(), stacks.nbytes, bool(stacks)] == [[second], [third], 0, False]

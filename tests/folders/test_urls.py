@@ -6,12 +6,15 @@ import errno
 import json
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fftfilter.cli import cli
+from fftfilter.files.urls import Url
+from fftfilter.folders import processes
 from tests.files.helpers import serve
 
 fsspec = pytest.importorskip("fsspec")
@@ -110,6 +113,53 @@ def test_a_report_goes_to_a_url(run, tmp_path, given, memory, web):
         assert names(tmp_path / "other") == []
 
 
+def test_over_a_network_many_files_are_under_way_at_once(run, tmp_path, given, memory, monkeypatch):
+    into_memory(memory, given)
+    asked, choose = [], processes.choose_workers
+
+    def noted(*given, over_network):
+        asked.append(over_network)
+        return choose(*given, over_network=over_network)
+
+    monkeypatch.setattr(processes, "choose_workers", noted)
+    for source, target in (("memory://in/", tmp_path / "a"), (given, "memory://out/"), (given, tmp_path / "b")):
+        run("-q", source, target)
+    assert asked == [True, True, False]
+
+
+def test_a_report_that_a_url_takes_no_more_is_told_and_missed_at_the_end(run, tmp_path, given, memory, monkeypatch):
+    store = type(memory).pipe_file
+
+    def full(self, path, value, **options):
+        if value:  # all but the empty one at the start
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        store(self, path, value, **options)
+
+    monkeypatch.setattr(type(memory), "pipe_file", full)
+    code, _, said = run("-q", "--report", "memory://reports/run.jsonl", given / "deep/er", tmp_path / "out")
+    assert (code, said.count("\n")) == (1, 1), said
+    assert said.startswith("fftfilter: memory://reports/run.jsonl: cannot be written (")
+    assert said.endswith("; the report is incomplete\n")
+    assert names(tmp_path / "out") == ["b.pgm"]
+
+
+def test_what_is_done_is_noted_behind_a_url_every_ten_seconds(memory, monkeypatch):
+    from fftfilter.folders import journal
+
+    now, noted = [100.0], []
+    monkeypatch.setattr(journal, "time", SimpleNamespace(monotonic=lambda: now[0], time_ns=lambda: int(now[0])))
+    book = journal.UrlJournal(Url("memory://out"))
+    for seconds in (100, 109, 111, 112, 121, 123):
+        now[0] = seconds
+        book.add(f"{seconds}.png", journal.Entry("digest", "settings", journal.Stamp(1, 2)))
+        noted.append(memory.cat("/out/*") if memory.exists("/out") else {})
+    assert [len(parts) for parts in noted] == [0, 0, 1, 1, 1, 2]
+    (lines,) = noted[2].values()
+    assert [json.loads(line)[0] for line in lines.splitlines() if line] == ["100.png", "109.png", "111.png"]
+    book.close()
+    assert len(memory.find("/out")) == 2  # nothing was left to note
+
+
 def test_the_web_is_read(run, tmp_path, given, web):
     code, _, said = run("-r", web, tmp_path / "out")
     assert (code, said.count("\n"), "5 of 6 files" in said) == (1, 2, True), said
@@ -201,6 +251,8 @@ def test_what_cannot_be_done_is_one_line(run, tmp_path, given, memory, web, monk
         (("nosuch://a/b.png", tmp_path / "b.png"), "nosuch"),
         (("--preserve-times", "memory://in/", tmp_path / "out"), "--preserve-times"),
         (("--preserve-times", f"{web}a%202.pgm", tmp_path / "out.pgm"), "--preserve-times"),
+        (("--preserve-times", given, "memory://out/"), "memory://out/: has no times for --preserve-times"),
+        (("--preserve-times", given / ODD[0], "memory://in/a 10.pgm", f"{tmp_path}/out/"), "has no times for"),
         (("memory://in/", "memory://in/"), "is the input itself"),
         (("memory://in/", "memory://out.png"), "has the name of an image"),
     ):

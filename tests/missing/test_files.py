@@ -165,6 +165,17 @@ def test_of_a_file_s_own_value_nothing_is_missing_if_that_is_asked_for(levels):
     picture = images.Picture(levels[None], None, 255, "TIFF", nodata=float(levels[0, 0]))
     assert Missing.of(None, None).holes(picture)[0, 0, 0]
     assert Missing.of(None, "none").holes(picture) is None
+    assert Missing.of(float("nan"), None).holes(picture)[0, 0, 0]  # NaN is missing always
+
+
+def test_none_is_of_transparent_pixels_but_not_of_nan_nor_of_a_value_that_is_given(levels):
+    alpha = np.where(levels > 200, 0, 255).astype(np.uint8)
+    floats = levels[None].astype(np.float32)
+    floats[0, 2, 3], floats[0, 4, 5] = np.nan, -5
+    picture = images.Picture(floats, alpha, 1, "TIFF")
+    assert np.argwhere(Missing.of(-5, "none").holes(picture)).tolist() == [[0, 2, 3], [0, 4, 5]]
+    assert np.argwhere(Missing.of(None, "none").holes(picture)).tolist() == [[0, 2, 3]]
+    assert np.array_equal(Missing.of(None, None).holes(picture)[0], (alpha == 0) | np.isnan(floats[0]))
 
 
 def test_a_value_and_alpha_or_a_mask_in_its_place_say_together_what_is_missing(tmp_path):

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from fftfilter import __version__
 from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
@@ -19,7 +20,7 @@ from fftfilter.region import region_of
 from fftfilter.transfer.edges import EDGES
 from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
-from fftfilter.work.recipe import Recipe
+from fftfilter.work.recipe import METHODS, Recipe
 from tests.folders.helpers import pgm
 
 GAINS = np.linspace(0, 1, 12).reshape(3, 4)
@@ -59,7 +60,7 @@ def test_a_copy_is_the_same_recipe():
 
 
 def test_a_key_is_that_of_every_process():
-    made = "from fftfilter import transfer as H; from fftfilter.work.recipe import Recipe; "
+    made = "from fftfilter import transfer as H; from fftfilter.work.recipe import METHODS, Recipe; "
     script = made + "import sys; print(Recipe(H.lowpass('8px')).key, 'numpy' in sys.modules, 'pyopencl' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said.split() == [Recipe(H.lowpass("8px")).key, "False", "False"]
@@ -110,6 +111,40 @@ def test_the_staged_pipeline_takes_memory_for_mirror_images():
     assert wrapped
     assert mirrored
     assert mirrored(Size(10, 12, 1, 1)) == wrapped(Size(20, 24, 1, 1))
+
+
+@pytest.mark.parametrize(("autoscale", "keeps_levels"), [(True, False), (False, True)])
+def test_what_imagej_autoscales_has_no_levels_of_the_input(autoscale, keeps_levels):
+    usual = METHODS["imagej"].usual
+    assert Recipe(H.imagej(), "imagej", usual | {"autoscale": autoscale}, "keep").keeps_levels == keeps_levels
+
+
+def test_a_part_or_a_region_of_a_picture_takes_memory_beside_it():
+    size = Size(10, 12, 3, 1)
+    luminance = Recipe(H.lowpass(3), options={"channels": "luminance"}, output="keep")
+    region = Recipe(H.lowpass(3), output="keep", region=region_of((0, 0, 3, 4), None, None))
+    assert [each.working(size) for each in (luminance, region)] == [(16 + 3 * 24) * 120, 16 * 120]
+    assert Recipe(H.lowpass(3), options={"channels": "all"}).working is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"output": "keep"}, "output keep"),
+        (
+            {"output": "signed", "scale": Auto(1.5), "options": {"edges": "mirror"}},
+            "output signed, scale auto:1.5, edges mirror",
+        ),
+        ({"scale": Range(-0.5, 40), "options": {"edges": "wrap"}}, "output magnitude, scale -0.5:40"),
+        ({"output": "real", "region": region_of((0, 1, 2, 3), None, 4)}, "output real, region 0,1,2,3, feather 4.0"),
+        ({"method": "descreen", "output": "keep"}, "output keep"),
+    ],
+)
+def test_a_recipe_says_in_words_what_is_done(given, said):
+    method = "descreen, " if "method" in given else ""
+    transfer = H.lowpass("8px")
+    wanted = f"fftfilter {__version__}: {method}lowpass, ideal, radius 8px; {said}"
+    assert Recipe(H.lowpass(3), **given).said(transfer) == wanted
 
 
 @pytest.mark.parametrize(

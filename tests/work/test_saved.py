@@ -28,7 +28,9 @@ from fftfilter.files.sources import identity
 from fftfilter.imagej_filter import ImageJFilter
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto, Range
+from fftfilter.region import region_of
 from fftfilter.work import saved
+from fftfilter.work.missing import Missing
 from fftfilter.work.recipe import METHODS, Recipe
 from tests.folders.helpers import pgm
 from tests.work.test_recipe import OTHERS
@@ -232,6 +234,40 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     assert saved.recipe_of(made) == bare
 
 
+def test_every_option_of_a_command_line_is_in_the_recipe():
+    of_filter = ["--edges=mirror", "--depth=6.5", "--engine=book", "--precision=double", "--work-group-size=32"]
+    of_input = ["--pages=2-5", "--hdu=2", "--level=1", "--palette=table", "--missing=none", "--nodata=-9999"]
+    of_output = ["--png-level=9", "--quality=50", "--compression=lzw", "--format=tif"]
+    flags = ["--strip", "--preserve-times", "--embed-recipe"]
+    own = ["lowpass", "--radius=8px", "--output=signed", "--scale=auto:1.5", "--transpose=plain"]
+    assert recipe_of_words([*own, *of_filter, *of_input, *of_output, *flags]) == Recipe(
+        H.lowpass("8px"),
+        options=USUAL
+        | {"edges": "mirror", "depth": 6.5, "engine": "book", "precision": "double"}
+        | {"work_group_size": 32, "transpose": "plain"},
+        output="signed",
+        scale=Auto(1.5),
+        pages=Asked(2, 5, hdu=2, palette="table", level=1),
+        coding=Coding(9, 50, "lzw"),
+        format="tif",
+        missing=Missing(-9999.0, "none"),
+        strip=True,
+        preserve_times=True,
+        embed_recipe=True,
+    )
+    part = ["--channels=luminance", "--region=1,2,30,40", "--protect=5,6,7,8", "--feather=2.5"]
+    assert recipe_of_words(["highpass", "--output=real", *part]) == Recipe(
+        H.highpass(),
+        options=USUAL | {"channels": "luminance"},
+        output="real",
+        region=region_of((1, 2, 30, 40), (5, 6, 7, 8), 2.5),
+    )
+    assert recipe_of_words(["highpass", "--scale=folder"]) == Recipe(H.highpass(), options=USUAL, span="folder")
+    assert recipe_of_words(["imagej", "--no-autoscale", "--no-saturate"]) == Recipe(
+        H.imagej(), "imagej", METHODS["imagej"].usual | {"autoscale": False, "saturate": False}, "keep"
+    )
+
+
 @pytest.mark.parametrize(
     "recipe",
     [
@@ -254,6 +290,8 @@ def test_the_waves_that_are_to_be_found_are_in_the_command_line():
     words = ["notch", "--at=0.1,0.2,0.006cyc", "--shape=ideal", "--auto=each", "--strength=20.5", "--insist"]
     words = [*words, "--keep=0.1,-0.2", "--keep=0.25,0.5", "--longest=40.5", "--largest=30"]
     recipe = recipe_of_words(words)
+    waves = {"keep": ((0.1, -0.2), (0.25, 0.5)), "longest": 40.5, "largest": 30}
+    assert recipe.auto == AutoNotches(20.5, "ideal", by_channel=True, insists=True, **waves)
     assert recipe_of_words(words_of(CONTEXT, recipe)) == back(recipe) == recipe
 
 

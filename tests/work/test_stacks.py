@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import subprocess
 import sys
@@ -13,12 +14,19 @@ import tifffile
 from PIL import Image, ImageSequence
 
 import fftfilter
+from fftfilter import images
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
+from fftfilter.analysis.search import AutoNotches
+from fftfilter.errors import DeviceError, ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
-from fftfilter.images import pages_of
+from fftfilter.images import Asked, Coding, Depth, Picture, pages_of
+from fftfilter.output.modes import Range
+from fftfilter.preview import report
+from fftfilter.region import region_of
+from fftfilter.work import output_file
 from fftfilter.work.done import Done
-from fftfilter.work.opened import Made, open_input
+from fftfilter.work.missing import Missing
+from fftfilter.work.opened import Frame, Made, open_input, spectrum_of
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
@@ -116,12 +124,43 @@ def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
         fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
 
 
+def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(output_file, "open_input", lambda *given: opened.append(given) or pytest.fail("opened"))
+    coding = {"png_level": 9, "quality": 50}
+    files = {"pages": "2-3", "hdu": 1, "palette": "table", "level": 2, "nodata": 7, "strip": True}
+    filter_ = {"output": "signed", "scale": (-1, 2), "edges": "mirror", "engine": "book"}
+    for options in {}, coding | files | filter_:
+        with pytest.raises(pytest.fail.Exception):
+            fftfilter.filter_stack(stack, tmp_path / "out.webp", BLUR, **options)
+    (source, usual), (_, recipe) = opened
+    assert (source, usual) == (stack, Recipe(BLUR))
+    assert recipe == Recipe(
+        BLUR,
+        options={"edges": "mirror", "engine": "book"},
+        output="signed",
+        scale=Range(-1, 2),
+        pages=Asked(2, 3, hdu=1, palette="table", level=2),
+        coding=Coding(9, 50),
+        missing=Missing(7),
+        strip=True,
+    )
+
+
+def test_the_device_is_the_one_that_is_asked_for(stack, tmp_path):
+    with pytest.raises(DeviceError, match="no OpenCL device 'warp drive'"):
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, device="warp drive")
+
+
 @pytest.mark.parametrize(
     ("transfer", "options", "words"),
     [
         (9, {}, "9 is not a transfer function"),
         (BLUR, {"pages": [1]}, "unknown"),
         (BLUR, {"quality": 500}, "quality 500"),
+        (BLUR, {"compression": "rar"}, "compression 'rar' is unknown: choose none, lzw"),
+        (BLUR, {"level": -1}, "level -1 is invalid: give a whole number, counted from 0"),
+        (BLUR, {"level": 0.5}, "level 0.5 is invalid"),
     ],
 )
 def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
@@ -239,6 +278,19 @@ def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):
     np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
 
 
+@pytest.mark.parametrize("pages", [1, 2])
+def test_a_file_that_was_read_in_parts_is_closed_whatever_happens(tmp_path, monkeypatch, recwarn, pages):
+    monkeypatch.setattr(sources, "LARGE", 0)
+    tifffile.imwrite(tmp_path / "in.tif", STACK[:pages], photometric="minisblack")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep")
+    for options in ({"output": "keep", "region": (30, 20, 40, 40)}, {"precision": "triple"}):
+        with pytest.raises(ParameterError):
+            fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, **options)
+    gc.collect()
+    told = [str(each.message) for each in recwarn if each.category is ResourceWarning]
+    assert [each for each in told if str(tmp_path) in each] == []
+
+
 MEMORY = """
 import resource, sys
 import fftfilter
@@ -324,6 +376,87 @@ def test_what_means_nothing_is_a_usage_error(run, stack, tmp_path, options, name
     assert not (tmp_path / name).exists()
 
 
+def test_what_an_animation_cannot_hold_of_pages_is_said_once(run, tmp_path):  # noqa: F811
+    colors = np.random.default_rng(1).integers(0, 256, (3, 12, 10, 3), dtype=np.uint8)
+    first, *others = map(Image.fromarray, colors)
+    first.save(tmp_path / "in.tif", save_all=True, append_images=others, icc_profile=bytes(200), dpi=(300, 300))
+    words = ("lowpass", "-v", "--output", "keep", tmp_path / "in.tif")
+    said = run(*words, tmp_path / "out.gif")[2].splitlines()
+    assert said[:2] == [
+        "fftfilter: the pages become frames of an animation, shown for 0.1 s each",
+        "fftfilter: a GIF has 256 colors a frame: of more, the nearest are taken",
+    ]
+    assert said[-1] == "left out: color profile, resolution"
+    assert "256 colors" not in run(*words, tmp_path / "out.webp")[2]
+
+
+def test_nothing_beside_the_pixels_of_pages_is_written_if_that_is_asked_for(tmp_path):
+    options = {"photometric": "minisblack", "description": "cells", "resolution": (300, 300)}
+    tifffile.imwrite(tmp_path / "in.tif", STACK, **options)
+    for strip in (False, True):
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", strip=strip)
+        with tifffile.TiffFile(tmp_path / "out.tif") as out:
+            kept = [{"ImageDescription", "XResolution"} & {tag.name for tag in page.tags} for page in out.pages]
+        assert [len(each) for each in kept] == ([0] * 4 if strip else [2, 1, 1, 1]), strip
+
+
+@pytest.mark.parametrize(("white", "name", "scale"), [(100, "out.png", 2.55), (1000, "out.bmp", 0.255)])
+def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, white, name, scale):
+    given = np.random.default_rng(2).integers(0, white + 1, (12, 10))
+    pixels = given.astype(np.uint8 if white < 256 else ">u2")
+    (tmp_path / "in.pgm").write_bytes(b"P5\n10 12\n%d\n" % white + pixels.tobytes())
+    fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep")
+    wanted = np.floor(given * scale + 0.5 + 1 / 2048)
+    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
+
+
+def test_the_colors_of_an_animation_have_8_bits(tmp_path):
+    colors = np.random.default_rng(4).integers(0, 65536, (2, 12, 10, 3)).astype(np.uint16)
+    tifffile.imwrite(tmp_path / "in.tif", colors, photometric="rgb")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", H.Transfer(()), output="keep")
+    with Image.open(tmp_path / "out.png") as out:
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(out)]
+    np.testing.assert_array_equal(frames, np.floor(colors * (255 / 65535) + 0.5 + 1 / 2048))
+
+
+def test_samples_that_are_missing_by_the_rule_of_the_recipe_are_no_wave(tmp_path, rng):
+    """Each eighth column is missing: by its value, by a mask."""
+    pixels, columns = rng.integers(90, 110, (64, 64)).astype(np.uint8), np.arange(64) % 8 == 0
+    pixels[:, columns] = 255
+    Image.fromarray(pixels).save(tmp_path / "in.png")
+    Image.fromarray(np.uint8(255 * np.tile(columns, (64, 1)))).save(tmp_path / "mask.png")
+    found = []
+    for missing in (Missing(), Missing(255), Missing.of(None, str(tmp_path / "mask.png"))):
+        recipe = Recipe(H.Transfer(()), output="keep", auto=AutoNotches(insists=True), missing=missing)
+        found.append(len(open_input(tmp_path / "in.png", recipe).peaks))
+    assert found[0] > 0
+    assert found[1:] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("output", "keeps_levels", "are_floats"),
+    [("keep", True, False), ("real", False, True), ("magnitude", False, False), ("signed", False, False)],
+)
+def test_what_the_metadata_say_of_samples_is_for_the_output(stack, monkeypatch, output, keeps_levels, are_floats):
+    """Its range and its type, such as those of an OME-XML."""
+    asked, opened = [], images.opened
+    monkeypatch.setattr(images, "opened", lambda *given, **how: asked.append(given[2]) or opened(*given, **how))
+    open_input(stack, Recipe(BLUR, output=output, pages=Asked(2, 3))).close()
+    assert asked == [Asked(2, 3, keeps_levels=keeps_levels, are_floats=are_floats)]
+
+
+def test_a_search_in_pages_may_be_ended_before_each_further_one(stack):
+    found, checked = pages_of(stack.read_bytes(), "in.tif"), []
+    assert spectrum_of(found, check=lambda: checked.append(1)).pictures == 4
+    assert len(checked) == 3
+
+    def ended():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        spectrum_of(found, check=ended)
+
+
 def test_pages_of_a_path_are_opened(stack):
     pages = pages_of(stack.read_bytes(), "in.tif")
     assert (len(pages), pages.format) == (4, "TIFF")
@@ -385,7 +518,35 @@ def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options,
 def test_what_is_said_of_pages_is_said_of_all_of_them():
     done, planes = Done(), np.zeros((1, 4, 3))
     for extremes, clipped, missing in (((2.0, 5.0), 0.5, 0.0), ((1.0, 9.0), 0.0, 0.25), ((3.0, 4.0), 0.25, 0.5)):
-        frame = SimpleNamespace(picture=SimpleNamespace(table=None), missing=missing)
+        frame = SimpleNamespace(picture=SimpleNamespace(table=None if missing else "a table"), missing=missing)
         done.note(frame, Made(planes, extremes, clipped, "a note"))
     assert (done.extremes, done.clipped, done.missing) == ((1, 9), 0.25, 0.25)
-    assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, False)
+    assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, True)
+
+
+def test_missing_samples_are_black_where_a_picture_is_shown():
+    planes, holes = np.full((1, 2, 3), 0.5, np.float32), np.zeros((1, 2, 3), np.bool_)
+    planes[0, 1, 2], holes[0, 1, 2] = np.nan, True
+    frame = Frame(Picture(planes, None, 1, "TIFF"), ".tif", Depth(planes.dtype, 1), BLUR, holes)
+    np.testing.assert_array_equal(frame.shown(), np.where(holes, 0, np.float32(0.5)))
+    assert (frame.shown().dtype, frame.missing) == (np.float32, 1 / 6)
+    frame.holes = None
+    assert frame.shown() is planes
+    assert frame.missing == 0
+
+
+def test_the_report_on_a_frame_has_what_the_recipe_says(tmp_path, monkeypatch):
+    """The picture as it was read, its white, the part of it that is filtered."""
+    given = np.random.default_rng(2).integers(0, 101, (12, 10)).astype(np.uint8)
+    (tmp_path / "in.pgm").write_bytes(b"P5\n10 12\n100\n" + given.tobytes())
+    region = region_of((2, 3, 4, 5), None, 0)
+    recipe = Recipe(BLUR, options={"channels": "chroma", "edges": "mirror"}, output="keep", region=region)
+    opened = open_input(tmp_path / "in.pgm", recipe)
+    frame = opened.frame(tmp_path / "out.png", keep=True)
+    frame.put(np.zeros((1, 12, 10), np.uint8))
+    monkeypatch.setattr(report, "FilterReport", lambda *given: given)
+    planes, white, transfer, edges, device, weight, channels = opened.report(frame, "a device")
+    np.testing.assert_array_equal(planes, given[None])
+    assert (white, transfer, edges, device, channels) == (100, BLUR, "mirror", "a device", "chroma")
+    y, x = np.mgrid[:12, :10]
+    np.testing.assert_array_equal(np.asarray(weight) > 0.5, (x >= 2) & (x < 6) & (y >= 3) & (y < 8))

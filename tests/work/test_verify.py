@@ -8,9 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import Image
 
@@ -23,10 +25,12 @@ from fftfilter.images.picture import Picture
 from fftfilter.output.difference import Difference
 from fftfilter.output.histogram import counts_of
 from fftfilter.output.modes import Auto
+from fftfilter.region import region_of
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
-from fftfilter.work.recipe import Recipe
-from fftfilter.work.verify import NUDGES, references_of
+from fftfilter.work.output_file import make_output
+from fftfilter.work.recipe import METHODS, Recipe
+from fftfilter.work.verify import MOST, NUDGES, references_of
 from tests.folders.helpers import pgm
 from tests.helpers import SAMPLES
 
@@ -120,6 +124,75 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
     images.write(Picture(pixels[:, 1:], None, 255, "PNG"), tmp_path / "out.png")
     with pytest.raises(VerifyError, match="is not the picture that was written"):
         found()
+
+
+def changed(path, *, add):
+    """Change the last sample of a TIFF: of its last page, row and column."""
+    pixels = tifffile.imread(path)
+    pixels[(-1,) * pixels.ndim] += add
+    tifffile.imwrite(path, pixels, photometric="minisblack")
+
+
+NOISE = np.random.default_rng(5).integers(0, 256, (8, 12))
+
+
+def keeping(**options):
+    return Recipe(transfer.lowpass(3), **{"output": "keep", **options})
+
+
+@pytest.mark.parametrize(
+    ("given", "recipe", "least", "most"),
+    [
+        (NOISE.astype(np.uint8), keeping(), 0, 4),
+        (NOISE.astype(np.int16) * 100 - 9000, keeping(), 0, 9),
+        (NOISE.astype(np.float32) / 255, keeping(), 1e-7, 1e-3),
+        (NOISE.astype(np.float32) / 255, keeping(output="magnitude"), 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), keeping(output="real"), 1e-5, 0.3),
+        (NOISE.astype(np.uint16) * 257, keeping(output="signed"), 0, 300),
+        (NOISE.astype(np.uint8), keeping(region=region_of((0, 0, 3, 4), None, 1)), 0, 4),  # and it is outside
+        (NOISE.astype(np.float32) / 255, keeping(region=region_of((0, 0, 3, 4), None, 1)), 1e-7, 1e-3),
+        (np.stack([NOISE] * 2).astype(np.uint8), keeping(), 0, 4),
+        (np.stack([NOISE] * 2).astype(np.float32) / 255, keeping(), 1e-7, 1e-3),
+        (NOISE.astype(np.uint8), Recipe(transfer.imagej(), "imagej", METHODS["imagej"].usual, "keep"), 0, 4),
+        (NOISE.astype(np.float32) / 255, Recipe(transfer.descreen(), "descreen", output="keep"), 1e-7, 1e-3),
+    ],
+    ids=lambda each: f"{each.shape} {each.dtype}" if isinstance(each, np.ndarray) else getattr(each, "output", None),
+)
+def test_one_sample_that_is_wrong_is_told_in_every_kind_of_output(tmp_path, given, recipe, least, most):
+    tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
+    target = str(tmp_path / "out.tif")
+    opened = open_input(tmp_path / "in.tif", recipe)
+    with recipe.open_filter(opened.transfer) as filter_:
+        make_output(opened, target, filter_)
+    for add, is_right in ((0, True), (least, True), (most, False)):
+        changed(target, add=add)
+        opened = open_input(tmp_path / "in.tif", recipe)
+        with nullcontext() if is_right else pytest.raises(VerifyError, match=r"off by at most|the worst is"):
+            verify.check(verify.of_earlier(opened, target), target)
+
+
+@pytest.mark.parametrize(
+    ("given", "replaced"),
+    [
+        (NOISE.astype(np.uint8), NOISE.astype(np.uint16)),
+        (NOISE.astype(np.uint8), NOISE.astype(np.float32)),
+        (NOISE.astype(np.int16), NOISE.astype(np.float32)),
+        (NOISE.astype(np.int16), NOISE.astype(np.int32)),
+        (NOISE.astype(np.uint8), NOISE.astype(np.uint8).T),
+        (np.stack([NOISE] * 2).astype(np.uint8), NOISE.astype(np.uint8)),
+        (np.stack([NOISE] * 2).astype(np.uint8), np.stack([NOISE] * 3).astype(np.uint8)),
+    ],
+    ids=lambda each: f"{each.shape} {each.dtype}",
+)
+def test_an_output_whose_place_another_picture_has_taken_is_told(tmp_path, given, replaced):
+    """Also if it has the same pixels."""
+    recipe, target = Recipe(transfer.Transfer(()), output="keep"), str(tmp_path / "out.tif")
+    for pixels, is_right in ((given, True), (replaced, False)):
+        tifffile.imwrite(tmp_path / "in.tif", given, photometric="minisblack")
+        tifffile.imwrite(target, pixels, photometric="minisblack")
+        message = f"^{re.escape(target)}: is not the picture that was written: another one has taken its place$"
+        with nullcontext() if is_right else pytest.raises(VerifyError, match=message):
+            verify.check(verify.of_earlier(open_input(tmp_path / "in.tif", recipe), target), target)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3")], ids=str)
@@ -217,6 +290,10 @@ def test_values_on_the_edge_of_a_bin_may_fall_on_either_side_of_it():
     found = sorted({round(each.stretch, 4) for each in references_of(planes, 65535, every, "magnitude", **given)})
     assert (len(found) > 3, found[0] + found[-1]) == (True, pytest.approx(2 * found[len(found) // 2], abs=2e-4))
     assert len(list(references_of(planes, 65535, every, "magnitude", **given | {"scale": None}))) == 1
+    # Black is as far from gray, which 0 becomes, as white: one end says the other.
+    signed = [each.wanted.ravel().tolist() for each in references_of(planes, 65535, every, "signed", **given)]
+    assert len(signed) == 2 + MOST
+    assert signed == [[128, 191, 191, 191, 255, 255, 255, 255, 255, 255]] * len(signed)
 
 
 def test_numbers_that_float32_stores_in_part_may_differ_by_a_step():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import multiprocessing
 import os
 import re
@@ -12,19 +13,22 @@ import subprocess
 import sys
 import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from fftfilter import signals, transfer
+from fftfilter import __version__, signals, transfer
 from fftfilter.cli import cli
 from fftfilter.device import choice
-from fftfilter.folders import cluster, pool
+from fftfilter.errors import DeviceError, ParameterError
+from fftfilter.folders import cluster, dry_run, pool
 from fftfilter.folders.cluster import ClusterWorkers
-from fftfilter.folders.jobs import DeviceLostError, Job, Settings
+from fftfilter.folders.jobs import DeviceLostError, Job, Settings, Tree
 from fftfilter.folders.pool import Pool, Worker
+from fftfilter.folders.processes import LocalWorkers, WantedWorkers
+from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
@@ -370,6 +374,68 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_
             list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
 
 
+@pytest.mark.parametrize(
+    ("words", "variables", "connected", "workers"),
+    [
+        (["--cluster", "tcp://a:1"], {}, ("tcp://a:1", [None]), (None, 0)),
+        (["--cluster", "tcp://a:1", "--device", "cpu"], {}, ("tcp://a:1", ["cpu"]), ("cpu", 0)),
+        # What this machine's environment says is not meant for others.
+        (["--cluster", "tcp://a:1"], {"FFTFILTER_DEVICE": "cpu"}, ("tcp://a:1", [None]), (None, 0)),
+        (["--cluster", "local", "--device", "cpu"], {}, ("local", ["cpu"]), (None, 7)),
+        (["--cluster", "local", "--processes", "3"], {}, ("local", [None] * 3), (None, 2)),
+        (["--cluster", "local", "--processes", "9"], {}, ("local", [None] * 9), (None, 1)),
+        (["--cluster", "tcp://a:1", "to a URL"], {}, ("tcp://a:1", [None]), (None, 16)),
+    ],
+    ids=str,
+)
+def test_workers_get_their_device_their_threads_and_absolute_names(
+    run, tmp_path, monkeypatch, words, variables, connected, workers
+):
+    """The workers of a cluster have other current folders. Here this process stands for them."""
+    told, outputs = [], []
+
+    @contextmanager
+    def connect(address, devices):
+        told.append((address, devices))
+        yield "a client"
+
+    def in_this_process(client, device, threads):
+        assert client == "a client"
+        told.append((device, threads))
+        return stack.enter_context(closing(LocalWorkers(WantedWorkers([None], 0, 1))))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "connect", connect)
+    monkeypatch.setattr(cluster, "ClusterWorkers", in_this_process)
+    monkeypatch.setattr("fftfilter.commands.shared.folder.cores", lambda: 7)
+    monkeypatch.delenv("FFTFILTER_DEVICE", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for i in range(2):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    is_url = words[-1] == "to a URL"
+    target = f"local://{tmp_path}/out" if is_url else "out"
+    for given in (["in"], ["in/0.pgm", "in/1.pgm"]):
+        with ExitStack() as stack:
+            code, said = run("--report", "r.jsonl", *words[: 2 if is_url else 4], *given, f"{target}/")
+        assert (code, f"by cluster {words[1]} on " in said) == (0, True), said
+        assert told == [connected, workers]
+        told.clear()
+        lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+        assert [line["input"] for line in lines] == [f"{tmp_path}/in/{i}.pgm" for i in range(2)]
+        outputs += [line["output"] for line in lines]
+    assert outputs == [f"{'local://' if is_url else ''}{tmp_path}/out/{i}.pgm" for i in range(2)] * 2
+
+
+def test_dask_logs_nothing_while_its_cluster_is_used_and_then_as_before(monkeypatch):
+    monkeypatch.setattr(cluster, "_client", nullcontext)
+    before = logging.root.manager.disable
+    with cluster.connect("tcp://a:1", [None]) as client:
+        assert client == "tcp://a:1"
+        assert logging.root.manager.disable == logging.CRITICAL
+    assert logging.root.manager.disable == before
+
+
 def fake_client(*looks):
     """Return a client whose cluster has these workers, look after look; the last forever."""
     addresses = iter(looks)
@@ -401,3 +467,68 @@ def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
     workers._update(time.monotonic())
     with pytest.raises(CancelledError):
         future.result(0)
+
+
+def test_what_a_cluster_cannot_do_is_told_by_what_is_to_be_done():
+    client = fake_client({"tcp://a": 1})
+    imports = "the cluster cannot load this program (no module x): install the same version on all its machines"
+    for error in (ImportError("no module x"), RuntimeError("of Dask")):
+        if isinstance(error, RuntimeError):
+            error.__cause__ = ImportError("no module x")
+        told = cluster.explain(error, client)
+        assert (type(told), str(told)) == (DeviceError, imports)
+    own = ValueError("another one")
+    assert cluster.explain(own, client) is own
+    client.status = "closed"
+    told = cluster.explain(own, client)
+    assert (type(told), str(told)) == (DeviceLostError, "tcp://s: the scheduler is gone")
+
+
+def test_only_the_end_of_a_worker_is_a_death():
+    from distributed import KilledWorker
+
+    client = fake_client({"tcp://a": 1})
+    workers = ClusterWorkers(client, None)
+    (worker,) = workers.look(has_work=True)
+    for error in (KilledWorker("task", None, 1), CancelledError(), TimeoutError()):
+        assert workers.died(worker, error) == pool.Death("worker tcp://a died", at_start=False)
+    with pytest.raises(ParameterError, match="no such engine"):
+        workers.died(worker, ParameterError("no such engine"))
+    client.status = "closed"
+    with pytest.raises(DeviceLostError, match="the scheduler is gone"):
+        workers.died(worker, CancelledError())
+
+
+def test_a_schedulers_address_is_one_of_dask():
+    for address in ("local", "tcp://a:8786", "tls://a:8786", "ws://a:1", "wss://a:1", "ucx://a:1"):
+        cluster.check_address(address)
+    for address in ("Local", "http://a:8786", "tcp://", "tcp:a", "a:8786", ""):
+        with pytest.raises(ParameterError, match=f"--cluster '{address}' is not a scheduler: give tcp://HOST:8786"):
+            cluster.check_address(address)
+
+
+def test_a_dry_run_asks_a_worker_and_says_if_none_answers(tmp_path, monkeypatch):
+    asked, answers = [], iter([("a GPU", 9 * 10**9, 0), ("a GPU", 9 * 10**9, 5 * 10**6), TimeoutError()])
+
+    def submit(*given, pure):
+        asked.append((*given, pure))
+        return SimpleNamespace(result=answer)
+
+    def answer(timeout):
+        assert timeout == 60
+        if isinstance(found := next(answers), Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(
+        dry_run, "connect", lambda *_: nullcontext(SimpleNamespace(nthreads=lambda: {"a": 1}, submit=submit))
+    )
+    for i in range(2):
+        pgm(tmp_path / f"in/{i}.pgm", i, 8, 12 + i)
+    run = FolderRun(Tree(tmp_path / "in", (".pgm",)), tmp_path / "out", Settings(Recipe(transfer.highpass())))
+    steps = dry_run.steps(run, ["gpu"], "tcp://a:1")
+    assert next(steps).endswith("12 x 8 gray, 8 bits; 0.0 MB on the host; 5.0 MB on the device")
+    with pytest.raises(DeviceError, match=r"^tcp://a:1: no worker answers, all are busy; try again$"):
+        next(steps)
+    shapes = [(1, 1, 1), (1, 8, 12), (1, 8, 13)]
+    assert asked == [(pool.device_bytes, shape, run.settings, "gpu", __version__, False) for shape in shapes]
