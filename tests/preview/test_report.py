@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.report import FilterReport
+from fftfilter.preview.report import FilterReport, about_filter
 
 SIZES = [(1, 1), (1, 7), (9, 1), (32, 45), (48, 32)]
 
@@ -91,3 +91,34 @@ def test_of_a_part_of_the_colors_that_alone_is_looked_at(rng):
     gray = FilterReport(planes[:1], 1, H.lowpass(3), channels="chroma")
     assert not gray.removed.any()
     assert gray.share == 0
+
+
+@pytest.mark.parametrize(
+    ("transfer", "more", "line"),
+    [
+        (H.lowpass("8px"), (None, None), "{lowpass}"),
+        (H.lowpass("8px"), (12.0, None), "{lowpass}, depth 12 dB"),
+        (H.lowpass("8px"), (0.5, "chroma"), "{lowpass}, depth 0.5 dB, chroma alone"),
+        (H.Transfer(()), (None, None), "everything passes"),
+        (H.Transfer(()), (None, "luminance", "the peaks of each"), "the peaks of each, luminance alone"),
+    ],
+    ids=str,
+)
+def test_a_filter_is_told_in_a_line(transfer, more, line):
+    assert about_filter(transfer, *more) == line.format(lowpass=H.lowpass("8px"))
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, 3), (4, 1)])
+def test_of_many_notches_their_number_is_told(count, told):
+    many = H.Transfer(tuple(part for i in range(count) for part in H.notch((0.1 * i, 0.3)).parts))
+    line = about_filter(many * H.lowpass("8px"), None, None)
+    parts = line.split(" * ")
+    assert len(parts) == told + 1
+    assert str(H.lowpass("8px")) in parts
+    assert ("4 notches" in parts) == (count == 4)
+
+
+def test_what_is_removed_of_a_region_is_as_strong_as_its_weight(rng):
+    planes, weight = rng.random((1, 12, 10)), rng.random((12, 10))
+    whole, part = (FilterReport(planes, 1, H.lowpass(3), weight=each).removed for each in (None, weight))
+    np.testing.assert_allclose(part, whole * weight, rtol=1e-6)
