@@ -78,6 +78,18 @@ def test_a_sheet_says_how_many_files_there_are_and_are_shown(strip, monkeypatch)
     assert said[1] == f"100 pictures, {shown} shown: evenly spread, and the farthest"
 
 
+def test_what_is_said_stands_above_the_pictures_and_on_their_left(strip, monkeypatch):
+    places = {}
+    monkeypatch.setattr(Canvas, "text", lambda _, x, y, text, *__: places.update({text: (x, y)}))
+    sheet_of([0.1] * 7 + [0.5], strip).picture("few")
+    assert [places[caption] for caption in CAPTIONS] == [
+        (MARGIN + NAMES + column * (SIDE + GAP), TITLE - 8) for column in range(4)
+    ]
+    top = TITLE + 7 * (SIDE + GAP)
+    last = ("7.png", "50.00% of the power removed", "outlier: usual are 7.05% to 14.19%")
+    assert [places[text] for text in last] == [(MARGIN + 8, top + down) for down in (18, 58, 78)]
+
+
 def test_outliers_are_marked(strip):
     assert marked(sheet_of([0.1, 0.11, 0.09, 0.1, 0.5, 0.1, 0.001, 0.1], strip).picture("")) == [4, 6]
 
