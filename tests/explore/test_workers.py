@@ -12,6 +12,7 @@ import tifffile
 from PIL import Image
 
 from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
 from fftfilter.explore import session, shown
 from fftfilter.explore.answers import Answers
 from fftfilter.explore.saving import Progress
@@ -165,13 +166,53 @@ def test_what_is_shown_of_waves_that_are_found_is_what_the_command_writes(visit,
     assert np.abs(removed - kept.astype(int)).mean() > 10
 
 
-def test_the_filter_that_was_used_longest_ago_goes_first():
+def test_what_a_search_cannot_do_is_told_at_once_and_not_tried_twice(visit, stack, monkeypatch):
+    tried = []
+
+    def measured(*_):
+        tried.append(threading.current_thread().name)
+        raise ParameterError("nothing is found")
+
+    monkeypatch.setattr(session.Session, "measured", measured)
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for("notch", auto=True)))
+            return (await answer_on(socket))[0]
+
+    assert visit(ask, stack, start="stripes --angle 0")["error"] == "nothing is found"
+    assert [name for name in tried if name.startswith("long")] == ["long_0"]
+    assert len(tried) <= 2  # the other one warms up
+
+
+@pytest.mark.parametrize(
+    ("command", "doing"),
+    [
+        ("descreen", "Looking for a printer's screen"),
+        ("wiener", "Measuring the noise"),
+        ("notch", "Looking for patterns"),
+    ],
+)
+def test_what_takes_long_is_said_before(visit, stack, command, doing):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(command, **({"auto": True} if command == "notch" else {}))))
+            return json.loads((await socket.receive()).data)
+
+    assert visit(ask, stack) == {"id": 1, "doing": doing}
+
+
+def test_the_filter_that_was_used_longest_ago_goes_first_and_is_closed(monkeypatch):
+    closed, close = [], Filter.close
+    monkeypatch.setattr(Filter, "close", lambda filter_: closed.append(filter_) or close(filter_))
     answers, options = (
         Answers("filtering"),
         [{"edges": edges, "output": each} for edges in EDGES for each in ("keep", "real")],
     )
-    first, second, *_ = [answers._filter(Filter, (1, 12, 10), H.lowpass(3), each) for each in options]
+    first, second, third, _ = [answers._filter(Filter, (1, 12, 10), H.lowpass(3), each) for each in options]
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(4), options[0]) is first
     answers._filter(Filter, (1, 12, 10), H.lowpass(3), {"output": "signed"})
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[0]) is first
+    assert closed == [second]
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[1]) is not second
+    assert closed == [second, third]
