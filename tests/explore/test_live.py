@@ -474,3 +474,12 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path
 def test_what_users_may_not_expect_is_noted(visit):
     words, _, _ = visit(lambda page: page.answer(request_for(radius="2000")), CAMERA)
     assert "lies beyond the highest frequency" in words["note"]
+
+
+def test_as_many_values_are_taken_as_are_said_to_be(visit):
+    async def ask(page):
+        return [(await page.save(request_for("notch", at=["0.1,0.2"] * count), None))[1] for count in (500, 501)]
+
+    taken, refused = visit(ask, CAMERA)
+    assert "OUT 'None' is not a name" in taken["error"]
+    assert refused["error"] == "at has too many values: give at most 500"
