@@ -483,3 +483,52 @@ def test_as_many_values_are_taken_as_are_said_to_be(visit):
     taken, refused = visit(ask, CAMERA)
     assert "OUT 'None' is not a name" in taken["error"]
     assert refused["error"] == "at has too many values: give at most 500"
+
+
+@pytest.mark.parametrize(("command", "shown_as"), [("lowpass", "keep"), ("highpass", "signed")])
+def test_values_without_black_and_white_are_shown_as_another_output(visit, camera, tmp_path, command, shown_as):
+    Image.fromarray(camera[100:164, :64]).save(tmp_path / "in.png")
+    asked = request_for(command, radius="8px", output="real")
+    words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "in.png", tmp_path / "out.tif")
+    assert (words["clipped"], "--output real" in words["command"]) == (None, True)
+    filter_ = Filter(getattr(transfer, command)("8px"), output=shown_as)
+    assert (pixels == filter_(camera[100:164, :64])).all()
+
+
+def test_values_of_another_page_are_those_before_alone(visit, tmp_path, camera):
+    pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
+    pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(page=1, number=3)))
+            await answer_on(socket)
+            found = []
+            for number in (0, 1):
+                await socket.send_str(json.dumps({"values": [[5, 7]], "tag": "", "page": number}))
+                found.append(json.loads((await socket.receive()).data)["values"])
+            return found
+
+    first, second = visit(ask, tmp_path / "stack.tif")
+    assert first == {"tag": "", "before": [[int(camera[7, 5])]]}
+    assert (second["before"], second["id"], "after" in second) == ([[int(camera[107, 5])]], 3, True)
+
+
+def test_a_view_from_below_is_refused(visit):
+    async def ask(page):
+        return [(await page.answer(request_for(view=view)))[0] for view in ([0, 9, 9, 9], [0, 9, 9, 8], [9, 0, 8, 9])]
+
+    for words in visit(ask, CAMERA):
+        assert "is empty: give the corner on the left and above first" in words["error"]
+
+
+def test_the_input_and_the_result_are_shown_by_the_levels_of_the_page(visit, camera):
+    async def ask(page):
+        given = await page.get("input", params={"level": "1", "levels": "[20, 120, 2]"})
+        return given[1], (await page.answer(request_for(radius="8px", output="keep") | {"levels": [20, 120, 2]}))[1]
+
+    given, after = visit(ask, CAMERA)
+    plain = Filter(transfer.lowpass("8px"), output="keep")(camera)
+    for shown, levels in ((unpacked(given)[1], camera), (after, plain)):
+        wanted = 255 * np.sqrt(np.clip((levels - 20.0) / 100, 0, 1))
+        assert np.abs(shown - wanted).max() <= 0.51
