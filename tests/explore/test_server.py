@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import tempfile
 
 import numpy as np
 import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter.explore import server
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
 from fftfilter.transfer.units import Radius
@@ -47,6 +49,15 @@ def test_a_picture_is_described(visit, tmp_path, camera):
         "wiener",
         "descreen",
     ]
+    assert (told["maxval"], told["pixel_size"]["across_m"]) == (255, pytest.approx(0.0254 / 300))
+    assert told["outputs"] == ["magnitude", "keep", "signed", "real"]
+    assert told["scaled"] == ["magnitude", "signed"]
+    assert told["edges"] == ["wrap", "mirror"]
+    takes = {"ideal": None, "gaussian": None, "butterworth": "order", "cosine": "width"}
+    assert told["shapes"].items() >= takes.items()
+    assert {unit for unit, each in told["units"].items() if each["isPeriod"]} == {"um", "nm", "mm", "in", "px"}
+    assert {"bins", "cyc", "%", "lpi", "lp/mm"} < told["units"].keys()
+    assert (told["units"]["um"]["label"], told["units"]["%"]["cyc"]) == ("\u00b5m", 0.005)
     assert told["start"]["command"] == "bandstop"
     assert told["start"]["options"] == {"inner": "30", "outer": "34px", "notch": ["0.1,0.2"]}
 
@@ -170,10 +181,17 @@ def test_files_of_the_page_and_no_others(visit):
     async def load(page):
         for name in ("../server.py", "..%2Fserver.py", "%2Fetc%2Fpasswd", "nothing.js", "."):
             assert (await page.get(f"page/{name}"))[0] == 404, name
-        return [(path.name, await page.get(f"page/{path.name}")) for path in PAGE.iterdir()]
+        found = {}
+        for name in ("", *(f"page/{path.name}" for path in PAGE.iterdir())):
+            async with page.session.get(page.url + name) as response:
+                found[name] = response.status, response.headers["Content-Type"], await response.read()
+        return found
 
-    for name, (status, body) in visit(load, CAMERA):
-        assert (status, body) == (200, (PAGE / name).read_bytes())
+    kinds = {"": "html", "html": "html", "css": "css", "js": "javascript", "svg": "svg+xml"}
+    for name, (status, kind, body) in visit(load, CAMERA).items():
+        assert (status, body) == (200, (PAGE / (name.removeprefix("page/") or "index.html")).read_bytes())
+        family = "image" if name.endswith(".svg") else "text"
+        assert kind == f"{family}/{kinds[name.rpartition('.')[2]]}; charset=utf-8"
 
 
 def test_browsers_are_told_to_load_nothing_from_elsewhere(visit):
@@ -187,6 +205,9 @@ def test_browsers_are_told_to_load_nothing_from_elsewhere(visit):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cache-Control"] == "no-store"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    rules = headers["Content-Security-Policy"].split("; ")
+    assert {"img-src 'self' blob: data:", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} < {*rules}
 
 
 def test_only_this_machine_is_listened_to(visit):
@@ -487,7 +508,9 @@ def test_a_download_has_the_bytes_of_the_command_and_writes_nothing(visit, run, 
     assert (status, found) == (200, (tmp_path / "out.png").read_bytes())
 
 
-def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera):
+def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera, monkeypatch, tmp_path_factory):
+    kept = tmp_path_factory.mktemp("kept")
+    monkeypatch.setattr(tempfile, "tempdir", str(kept))
     Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
     Image.fromarray(camera[:30, :40]).save(tmp_path / "other.png")
     data = (tmp_path / "other.png").read_bytes()
@@ -504,10 +527,15 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
         name = (await drop(page, "../../in.png", data))[1]["name"]
         asked = request_for(radius="8px", output="keep") | {"file": name}
         saved = await page.save(asked, "out.png")
+        monkeypatch.setattr(server, "MOST_BYTES", len(data) - 1)
+        refused.append(await drop(page, "large.png", data))
+        assert len([*kept.iterdir()]) == 1
         return refused, name, (await page.get("files"))[1]["files"], saved[0], (await page.answer(asked))[1]
 
     refused, name, files, status, pixels = visit(ask, tmp_path / "in.png")
-    assert [each[0] for each in refused] == [400] * 4
+    assert [*kept.iterdir()] == []
+    assert [each[0] for each in refused] == [400] * 5
+    assert "a file that is dropped has at most 2 GB" in refused[4][1]["error"]
     assert refused[3][1]["error"] == f"{60 * 'a'}: cannot be kept: file name too long; choose a shorter name"
     assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
