@@ -951,3 +951,306 @@ def test_missing_pixels_are_said_to_be_missing(page, url, folder):
     assert page.locator(".tray svg path").first.get_attribute("d").count("NaN") == 0
     assert {*np.unique(shown(page)[36:60, 36:60])} == {102, 153}
     (folder / "holes.tif").unlink()
+
+
+def of_module(page, url, name, expression, given=None):
+    """Return what an expression in the names of one of the page's modules and in ``given`` is."""
+    if not page.url.startswith(url):
+        begun(page, url)
+    load = f"import(new URL('page/{name}.js', location.href))"
+    return page.evaluate(f"(given) => {load}.then((own) => ({expression}))", given)
+
+
+UNITS = {
+    "px": {"label": "px", "cyc": 1, "isPeriod": True},
+    "um": {"label": "\u00b5m", "cyc": 0.5, "isPeriod": True},
+    "bins": {"label": "cycles", "cyc": 1 / 96, "isPeriod": False},
+    "cyc": {"label": "cyc/px", "cyc": 1, "isPeriod": False},
+}
+FACTS = {
+    "width": 200,
+    "height": 96,
+    "unit": "um",
+    "units": UNITS,
+    "channels": 1,
+    "depth": 8,
+    "pages": 1,
+    "pixel_size": None,
+}
+
+
+def test_cutoffs_and_lengths_are_told_as_people_read_them(page, url):
+    def units(expression, *given):
+        return of_module(page, url, "units", f"own.{expression}", [*given, UNITS])
+
+    cutoffs = [{"value": value, "unit": unit} for value, unit in ((8, "px"), (24, "bins"), (4, "um"), (1, "lpi"))]
+    assert [units("frequencyOf(given[0], given[1])", each) for each in cutoffs] == [0.125, 0.25, 0.125, None]
+    found = [units("cutoffAt(given[0], given[1], given[2])", f, unit) for f, unit in ((0.125, "px"), (0.25, "bins"))]
+    assert found == cutoffs[:2]
+    assert units("cutoffAt(0.123456, 'lpi', given[0])") == {"value": 0.1235, "unit": "cyc"}
+    assert units("cutoffAt(0.123456, 'um', given[0], 2)") == {"value": 4.1, "unit": "um"}
+    assert [units("textOf(given[0])", each) for each in cutoffs[:2]] == ["8px", "24"]
+    assert [units("saidOf(given[0], given[1])", each) for each in cutoffs[1:]] == [
+        "24\xa0cycles",
+        "4\xa0\u00b5m",
+        "1\xa0lpi",
+    ]
+    assert [units("firstUnit({um: 1, mm: 1}, given[0])", size) for size in (None, 5e-6, 6e-6)] == ["px", "um", "mm"]
+    assert units("firstUnit({}, 1e-6)") == "px"
+    numbers = (0.12345, 64, 6.25, -0.0001234, 9994, 12345, 123456.7, 1e13)
+    assert of_module(page, url, "units", "given.map((each) => own.brief(each))", numbers) == [
+        *("0.123", "64", "6.25", "-0.000123", "9990", "12\xa0345", "123\xa0457", "10000000000000"),
+    ]
+    lengths = ((12.5, 1e-6), (500, 1e-6), (50, 1e-6), (3, 0.1), (1, 5e-8), (1, None))
+    assert [units("lengthOf(given[0], given[1])", *each) for each in lengths] == [
+        *("12.5\xa0\u00b5m", "0.5\xa0mm", "50\xa0\u00b5m", "0.3\xa0m", "50\xa0nm", ""),
+    ]
+    assert [units("angleOf(given[0], given[1])", *each) for each in ((1, 0), (0, 1), (1, 1), (1, -1), (-1, -1))] == [
+        *(90, 0, 45, 135, 45)
+    ]
+    assert units("decibels(0.1)") == pytest.approx(-20)
+
+
+def test_a_goal_begins_with_settings_that_suit_the_picture(page, url):
+    commands = page.evaluate("fetch('picture').then((given) => given.json()).then(({commands}) => commands)")
+    given = {"facts": FACTS, "commands": commands}
+    all_of = "own.GOALS.map((goal) => [goal.id, goal.begin(given.facts, {stripes: 90})])"
+    begun_with = dict(of_module(page, url, "settings", all_of, given))
+    options = of_module(
+        page, url, "settings", f"{all_of}.map(([, each]) => own.optionsOf(each, given.commands))", given
+    )
+    soft = {"shape": "gaussian", "edges": "mirror"}
+    # A quarter of the shorter side of 96 pixels, of half a micrometer each; and 40, 5 and 8 pixels.
+    assert [(each["command"], own) for each, own in zip(begun_with.values(), options, strict=True)] == [
+        ("descreen", {}),
+        ("stripes", {"angle": 90, "spare": "20um", "edges": "mirror"}),
+        ("highpass", soft | {"radius": "12um", "output": "keep"}),
+        ("lowpass", soft | {"radius": "2.5um", "output": "keep"}),
+        ("highpass", soft | {"radius": "4um"}),
+    ]
+    assert (
+        of_module(page, url, "settings", "own.goalOf('flat').id + own.goalOf('x').id + own.goalOf(null)")
+        == "flathandnull"
+    )
+
+
+def test_another_command_takes_over_what_both_have(page, url):
+    notch, radius = {"fx": 0.1, "fy": 0.2}, {"value": 3, "unit": "px"}
+    before = {"command": "lowpass", "radius": radius, "shape": "ideal", "output": "signed", "edges": "mirror"}
+    before |= {
+        "pixel_size": "1um",
+        "notch": [notch],
+        "stripes": 30,
+        "shapes": [["rectangle", 1, 2, 3, 4]],
+        "outside": True,
+    }
+    kept = {name: before[name] for name in ("edges", "pixel_size", "shapes", "outside")}
+
+    def other(command, settings):
+        given = [settings, command, FACTS]
+        return of_module(page, url, "settings", "own.withCommand(given[0], given[1], given[2])", given)
+
+    band = {"inner": {"value": 12, "unit": "um"}, "outer": {"value": 4, "unit": "um"}}
+    passes = {"shape": "ideal", "output": "signed"}
+    assert other("bandpass", before) == kept | band | passes | {"command": "bandpass", "notch": [notch]}
+    assert other("highpass", before) == kept | passes | {"command": "highpass", "radius": radius, "notch": [notch]}
+    assert other("notch", before) == kept | {"command": "notch", "at": [notch]}
+    assert other("stripes", before) == kept | {"command": "stripes", "angle": 30, "notch": [notch]}
+    assert other("lowpass", other("notch", before))["notch"] == [notch]
+    usual = {"command": "lowpass", "shape": "gaussian", "output": "keep", "radius": {"value": 4, "unit": "um"}}
+    assert other("lowpass", None) == usual
+
+
+def test_options_are_those_of_the_command_and_come_back_from_it(page, url):
+    commands = page.evaluate("fetch('picture').then((given) => given.json()).then(({commands}) => commands)")
+    width = {"value": 0.01, "unit": "cyc"}
+    settings = {
+        "command": "bandstop", "inner": {"value": 8, "unit": "px"}, "outer": {"value": 30, "unit": "bins"}, "angle": 3,
+        "shape": "", "order": None, "width": {"value": 2, "unit": "bins"}, "edges": "mirror", "output": False,
+        "notch": [{"fx": 0.1, "fy": -0.2}, {"fx": 0.25, "fy": 0, "width": width}], "stripes": 0,
+    }  # fmt: skip
+    options = of_module(page, url, "settings", "own.optionsOf(given[0], given[1])", [settings, commands])
+    assert options == {
+        "inner": "8px",
+        "outer": "30",
+        "width": "2",
+        "edges": "mirror",
+        "stripes": 0,
+        "notch": ["0.1,-0.2", "0.25,0,0.01cyc"],
+    }
+    waves = {"command": "notch", "auto": True, "keep": [{"fx": 0.1, "fy": 0.2}]}
+    assert of_module(page, url, "settings", "own.optionsOf(given[0], given[1])", [waves, commands]) == {
+        "auto": True,
+        "keep": ["0.1,0.2"],
+    }
+    start = {"command": "bandstop", "options": options | {"stripes": "0"}, "area": {"shapes": [], "outside": True}}
+    read = "async (text, unit) => ({value: parseFloat(text), unit: text.replace(/[-0-9.]/g, '') || unit, cyc: 9})"
+    back = of_module(page, url, "settings", f"own.settingsOf(given, {read})", start)
+    given = {name: settings[name] for name in ("command", "inner", "outer", "width", "edges", "notch", "stripes")}
+    assert back == given | {"shapes": [], "outside": True}
+    old = {"command": "bandstop", "options": {"large": "40", "small": "3", "keep": ["0.1,0.2"], "order": "2"}}
+    assert of_module(page, url, "settings", f"own.settingsOf(given, {read})", old) == {
+        "command": "bandstop",
+        "inner": {"value": 40, "unit": "px"},
+        "outer": {"value": 3, "unit": "px"},
+        "keep": [{"fx": 0.1, "fy": 0.2}],
+        "order": 2,
+    }
+
+
+def test_a_file_and_its_settings_are_told_in_a_line(page, url):
+    def facts(**more):
+        return of_module(page, url, "settings", "own.factsText(given)", FACTS | more)
+
+    assert facts() == "200 \u00d7 96 \u00b7 gray, 8 bit"
+    assert facts(channels=3, depth="float", pages=2, pixel_size={"across_m": 2.5e-7}) == (
+        "200 \u00d7 96 \u00b7 color, floats \u00b7 2 pages \u00b7 0.25\xa0\u00b5m per px"
+    )
+    assert facts(channels=2, depth=16, pixel_size={"across_m": 0.0254 / 300}).endswith("gray, 16 bit \u00b7 300 dpi")
+    commands = {"lowpass": {"edges": "wrap"}}
+    words = "own.otherWords(given[0], given[1])"
+    assert of_module(page, url, "settings", words, [{"command": "lowpass"}, commands]) == "edges wrapped"
+    more = {"command": "lowpass", "edges": "mirror", "output": "keep", "scale": "0:9", "pixel_size": "1um"}
+    told = of_module(page, url, "settings", words, [more, commands])
+    assert told == "edges mirrored \u00b7 keep \u00b7 scale 0:9 \u00b7 1um"
+
+
+def test_colors_of_a_spectrum_go_from_below_its_median_to_its_brightest(page, url):
+    def colors(expression, *given):
+        return of_module(page, url, "colors", f"own.{expression}", given)
+
+    assert colors("rangeOf(given[0])", [100] * 9990 + [250] * 10) == [88, 250]
+    assert colors("rangeOf(given[0])", [3] * 10) == [0, 3]
+    table = colors("colorsOf('viridis', [88, 250])")
+    assert [hex(table[i]) for i in (0, 88, 250, 255)] == ["0xff540144"] * 2 + ["0xff25e7fd"] * 2
+    assert hex(table[169]) == "0xff8c9121"  # the middle one
+    gray = colors("colorsOf('none', [0, 255])")
+    assert [hex(gray[i]) for i in (0, 128, 255)] == ["0xff000000", "0xff808080", "0xffffffff"]
+    tint = of_module(page, url, "frame", "own.tintTable([240, 110, 40], 0.6)")
+    assert [hex(tint[i]) for i in (0, 255)] == ["0x99286ef0", "0x286ef0"]
+
+
+def test_a_spectrum_after_a_filter_has_lost_its_decibels(page, url):
+    spectrum = {"width": 4, "pixels": [200] * 16}
+    gain = {"width": 2, "pixels": [255, 128, 0, 26]}
+    found = of_module(page, url, "colors", "own.filtered(given[0], given[1])", [spectrum, gain])
+    # Gains of 1, 0.5, 0 and 0.1, in half decibels.
+    assert found == [200, 200, 188, 188] * 2 + [0, 0, 160, 160] * 2
+    y, x = np.mgrid[-16:16, -16:16] / 32
+    f = np.hypot(x, y)
+    low = {"width": 32, "pixels": np.where(f < 0.2, 255, 26).ravel().tolist()}
+    flat = {"width": 32, "pixels": np.where(f < 0.3, 255, 215).ravel().tolist()}
+    power = of_module(page, url, "colors", "own.powerOf(given[0], given[1], 0.02, 0.7)", [flat, low])
+    for curve, steps in (("before", ((0.3, 0), (1, -20))), ("after", ((0.2, 0), (0.3, -19.83), (1, -39.83)))):
+        assert [each["f"] for each in power[curve]] == sorted(each["f"] for each in power[curve])
+        for each in power[curve]:
+            if min(abs(each["f"] - border) for border, _ in steps) > 0.02:
+                assert each["db"] == pytest.approx(next(db for border, db in steps if each["f"] < border), abs=0.01)
+    assert 0.02 < power["before"][0]["f"] < 0.04
+    assert 0.6 < power["before"][-1]["f"] < 0.7
+    assert of_module(page, url, "colors", "own.powerOf(given, null, 0.02, 0.7)", flat)["after"] is None
+
+
+def test_frames_are_read_and_painted_in_their_colors(page, url):
+    bytes_ = [7, 0, 0, 0, 3, 0, 3, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 1, 0, 0, 0, 0, 0, 0]
+    paint = """(() => {
+        const frame = own.readFrame(new Uint8Array(given).buffer);
+        const context = new OffscreenCanvas(2, 1).getContext("2d");
+        new own.Surface().put(frame).draw(context, 0, 0, 2, 1);
+        const {pixels, ...head} = frame;
+        return [head, [...context.getImageData(0, 0, 2, 1).data]];
+    })()"""
+    head, painted = of_module(page, url, "frame", paint, [*bytes_, 10, 20, 30, 200, 100, 50])
+    assert head == {"id": 7, "kind": 3, "channels": 3, "width": 2, "height": 1, "level": 4, "x": 5, "y": 262}
+    assert painted == [10, 20, 30, 255, 200, 100, 50, 255]
+    cover = """(() => {
+        const canvas = new OffscreenCanvas(4, 4);
+        const pixels = new Uint8Array([10, 20, 200, 220]);
+        own.cover(canvas, new own.Surface().put({width: 4, height: 1, channels: 1, pixels}));
+        const {data} = canvas.getContext("2d").getImageData(0, 0, 4, 4);
+        return Array.from({length: 16}, (_, i) => data[4 * i]);
+    })()"""
+    assert of_module(page, url, "frame", cover) == [20, 20, 200, 200] * 4  # its middle
+
+
+def test_a_view_has_no_gap_where_the_picture_is_larger_than_the_stage(page, url):
+    def placed(zoom, x, y):
+        view = {"zoom": zoom, "x": x, "y": y}
+        found = of_module(page, url, "view", "new own.Placement(given, {width: 200, height: 100}, 50, 50)", view)
+        return [found[name] for name in ("scale", "x", "y", "width", "height")]
+
+    assert placed(1, 0.5, 0.5) == [2, 50, 0, 100, 100]
+    assert placed(4, 0.5, 0.5) == [8, -100, -150, 400, 400]
+    assert placed(4, 0.6, 0.4) == [8, -140, -110, 400, 400]
+    assert placed(4, 0, 1) == [8, 0, -300, 400, 400]
+    assert placed(1.5, 0.2, 0) == [3, 25, 0, 150, 150]
+    put = """(() => {
+        const found = [];
+        const view = own.viewOf({look: (changes) => found.push(changes.picture)}, "picture");
+        for (const each of given) view.set(...each);
+        view.reset();
+        return found;
+    })()"""
+    whole = {"zoom": 1, "x": 0.5, "y": 0.5}
+    assert of_module(page, url, "view", put, [[100, 2, 0.3], [2, -1, 0.3], [0.5, 0, 0]]) == [
+        {"zoom": 64, "x": 1, "y": 0.3},
+        {"zoom": 2, "x": 0, "y": 0.3},
+        whole,
+        whole,
+    ]
+
+
+def test_a_link_has_what_is_chosen_and_how_it_is_looked_at(page, url):
+    settings = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}}
+    asked = {"file": "a b.png", "page": 1, "goal": "hand", "settings": settings, "wrong": None}
+    view = {
+        "show": "after",
+        "levels": [0, 9, 1],
+        "channel": "red",
+        "tray": "levels",
+        "zoom": 3,
+        "hold": True,
+        "wipe": 0.2,
+    }
+    back = "own.stateOf(own.hashOf({asked: given[0], view: {...given[1]}}))"
+    found = of_module(page, url, "state", back, [asked, view])
+    assert found["asked"] == asked
+    assert {name: value for name, value in found["view"].items() if value is not None} == {
+        name: view[name] for name in ("show", "levels", "channel", "tray")
+    }
+    missing = "given.map((settings) => own.missingOf({settings}))"
+    here, cut = {"outside": False, "shapes": []}, {"command": "notch", "at": []}
+    found = of_module(
+        page,
+        url,
+        "state",
+        missing,
+        [
+            *(cut, cut | {"auto": True}, cut | {"at": [1]}, settings | here, settings | here | {"output": "keep"}),
+            *({"command": "stripes"}, {"command": "stripes", "angle": 0}, settings, None),
+        ],
+    )
+    assert [each and each[:6] for each in found] == ["Click ", None, None, None, "Draw o", "Choose", None, None, None]
+
+
+def test_a_result_is_current_if_it_and_its_words_are_of_the_state_and_full(page, url):
+    def judged(got, **more):
+        state = {"number": 3, "asked": {"settings": {"command": "lowpass"}, "wrong": None}, "view": {"show": "after"}}
+        state["view"]["way"] = more.pop("way", "filter")
+        state["view"]["show"] = more.pop("show", "after")
+        state["asked"] |= more
+        return of_module(
+            page, url, "state", "[own.isStale, own.isCurrent].map((f) => Boolean(f(...given)))", [state, got]
+        )
+
+    full = {"number": 3, "isFull": True}
+    words = {"words": {"number": 3}}
+    assert judged({"result": full} | words) == [False, True]
+    assert judged({"result": full, "words": {"number": 2}}) == [False, False]
+    assert judged({"result": full | {"isFull": False}} | words) == [False, False]
+    assert judged({"result": full | {"number": 2}} | words) == [True, False]
+    assert judged({"result": full} | words, wrong={"field": "radius"}) == [True, False]
+    assert judged({"result": full} | words, show="removed") == [True, False]
+    assert judged({"removed": full} | words, show="removed") == [False, True]
+    assert judged({"result": full} | words, show="removed", way="learn") == [False, True]
+    assert judged({}, settings=None) == [False, False]

@@ -102,3 +102,5 @@ def test_the_tint_is_as_strong_as_the_loss(rng):
     none = panels.spectrum(FilterReport(report.planes, 1, H.Transfer(())), 100).astype(int)
     assert (none[..., 0] == none[..., 2]).all()
     np.testing.assert_allclose(half, (whole + none) / 2, atol=1.1)
+    dark, bright = (whole[none[..., 0] == level][0].tolist() for level in (0, 255))
+    assert (dark, bright) == ([70, 32, 12], [245, 161, 115])
