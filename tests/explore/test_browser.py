@@ -157,29 +157,32 @@ def middle(page):
     return box["x"] + box["width"] / 2 + half, box["y"] + box["height"] / 2 + half, scale
 
 
-def shown(page):
-    """Return the gray levels that the picture's canvas shows, at the middle of each pixel of the picture."""
+def shown(page, pane=0, of=1):
+    """Return the gray levels that the picture's canvas shows, at the middle of each pixel of the picture.
+
+    It is in one of several panes, which are 2 pixels apart.
+    """
     levels = page.evaluate(
-        """(side) => {
+        """([side, pane, of]) => {
             const canvas = document.querySelector(".pic canvas");
-            const {width, height} = canvas;
-            const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+            const width = (canvas.width - 2 * (of - 1)) / of, height = canvas.height;
+            const {data} = canvas.getContext("2d").getImageData(pane * (width + 2), 0, width, height);
             const scale = Math.min(width, height) / side;
             const [left, top] = [(width - side * scale) / 2, (height - side * scale) / 2];
             const column = (x) => Math.floor(left + (x + 0.5) * scale);
             const row = (y) => Math.floor(top + (y + 0.5) * scale);
-            const at = (x, y) => data[4 * (row(y) * width + column(x))];
+            const at = (x, y) => data[4 * (row(y) * Math.floor(width) + column(x))];
             return Array.from({length: side * side}, (_, i) => at(i % side, Math.floor(i / side)));
         }""",
-        SIDE,
+        [SIDE, pane, of],
     )
     return np.array(levels).reshape(SIDE, SIDE)
 
 
-def assert_shown(page, wanted):
+def assert_shown(page, wanted, **pane):
     """Hold the canvas to a picture; words come before their frame."""
     for _ in range(10 * PATIENCE):
-        difference = np.abs(shown(page) - wanted.astype(int))
+        difference = np.abs(shown(page, **pane) - wanted.astype(int))
         if difference.max() <= 1:
             return
         page.wait_for_timeout(100)
@@ -218,10 +221,14 @@ def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
     expect(page.locator(".goals button")).to_have_count(5)
     expect(page.locator(".ring, .notch, .save:visible, .rail:visible")).to_have_count(0)
     expect(page.locator(".spc .wait")).to_be_hidden()
+    facts = "96 \u00d7 96 \u00b7 gray, 8 bit \u00b7 2 pages \u00b7 1\xa0\u00b5m per px"
+    expect(page.locator(".meta")).to_have_text(facts)
     page.keyboard.press("4")
     line = command(page, "lowpass --radius")
     page.keyboard.press("a")
     assert_shown(page, filtered(folder, line))
+    expect(page.locator(".foot")).to_contain_text("full quality")
+    expect(page.locator("summary .cut").nth(1)).to_have_text("edges mirrored \u00b7 keep")
     page.locator("[aria-label=Undo]").click()
     state(page, "Nothing is filtered yet")
 
@@ -285,6 +292,12 @@ def test_stripes_are_turned_by_a_drag(page, url):
     angle = float(page.locator("[name=angle]").input_value())
     assert angle == pytest.approx(math.degrees(math.atan2(0.2, 0.1)), abs=0.5)
     command(page, f"stripes --angle {angle:g} --spare 40px")
+    page.get_by_role("radio", name="Upright").check()
+    command(page, "stripes --angle 90")
+    page.get_by_role("slider", name="Angle of the stripes").press("ArrowRight")
+    command(page, "stripes --angle 90.5")
+    page.get_by_role("radio", name="Level", exact=True).check()
+    command(page, "stripes --angle 0")
 
 
 def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page, url):
@@ -312,6 +325,133 @@ def test_the_wipe_has_the_picture_on_its_left_and_never_the_result(page, url, fo
     assert_shown(page, before)
     page.keyboard.up("b")
     assert_shown(page, after)
+    # By the mouse, and side by side
+    box, bar = page.locator(".pic .stage").bounding_box(), wipe.bounding_box()
+    y = box["y"] + box["height"] / 2
+    drag(page, (bar["x"] + 1, y), (box["x"] + 300, y), (box["x"] + box["width"] / 2, y))
+    assert_shown(page, np.hstack([before[:, : SIDE // 2], after[:, SIDE // 2 :]]))
+    page.keyboard.press("s")
+    assert_shown(page, before, pane=0, of=2)
+    assert_shown(page, after, pane=1, of=2)
+    expect(page.locator(".tag:visible")).to_have_text(["Before", "After"])
+    page.keyboard.press("r")
+    state(page, "full quality")
+    expect(page.locator(".tag:visible")).to_have_text(["Removed: 0 is gray"])
+    removed, lost = shown(page), before.astype(float) - after
+    assert abs(removed[np.abs(lost) < 0.5].mean() - 128) < 2
+    assert np.corrcoef(removed.ravel(), lost.ravel())[0, 1] > 0.99
+
+
+def readout(page, part):
+    """Return what stands below the picture or the spectrum when it is no longer the usual."""
+    expect(page.locator(f".{part} .read")).not_to_contain_text(re.compile("Point at|Click"))
+    return page.locator(f".{part} .read").inner_text()
+
+
+def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
+    opened(page, url)
+    box, zoom = page.locator(".pic .stage").bounding_box(), page.get_by_title("One to one (Z)")
+    fitted = min(box["width"], box["height"]) / SIDE
+    x, y = box["x"] + box["width"] / 2 + 90, box["y"] + box["height"] / 2 - 60
+
+    def zoomed(factor):
+        expect(zoom).to_have_text(f"{round(100 * fitted * factor)} %")
+
+    def place(dx=0.0, dy=0.0):
+        page.mouse.move(x + dx + 3, y + dy)
+        page.mouse.move(x + dx, y + dy)
+        page.wait_for_timeout(50)
+        return re.findall(r"[xy] ([\d.]+)", readout(page, "pic"))[:2]
+
+    zoomed(1)
+    before = place()
+    page.mouse.wheel(0, -600)
+    zoomed(math.exp(0.9))
+    assert [float(each) for each in place()] == pytest.approx([float(each) for each in before], abs=1)
+    middle = place()
+    drag(page, (x, y), (x - 20, y + 10), (x - 50, y + 30))
+    assert [float(each) for each in place(-50, 30)] == pytest.approx([float(each) for each in middle], abs=1)
+    page.keyboard.press("+")
+    zoomed(math.exp(0.9) * 1.25)
+    page.keyboard.press("-")
+    zoomed(math.exp(0.9))
+    page.get_by_role("button", name="Zoom out").click()
+    zoomed(math.exp(0.9) / 1.25)
+    page.keyboard.press("0")
+    zoomed(1)
+    page.mouse.wheel(0, 600)  # not below the whole
+    zoomed(1)
+    page.keyboard.press("=")
+    zoomed(1.25)
+    page.mouse.dblclick(x, y)
+    zoomed(1)
+
+
+def pixel(page, fx, fy):
+    """Return the color that the spectrum's canvas has at a frequency."""
+    x, y, scale = middle(page)
+    box = page.locator(".spc .stage").bounding_box()
+    at = [x + fx * scale - box["x"], y + fy * scale - box["y"]]
+    return page.evaluate(
+        """([x, y]) => {
+            const context = document.querySelector(".spc canvas").getContext("2d");
+            return [...context.getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1).data.slice(0, 3)];
+        }""",
+        at,
+    )
+
+
+def test_the_spectrum_says_what_is_under_the_pointer_and_has_colors(page, url):
+    opened(page, url)
+    x, y, scale = middle(page)
+    page.mouse.move(x + WAVE[0] * scale, y + WAVE[1] * scale)
+    told = readout(page, "spc").replace("\xa0", " ")
+    assert re.search(r"period 5\.9\d \u00b5m \u00b7 5\.9\d px +angle 68\.\d\u00b0", told), told
+    # The gain is exp2(-(8 * 0.168)^2).
+    assert re.search(r"\u00b0 +(0|\u2212[0-4](\.5)?) dB +gain \u22121[01]", told), told
+    before = pixel(page, *WAVE)
+    assert before[0] == before[1] == before[2] > 200
+    page.get_by_role("radio", name="After", exact=True).last.check()
+    page.wait_for_timeout(100)
+    assert pixel(page, *WAVE)[0] < before[0] - 10
+    page.get_by_role("radio", name="Before", exact=True).last.check()
+    page.get_by_role("combobox", name="Removed as").select_option("area")
+    page.wait_for_timeout(100)
+    red, _, blue = pixel(page, 0.4, -0.4)
+    assert red > blue + 60
+    red, _, blue = pixel(page, 0.01, 0.01)
+    assert abs(red - blue) < 20
+    page.get_by_role("combobox", name="Removed as").select_option("none")
+    expect(page.locator(".over .ring")).to_be_hidden()
+    page.get_by_role("combobox", name="Colors").select_option("fire")
+    page.wait_for_timeout(100)
+    red, _, blue = pixel(page, *WAVE)
+    assert red > blue + 20
+
+
+def test_a_profile_is_the_gray_levels_along_its_line(page, url, folder):
+    opened(page, url)
+    page.keyboard.press("p")
+    levels = tifffile.imread(folder / "in.tif")[0, 48, 10:87].astype(float)
+    after = filtered(folder, command(page))[48, 10:87].astype(float)
+
+    def line(kind):
+        path = page.locator(f".tray svg path.{kind}").first
+        expect(path).to_have_attribute("d", re.compile("^M.*L"))
+        return np.array([[float(each) for each in at.split()] for at in re.split("[ML]", path.get_attribute("d"))[1:]])
+
+    found, filtered_ = line("before"), line("after")
+    low, high = min(levels.min(), after.min()), max(levels.max(), after.max())
+    bottom, top = found[:, 1].max(), min(found[:, 1].min(), filtered_[:, 1].min())
+    for (x, y), wanted in ((found.T, levels), (filtered_.T, after)):
+        assert len(y) == 77
+        assert (np.diff(x) > 0).all()
+        np.testing.assert_allclose((bottom - y) / (bottom - top), (wanted - low) / (high - low), atol=0.02)
+    begin, end = page.locator(".over .end").first, page.locator(".over .end").last
+    expect(end).to_have_attribute("aria-valuetext", "86, 48")
+    begin.press("Shift+ArrowDown")
+    begin.press("ArrowRight")
+    expect(begin).to_have_attribute("aria-valuetext", "11, 58")
 
 
 def test_a_late_answer_is_not_shown_as_that_of_the_state(page, url):
@@ -402,7 +542,8 @@ def test_a_damaged_view_is_that_of_the_beginning(page, url):
 
 @pytest.mark.parametrize("width", [390, 768, 1024])
 def test_nothing_is_missing_in_small_windows(page, url, folder, width):
-    Image.open(folder / "one.png").convert("RGB").save(folder / "color.png")
+    gray = Image.open(folder / "one.png")
+    Image.merge("RGB", [gray, gray.point(lambda level: level // 2), gray.point(lambda _: 7)]).save(folder / "color.png")
     page.set_viewport_size({"width": width, "height": 900})
     opened(page, url, file="color.png", goal="smooth")
     expect(page.locator(".plot .hand circle")).to_be_visible()
@@ -411,6 +552,11 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
         page.get_by_role("radio", name="G", exact=True).click()
     else:
         page.locator(".inset").click()
+    if width == 1024:
+        box = page.locator(".pic .stage").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2 + 1, box["y"] + box["height"] / 2 + 1)
+        level = gray.getpixel((SIDE // 2, SIDE // 2))
+        expect(page.locator(".pic .read")).to_contain_text(f"before R {level} G {level // 2} B 7   after R ")
     x, y, scale = middle(page)
     page.mouse.click(x + 0.3 * scale, y - 0.1 * scale)
     expect(page.locator(".nums")).to_be_in_viewport()
@@ -532,6 +678,9 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
     assert_shown(page, after)
     before = np.asarray(Image.open(folder / "one.png"))
     assert np.abs(after.astype(int) - before).mean() > 20
+    words = re.compile(r"Waves at 68\u00b0\s*5\.9\d\s*px \u00b7 3\d\s*dB")
+    expect(page.locator(".grp > li").first).to_contain_text(words)
+    expect(page.get_by_text("1 found. Untick what belongs to the picture.")).to_be_visible()
     box = page.locator(".grp input[type=checkbox]")
     expect(box).to_have_count(1)
     box.uncheck()
@@ -695,6 +844,16 @@ def test_all_of_it_by_keys(page, url):
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("Control+z")
     command(page, "--radius 2um")
+    page.keyboard.press("Control+y")
+    command(page, "--radius 7px")
+    # Light and dark are kept.
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.evaluate("localStorage.clear()")
 
 
 def test_values_under_the_pointer_are_those_of_the_files_and_levels_are_for_the_eye_alone(page, url, folder):
@@ -727,6 +886,13 @@ def test_pages_of_a_stack_are_gone_through_and_what_is_chosen_is_kept_over_a_rel
     expect(page.locator("[name=command]")).to_have_value("lowpass")
     page.keyboard.press("Home")
     assert_shown(page, filtered(folder, command(page)))
+    page.keyboard.press("End")
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    page.keyboard.press("PageUp")
+    expect(page.locator(".pages b")).to_have_text("1 of 2")
+    page.get_by_role("slider", name="Page", exact=True).fill("2")
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    assert_shown(page, filtered(folder, command(page), number=1))
 
 
 def test_another_file_of_the_folder_is_opened(page, url, folder):
@@ -740,6 +906,33 @@ def test_another_file_of_the_folder_is_opened(page, url, folder):
     assert page.title() == "in.tif - fftfilter"
     expect(page.locator(".pages b")).to_have_text("1 of 2")
     assert_shown(page, filtered(folder, command(page)))
+    dropped = page.evaluate_handle(
+        """bytes => {
+            const given = new DataTransfer();
+            given.items.add(new File([new Uint8Array(bytes)], "new.png"));
+            return given;
+        }""",
+        [*(folder / "one.png").read_bytes()],
+    )
+    page.dispatch_event("main", "drop", {"dataTransfer": dropped})
+    command(page, "new-filtered.png")
+    assert page.title() == "new.png - fftfilter"
+    smoothed = "fftfilter lowpass --radius 8px --shape gaussian --output keep one.png a.png"
+    assert_shown(page, filtered_one(folder, smoothed))
+
+
+def test_a_filter_is_applied_to_the_folder(page, url, folder):
+    opened(page, url)
+    line = command(page)
+    page.get_by_role("button", name="Apply to folder, ").click()
+    expect(page.locator(".save input")).to_have_value("filtered")
+    expect(page.get_by_role("button", name="This file alone")).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"^Apply to \d files$")).click()
+    state(page, f"Written: {folder / 'filtered'}. ")
+    expect(page.locator(".state p")).to_contain_text(re.compile(r"(\d) of \1 files filtered"))
+    expect(page.locator(".save input")).to_have_value("in-filtered.tif")
+    assert (folder / "filtered" / "in.tif").read_bytes() == written(folder, line)
+    shutil.rmtree(folder / "filtered")
 
 
 def filtered_one(folder, line):
@@ -756,6 +949,7 @@ def test_a_click_in_the_spectrum_shows_its_wave(page, url):
     numbers = page.locator(".nums")
     expect(numbers).to_contain_text("5.9")  # pixels from crest to crest
     expect(numbers).to_contain_text(re.compile(r"Amplitude\s*(39|40|41)"))
+    expect(numbers).to_contain_text(re.compile(r"Along\s*68\.\d\u00b0"))
     page.get_by_role("button", name="Take this wave out").click()
     command(page, "notch --at 0.15")
 

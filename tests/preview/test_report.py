@@ -38,6 +38,14 @@ def test_the_share_counts_conjugates_once_each(rng, size):
     assert FilterReport(np.full((1, *size), 7, np.uint8), 255, H.lowpass(3)).share == 0
 
 
+def test_the_highest_and_the_lowest_columns_of_the_half_spectrum_are_their_own_conjugates():
+    y, x = np.mgrid[:32, :48]
+    kept = np.cos(2 * np.pi * 0.125 * x)
+    for lost, share in ((np.cos(np.pi * x), 2 / 3), (np.cos(2 * np.pi * 0.375 * y), 1 / 2)):
+        report = FilterReport((kept + lost)[None], 1, H.lowpass("0.25cyc"))
+        assert report.share == pytest.approx(share, abs=1e-3)
+
+
 def test_rings_have_the_gains_and_the_power_of_their_frequencies(rng):
     report = FilterReport(rng.normal(size=(1, 128, 128)), 1, H.lowpass(16, shape="gaussian"))
     rings = report.rings
