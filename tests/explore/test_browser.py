@@ -35,11 +35,16 @@ WAVE = (0.15625, 0.0625)  # 15 and 6 cycles
 SIZES = [(390, 844), (768, 1024), (960, 600), (1024, 768), (1280, 720), (1440, 900), (2560, 1440)]
 CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "tab", "textbox"}
 SMOOTH = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}, "shape": "gaussian", "output": "keep"}
-# Holds back what the server says, while `held` is true.
+# Holds back what the server says, while `held` is true, and keeps what it is asked.
 HOLDING = """
 window.held = false;
+window.asked = [];
 window.WebSocket = class extends WebSocket {
   waiting = [];
+  send(data) {
+    asked.push(JSON.parse(data));
+    super.send(data);
+  }
   set onmessage(handler) {
     super.onmessage = (event) => { held ? this.waiting.push(event) : handler(event); };
     window.release = () => { held = false; this.waiting.splice(0).forEach(handler); };
@@ -235,6 +240,16 @@ def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
 
 def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url, folder):
     opened(page, url)
+    expect(page.locator(".ring")).to_have_attribute("aria-valuetext", "8\xa0px, period 8 pixels")
+    expect(page.locator(".ring text")).to_have_text("8\xa0px")
+    expect(page.locator(".under")).to_contain_text(re.compile(r"\d % of the power is removed"))
+    # The curve falls by 6 dB, of 40, down to the cutoff, where its handle is.
+    hand, curve = (page.locator(f".plot {each}").get_attribute("d") for each in (".hand path", "path.gain"))
+    at, top, bottom = (float(each) for each in re.findall(r"[\d.]+", hand))
+    points = np.array([float(each) for each in re.findall(r"[\d.]+", curve)]).reshape(-1, 2)
+    half = np.interp(at, *points.T)
+    assert (points[0, 1], points[-1, 1]) == (top, bottom)
+    assert (half - top) / (bottom - top) == pytest.approx(6.02 / 40, abs=0.01)
     x, y, scale = middle(page)
     r = 0.125 * scale
     drag(page, (x - r, y), *((x - r * (1 + step / 8), y) for step in range(1, 9)))
@@ -363,7 +378,15 @@ def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
         page.wait_for_timeout(50)
         return re.findall(r"[xy] ([\d.]+)", readout(page, "pic"))[:2]
 
+    def scaled(factor):
+        most = 90 / (fitted * factor)  # micrometers of 90 pixels of the screen
+        length = max(length for length in (1, 2, 5, 10, 20, 50) if length <= most)
+        expect(page.locator(".scale")).to_have_text(f"{length}\xa0\u00b5m")
+        bar = page.locator(".scale i").bounding_box()["width"]
+        assert bar == pytest.approx(length * fitted * factor, abs=0.5)
+
     zoomed(1)
+    scaled(1)
     before = place()
     page.mouse.wheel(0, -600)
     zoomed(math.exp(0.9))
@@ -375,6 +398,7 @@ def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
     zoomed(math.exp(0.9) * 1.25)
     page.keyboard.press("-")
     zoomed(math.exp(0.9))
+    scaled(math.exp(0.9))
     page.get_by_role("button", name="Zoom out").click()
     zoomed(math.exp(0.9) / 1.25)
     page.keyboard.press("0")
@@ -385,6 +409,26 @@ def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
     zoomed(1.25)
     page.mouse.dblclick(x, y)
     zoomed(1)
+
+
+def test_the_part_on_the_screen_is_asked_for_while_something_is_dragged(page, url):
+    opened(page, url)
+    box = page.locator(".pic .stage").bounding_box()
+    enlarged = min(box["width"], box["height"]) / SIDE * 1.25**8
+    for _ in range(8):
+        page.keyboard.press("+")
+    expect(page.get_by_title("One to one (Z)")).to_have_text(f"{round(100 * enlarged)} %")
+    x, y, scale = middle(page)
+    page.evaluate("asked.length = 0")
+    drag(page, (x - 0.125 * scale, y), (x - 0.13 * scale, y), (x - 0.14 * scale, y))
+    state(page, "full quality")
+    part, *_ = [each["view"] for each in page.evaluate("asked") if "rest" in each and not each["rest"]]
+    visible = [box["width"] / enlarged, box["height"] / enlarged]
+    wanted = [SIDE / 2 + sign * each / 2 for sign in (-1, 1) for each in visible]
+    assert part == [max(0, math.floor(each)) for each in wanted[:2]] + [
+        min(SIDE, math.ceil(each)) for each in wanted[2:]
+    ]
+    assert all(each["view"] is None for each in page.evaluate("asked") if each.get("rest"))
 
 
 def pixel(page, fx, fy):
@@ -871,6 +915,15 @@ def test_values_under_the_pointer_are_those_of_the_files_and_levels_are_for_the_
     assert command(page) == line
     page.get_by_role("button", name="Reset").click()
     assert_shown(page, plain)
+    page.get_by_role("slider", name="Black").press("Shift+ArrowRight")
+    black = 10 * 255 / 256
+    assert_shown(page, np.rint(np.clip((plain - black) * 255 / (255 - black), 0, 255)))
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("slider", name="Gamma").press("Shift+ArrowRight")
+    assert_shown(page, np.rint(255 * (plain / 255) ** (1 / 1.02**10)))
+    page.get_by_role("button", name="Auto").click()
+    low, high = np.quantile(tifffile.imread(folder / "in.tif")[0], (5e-4, 1 - 5e-4))
+    assert_shown(page, np.rint(np.clip((plain - low) * 255 / (high - low), 0, 255)))
 
 
 def test_pages_of_a_stack_are_gone_through_and_what_is_chosen_is_kept_over_a_reload(page, url, folder):

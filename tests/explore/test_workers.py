@@ -166,6 +166,16 @@ def test_what_is_shown_of_waves_that_are_found_is_what_the_command_writes(visit,
     assert np.abs(removed - kept.astype(int)).mean() > 10
 
 
+def test_a_wave_of_one_color_is_taken_out_of_the_map_of_gains_too(visit, tmp_path):
+    y, x = np.mgrid[:96, :96]
+    levels = np.random.default_rng(2).normal(128, 4, (96, 96, 3))
+    levels[..., 1] += 40 * np.cos(2 * np.pi * (0.2 * x + 0.1 * y))
+    Image.fromarray(levels.clip(0, 255).astype(np.uint8)).save(tmp_path / "in.png")
+    _, _, gains = visit(lambda page: page.answer(request_for("notch", auto=True)), tmp_path / "in.png")
+    assert gains[128 + 26, 128 + 51] == gains[128 - 26, 128 - 51] < 20
+    assert gains[128 + 51, 128 + 26] > 250
+
+
 def test_what_a_search_cannot_do_is_told_at_once_and_not_tried_twice(visit, stack, monkeypatch):
     tried = []
 

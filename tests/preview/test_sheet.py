@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.drawing import RED, Canvas
+from fftfilter.preview.drawing import FAINT, RED, Canvas
 from fftfilter.preview.report import FilterReport
 from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, NAMES, SIDE, TITLE, Row, Sheet, row
 
@@ -81,13 +81,17 @@ def test_a_sheet_says_how_many_files_there_are_and_are_shown(strip, monkeypatch)
 def test_what_is_said_stands_above_the_pictures_and_on_their_left(strip, monkeypatch):
     places = {}
     monkeypatch.setattr(Canvas, "text", lambda _, x, y, text, *__: places.update({text: (x, y)}))
-    sheet_of([0.1] * 7 + [0.5], strip).picture("few")
+    pixels = sheet_of([0.1] * 7 + [0.5], strip).picture("few")
     assert [places[caption] for caption in CAPTIONS] == [
         (MARGIN + NAMES + column * (SIDE + GAP), TITLE - 8) for column in range(4)
     ]
     top = TITLE + 7 * (SIDE + GAP)
     last = ("7.png", "50.00% of the power removed", "outlier: usual are 7.05% to 14.19%")
     assert [places[text] for text in last] == [(MARGIN + 8, top + down) for down in (18, 58, 78)]
+    # Lines are between the rows.
+    assert {*np.flatnonzero((pixels[:, MARGIN + 20] == FAINT).all(axis=1))} == {
+        TITLE + row * (SIDE + GAP) - GAP // 2 for row in range(8)
+    }
 
 
 def test_outliers_are_marked(strip):
