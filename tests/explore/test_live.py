@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
+from fftfilter.errors import ParameterError
+from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing.fill import filled
 from fftfilter.preview.report import FilterReport
@@ -57,6 +59,7 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
     assert gains.shape == (256, 256)
     assert sum(words["histogram"]) > 10_000
     assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
+    assert words["ms"] > 0.2
 
 
 @pytest.fixture
@@ -182,7 +185,8 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
                 await socket.send_str(json.dumps(request_for(level=level, rest=False, **SOFT) | white))
                 shown.append((await answer_on(socket))[1])
             await socket.send_str(json.dumps(request_for(**SOFT) | white))
-            rest = (await answer_on(socket))[1]
+            words, rest, _ = await answer_on(socket)
+            assert sum(words["histogram"]) > 10_000
             await socket.send_str('{"values": [[0, 0], [230, 120]], "tag": "a", "file": "", "page": 0}')
             values = json.loads((await socket.receive()).data)["values"]
         return before, shown, rest, values, [await page.get(path) for path in ("about", "peaks", "spectrum")]
@@ -302,6 +306,7 @@ def test_what_is_removed_has_0_in_the_middle(visit, camera):
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
+    assert words["histogram"] is None
     power = FilterReport(camera[None], 255, transfer.lowpass("8px"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
@@ -337,10 +342,15 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
 
 def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
     async def ask(page):
-        return [await page.answer(request_for("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+        found = [await page.answer(request_for("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+        removed = [await page.answer(request_for("highpass", scale=each, show="removed")) for each in ("0:40", "")]
+        return found, removed
 
-    for (_, pixels, _), white in zip(visit(ask, CAMERA), (40, 200, 40), strict=True):
+    found, (scaled, plain) = visit(ask, CAMERA)
+    for (_, pixels, _), white in zip(found, (40, 200, 40), strict=True):
         assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
+    # What is removed has no scale.
+    assert (scaled[1] == plain[1]).all()
 
 
 def test_options_that_are_defaults_are_not_shown(visit):
@@ -377,10 +387,12 @@ def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_
     small = f"small?size=300&request={quote(json.dumps(asked))}"
     (_, _, _, width, _, level, *_), _ = unpacked(visit(lambda page: page.get(small), tmp_path / "big.png")[1])
     assert (width, level) == (512, 2)
-    (_, _, _, width, _, level, *_), _ = unpacked(
-        visit(lambda page: page.get("small?size=128"), tmp_path / "big.png")[1]
-    )
-    assert (width, level) == (128, 8)
+
+    async def look(page):
+        paths = ("small?size=128", "small?size=0", "input?level=2")
+        return [unpacked((await page.get(path))[1])[0][3:6] for path in paths]
+
+    assert visit(look, tmp_path / "big.png") == [(128, 128, 8), (1, 1, 1024), (512, 512, 2)]
 
 
 def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
@@ -469,6 +481,24 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path
     assert (refused["id"], refused["field"]) == (1, field)
     assert words["id"] == 2
     assert pixels.shape == (512, 512)
+
+
+def test_what_is_no_request_is_told_without_the_number_of_the_last_one(visit):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(number=7)))
+            await answer_on(socket)
+            await socket.send_str("[")
+            return (await answer_on(socket))[0]
+
+    assert visit(ask, CAMERA) == {"id": None, "error": "a request is not a JSON object", "field": None}
+
+
+def test_any_error_is_a_line():
+    assert line_of(ParameterError("give a number")) == "give a number"
+    assert line_of(MemoryError()) == "out of memory: take a smaller picture"
+    assert line_of(KeyError("a\n  b")) == "internal error: KeyError: 'a\\n b'"
+    assert line_of(OSError("a\n  b")) == "internal error: OSError: a b"
 
 
 def test_what_users_may_not_expect_is_noted(visit):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import tempfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from PIL import Image
 from fftfilter.explore import server
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
+from fftfilter.explore.session import Folder, Session
 from fftfilter.transfer.units import Radius
 from tests.explore.conftest import aiohttp, answer_on, request_for, unpacked
 from tests.helpers import SAMPLES
@@ -403,7 +405,14 @@ def test_what_cannot_be_given_is_one_line(visit, path, line):
     assert (status, told) in ((400, {"error": line}), (404, line))
 
 
-def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera):
+def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera, monkeypatch):
+    asked_for, really = [], Folder.session
+
+    def session(folder, name, **how):
+        asked_for.append((name, how))
+        return really(folder, name, **how)
+
+    monkeypatch.setattr(Folder, "session", session)
     Image.fromarray(camera[:40, :50]).save(tmp_path / "one.png")
     Image.fromarray(camera[40:80, :60]).save(tmp_path / "two.png")
     (tmp_path / "notes.txt").write_text("none")
@@ -413,6 +422,8 @@ def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera):
     async def look(page):
         _, told = await page.get("picture?file=two.png")
         small = unpacked((await page.get("small?file=two.png"))[1])[1]
+        # Small pictures close no file that is filtered.
+        assert asked_for[-1] == ("two.png", {"keep": False})
         words, pixels, _ = await page.answer(asked)
         return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
 
@@ -540,6 +551,15 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
     assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.png", "out.png"]
+
+
+def test_what_filters_a_folder_ends_with_the_program(tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+    ended, served = [], server.Server(Session(str(tmp_path / "in.png")), None, {})
+    served.end()
+    served._progress.process = SimpleNamespace(terminate=lambda: ended.append(1))
+    served.end()
+    assert ended == [1]
 
 
 def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):

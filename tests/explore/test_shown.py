@@ -95,10 +95,12 @@ def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
 
 
 def test_a_part_that_ends_within_a_reduced_pixel_has_it():
-    page = SimpleNamespace(checkered=lambda planes, *_: planes)
+    places = []
+    page = SimpleNamespace(checkered=lambda planes, *place: places.append(place) or planes)
     view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
     answer = Answer(view, page, None, "keep", np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
     assert answer.pixels().shape == (2, 2)
+    assert places == [(2, 0, 1)]  # the level, and the corner in its pixels
 
 
 def test_a_point_beyond_the_border_has_the_value_of_the_pixel_next_to_it():
