@@ -406,6 +406,9 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
     assert unpacked(given)[1].max() == 255
     assert pixels.max() > 200
     assert 0 < words["clipped"] < 0.01  # of the file's levels
+    black, white = np.quantile(deep, (5e-4, 1 - 5e-4))
+    wanted = 255 * (Filter(transfer.lowpass("8px"), output="keep")(deep) - black) / (white - black)
+    assert np.abs(pixels - wanted.clip(0, 255)).max() < 1
 
 
 def test_the_newest_of_many_wishes_is_answered_last(visit):

@@ -262,6 +262,16 @@ def test_what_appears_at_the_very_end_is_not_replaced(visit, scan, monkeypatch):
     assert names(scan.parent) == ["out.png", "scan.pgm"]
 
 
+def test_a_name_that_cannot_be_given_is_not_said_to_be_written(visit, scan, monkeypatch):
+    def exists(*_, **__):
+        raise FileExistsError(17, "File exists")  # and is gone when it is asked about
+
+    monkeypatch.setattr(os, "link", exists)
+    status, told = visit(lambda page: page.save(SAVED, "out.png"), scan)
+    assert (status, "out.png: cannot be written" in told["error"]) == (400, True)
+    assert names(scan.parent) == ["scan.pgm"]
+
+
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_disk_without_hard_links_gets_the_file_and_keeps_what_it_has(visit, scan, monkeypatch, is_late):
     out = scan.with_name("out.png")

@@ -13,6 +13,7 @@ import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter.commands.explore import explore
 from fftfilter.explore import server
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
@@ -228,6 +229,8 @@ def test_the_port_is_always_the_same_unless_it_is_taken(visit, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    (option,) = [each for each in explore.params if each.name == "port"]
+    assert f"[default: {server.USUAL_PORT}; " in option.help
     monkeypatch.setattr("fftfilter.explore.server.USUAL_PORT", port)
     assert visit(port_of, CAMERA, port=None) == port
     with socket.socket() as other:
@@ -424,6 +427,8 @@ def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera, monk
         small = unpacked((await page.get("small?file=two.png"))[1])[1]
         # Small pictures close no file that is filtered.
         assert asked_for[-1] == ("two.png", {"keep": False})
+        await page.get("input?file=two.png")
+        assert asked_for[-1] == ("two.png", {"keep": True})
         words, pixels, _ = await page.answer(asked)
         return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
 

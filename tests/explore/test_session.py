@@ -148,3 +148,4 @@ def test_what_is_measured_is_measured_anew_for_another_page_for_other_edges_and_
     ]
     assert session.measured(waves[0], 0) is not session.measured(waves[1], 0)
     assert session.is_measured(Recipe(H.lowpass("8px")), 0)
+    assert session.measured(recipe, 0) is first

@@ -42,13 +42,16 @@ def test_a_cutoff_is_a_ring_of_its_radius(span, radius):
     assert on_ring.sum() > 100
 
 
-def test_a_notch_and_its_conjugate_have_a_ring_each():
+@pytest.mark.parametrize(("width", "radius"), [("0.05cyc", 6), ("0.01cyc", 5)])
+def test_a_notch_and_its_conjugate_have_a_ring_each(width, radius):
     canvas = Canvas(100, 100, (0, 0, 0))
-    panels.draw_cutoffs(canvas, (0, 0, 99, 99), report(H.notch((0.2, -0.1), width="0.05cyc")), 1.0)
+    panels.draw_cutoffs(canvas, (0, 0, 99, 99), report(H.notch((0.2, -0.1), width=width)), 1.0)
     bright = np.asarray(canvas.image)[:, :, 0] > 100
     for x, y in ((70, 40), (30, 60)):
         assert bright[y - 7 : y + 8, x - 7 : x + 8].sum() > 20
         assert not bright[y - 2 : y + 3, x - 2 : x + 3].any()
+        down, left = np.nonzero(bright[y - 8 : y + 9, x - 8 : x + 1])  # its label is on the right
+        assert np.hypot(down - 8, left - 8).mean() == pytest.approx(radius, abs=0.8)
 
 
 @pytest.fixture

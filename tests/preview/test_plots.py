@@ -128,6 +128,13 @@ def test_gains_are_a_curve_over_the_frequency(impulse):
     assert "least to largest" not in canvas.texts
 
 
+@pytest.mark.parametrize(("width", "labels"), [(200, ["50", "20", "10", "5", "2"]), (120, ["50", "10", "2"])])
+def test_labels_of_frequencies_are_apart(impulse, width, labels):
+    canvas = Noted()
+    page._gains(canvas, (0, 0, width, 231), FilterReport(impulse, 1, H.lowpass("8px")))
+    assert [text for text in canvas.texts if text in ("50", "20", "10", "5", "2")] == labels
+
+
 def test_gains_that_depend_on_the_direction_are_an_area_around_their_mean(impulse):
     canvas = Noted()
     down, along = np.abs(np.fft.fftfreq(64))[:, None], np.abs(np.fft.fftfreq(64))
