@@ -238,6 +238,19 @@ def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
     state(page, "Nothing is filtered yet")
 
 
+def test_patterns_of_a_picture_are_told_before_a_goal_is_chosen(page, url):
+    page.goto("about:blank")
+    page.goto(f"{url}#{quote(json.dumps({'file': 'one.png'}))}")
+    state(page, "Nothing is filtered yet")
+    expect(page.locator(".goals [data-goal=dots]")).to_contain_text("1 pattern found here")
+    words = re.compile(r"This spot repeats every 5\.9\d\s*px: dots, weave or moire")
+    expect(page.locator(".cap")).to_have_text(words)
+    x, y, scale = middle(page)
+    box = page.locator(".over .wave:visible circle").first.bounding_box()
+    at = box["x"] + box["width"] / 2 - x, box["y"] + box["height"] / 2 - y
+    assert [abs(each) / scale for each in at] == pytest.approx(WAVE, abs=0.2 / SIDE)
+
+
 def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url, folder):
     opened(page, url)
     expect(page.locator(".ring")).to_have_attribute("aria-valuetext", "8\xa0px, period 8 pixels")
@@ -281,6 +294,8 @@ def test_notches_are_added_by_clicks_sized_by_the_wheel_and_removed_by_a_key(pag
     page.mouse.click(x + 0.25 * scale, y - 0.375 * scale)
     rows = page.locator(".grp .one")
     expect(rows).to_have_count(2)
+    expect(page.locator(".notch .echo")).to_have_count(2)  # the conjugates
+    expect(rows.last).to_have_text(re.compile(r"2\.2\d\s*px"))  # the shorter period below the longer one
     page.mouse.wheel(0, -100)
     found = re.search(r"--at (0\.2\d*),(-0\.37\d*),0\.0066cyc", command(page, "0.0066cyc"))
     assert (float(found[1]), float(found[2])) == pytest.approx((0.25, -0.375), abs=0.005)
@@ -672,6 +687,14 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     page.expected = ("400",)
     opened(page, url)
     radius, unit = page.locator("[name=radius]"), page.get_by_role("combobox", name="Unit of Cutoff")
+    # The slider goes from one cycle across the picture to two pixels.
+    slider = page.get_by_role("slider", name="Cutoff, slider")
+    expect(slider).to_have_value(str(round(1000 * (1 - math.log(12) / math.log(48)))))
+    for place, text in (("1000", "2px"), ("0", "96px"), ("642", "8")):
+        slider.fill(str(1000 - int(place)))
+        command(page, f"--radius {text}")
+    radius.fill("8")
+    radius.press("Enter")
     unit.select_option("um")
     expect(radius).to_have_value("8")  # of pixels of 1 um
     command(page, "--radius 8um")
@@ -683,6 +706,7 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     expect(unit).to_have_value("cyc")
     expect(radius).to_have_value("0.25")
     command(page, "--radius 0.25cyc")
+    expect(page.locator(".side")).to_contain_text("= 4\xa0px, 24\xa0cycles")
     radius.fill("12")
     radius.press("Enter")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -706,6 +730,13 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
 def test_what_is_wrong_with_other_fields_stands_beside_them(page, url):
     opened(page, url, SMOOTH | {"shape": "butterworth"})
     order = page.locator("[name=order]")
+    assert page.locator(".body .f:visible .lb").all_inner_texts() == [
+        "Filter",
+        "Cutoff",
+        "Shape",
+        "Order",
+        "Gray levels",
+    ]
     order.fill("1000")
     order.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("order")
@@ -725,6 +756,10 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
     words = re.compile(r"Waves at 68\u00b0\s*5\.9\d\s*px \u00b7 3\d\s*dB")
     expect(page.locator(".grp > li").first).to_contain_text(words)
     expect(page.get_by_text("1 found. Untick what belongs to the picture.")).to_be_visible()
+    # The mark of the wave on the slider, which begins at 45 dB on its left and ends at 10.
+    decibels = int(re.search(r"(\d\d)\s*dB", page.locator(".grp > li").first.inner_text())[1])
+    mark = page.locator(".marks i.on").first.get_attribute("style")
+    assert float(re.search(r"[\d.]+", mark)[0]) == pytest.approx(100 * (45 - decibels) / 35, abs=2)
     box = page.locator(".grp input[type=checkbox]")
     expect(box).to_have_count(1)
     box.uncheck()
@@ -783,6 +818,14 @@ def test_a_part_of_the_picture_is_drawn_and_moved(page, url):
     page.get_by_text("Part of the picture", exact=True).click()
     page.get_by_role("radio", name="Only there").click()
     state(page, "Draw on the picture which part is meant")
+    page.get_by_role("button", name="Add one in the middle").click()
+    command(page, "--region 24,24,48,48")
+    page.locator("[name=feather]").fill("3")
+    command(page, "--region 24,24,48,48 --feather 3")
+    page.locator("[name=feather]").fill("8")
+    page.get_by_role("button", name="Clear all").last.click()
+    state(page, "Draw on the picture which part is meant")
+    page.get_by_role("radio", name="Rectangle").click()
     at = on_picture(page)
     drag(page, at(10, 20), at(30, 30), at(50, 70))
     assert "--region 10,20,40,50 one.png" in command(page, "--region")
@@ -1007,13 +1050,16 @@ def test_a_click_in_the_spectrum_shows_its_wave(page, url):
     command(page, "notch --at 0.15")
 
 
-def test_the_steps_of_the_book_are_told_on_this_picture(page, url):
+def test_the_steps_of_the_book_are_told_on_this_picture(page, url, folder):
     begun(page, url)
     page.get_by_role("radio", name="Step by step").click()
     steps = page.locator(".steps li")
     expect(steps).to_have_count(6)
     expect(page.locator(".film img")).to_have_count(6)
     expect(page.locator(".film img").last).not_to_have_js_property("naturalWidth", 0)
+    line = "fftfilter lowpass --radius 12px --shape {} --output keep in.tif out.tif"
+    for pane, name in enumerate(("ideal", "gaussian")):
+        assert_shown(page, filtered(folder, line.format(name)), pane=pane, of=2)
     page.locator(".step").nth(2).click()
     expect(steps.nth(2)).to_contain_text("logarithm of the magnitude")
     kernel = steps.nth(2).locator("details").filter(has_text="staged/steps/butterfly.cl")
