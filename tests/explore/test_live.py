@@ -486,6 +486,20 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path
     assert pixels.shape == (512, 512)
 
 
+def test_surprises_of_magnitudes_are_noted_with_magnitudes_alone(visit, tmp_path, camera):
+    floats = camera[None, 100:164, :64].astype(np.float32) / 255 - np.float32(0.75)
+    images.write(images.Picture(floats, None, 1, "TIFF"), tmp_path / "in.tif")
+
+    async def ask(page):
+        asked = ({}, {"scale": "-3:40"}, {"output": "keep"})
+        return [(await page.answer(request_for("highpass", **each)))[0]["note"] for each in asked]
+
+    plain, scaled, kept = visit(ask, tmp_path / "in.tif")
+    below = "samples below 0: the output is the magnitude of the filtered values, which has no sign"
+    assert (plain, kept) == (below, None)
+    assert scaled == f"{below}; scale -3:40 begins below 0, where no magnitude is: nothing becomes black"
+
+
 def test_what_is_no_request_is_told_without_the_number_of_the_last_one(visit):
     async def ask(page):
         async with page.live() as socket:

@@ -79,6 +79,28 @@ def test_the_output_of_another_file_has_a_name_of_its_own_in_the_folder_of_out(f
     assert files.session("b.png").folder == os.path.realpath(tmp_path / "made")
 
 
+@pytest.mark.parametrize(
+    ("name", "levels", "depth", "out"),
+    [
+        ("a.PNG", np.zeros((6, 8), np.uint16), 16, "a-filtered.PNG"),
+        ("b.c.tif", np.zeros((6, 8, 3), np.uint8), 8, "b.c-filtered.tif"),
+        ("d.npy", np.zeros((6, 8), np.float32), "float", "d-filtered.npy"),
+    ],
+)
+def test_a_file_is_described(tmp_path, name, levels, depth, out):
+    if name.endswith("npy"):
+        np.save(tmp_path / name, levels)
+    elif name.endswith("tif"):
+        tifffile.imwrite(tmp_path / name, levels, photometric="rgb")
+    else:
+        Image.fromarray(levels).save(tmp_path / name)
+    told = Session(str(tmp_path / name)).described({"command": "lowpass"}, {"lowpass": {}})
+    assert (told["depth"], told["out"], told["name"]) == (depth, out, name)
+    assert (told["width"], told["height"], told["channels"]) == (8, 6, levels.size // 48)
+    assert told["maxval"] == {16: 65535, 8: 255, "float": 1}[depth]
+    assert (told["start"], told["commands"], told["pixel_size"]) == ({"command": "lowpass"}, {"lowpass": {}}, None)
+
+
 def test_names_are_those_of_pictures_in_their_order_without_drawn_masks(folder, monkeypatch):
     (folder / "notes.txt").write_text("none")
     (folder / "sub.png").mkdir()

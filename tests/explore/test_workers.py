@@ -137,9 +137,10 @@ def test_a_save_that_is_canceled_leaves_nothing_and_holds_up_nothing_else(visit,
         asked.cancel()
         await asyncio.sleep(0.05)
         go.set()
-        return told, (await page.save(request_for(output="keep"), "other.tif"))[0]
+        status, _ = await page.save(request_for(output="keep"), "other.tif")
+        return told, status, (await page.get("saving"))[1]
 
-    assert visit(save, stack) == ({"done": 2, "total": 300}, 200)
+    assert visit(save, stack) == ({"done": 2, "total": 300}, 200, {"done": 300, "total": 300})
     assert sorted(path.name for path in stack.parent.iterdir()) == ["other.tif", "stack.tif"]
 
 
