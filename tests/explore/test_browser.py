@@ -936,10 +936,12 @@ def test_all_of_it_by_keys(page, url):
     # Light and dark are kept.
     page.get_by_role("button", name="Light or dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(20, 22, 25)")
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("button", name="Light or dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(241, 242, 244)")
     page.evaluate("localStorage.clear()")
 
 
@@ -1095,6 +1097,14 @@ def test_every_control_has_a_name(page, url):
     assert all(found)
     assert {"Inner cutoff", "Outer cutoff", "Angle of the stripes", "Black", "Gamma", "White"} <= set(found)
     assert any(re.match(r"Notch 1 at 0.25", name) for name in found)
+    # What is drawn is among the symbols, and what the page links is there.
+    drawn = page.evaluate("[...document.querySelectorAll('use')].map((each) => each.getAttribute('href'))")
+    symbols = page.evaluate("fetch('page/symbols.svg').then((given) => given.text())")
+    assert len(drawn) > 20
+    assert {each.removeprefix("page/symbols.svg#") for each in drawn} <= {*re.findall(r'id="(\w+)"', symbols)}
+    links = "[...document.querySelectorAll('link, img[src]')].map((each) => fetch(each.href ?? each.src))"
+    assert {*page.evaluate(f"Promise.all({links}).then((all) => all.map((each) => each.status))")} == {200}
+    assert page.evaluate("document.documentElement.lang") == "en"
 
 
 @pytest.mark.parametrize("goal", ["dots", "hand"])
