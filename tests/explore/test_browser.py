@@ -433,13 +433,16 @@ def test_the_part_on_the_screen_is_asked_for_while_something_is_dragged(page, ur
     for _ in range(8):
         page.keyboard.press("+")
     expect(page.get_by_title("One to one (Z)")).to_have_text(f"{round(100 * enlarged)} %")
+    for _ in range(5):
+        page.locator(".pic .stage").press("ArrowRight")  # by 40 pixels of the screen
     x, y, scale = middle(page)
     page.evaluate("asked.length = 0")
     drag(page, (x - 0.125 * scale, y), (x - 0.13 * scale, y), (x - 0.14 * scale, y))
     state(page, "full quality")
     part, *_ = [each["view"] for each in page.evaluate("asked") if "rest" in each and not each["rest"]]
     visible = [box["width"] / enlarged, box["height"] / enlarged]
-    wanted = [SIDE / 2 + sign * each / 2 for sign in (-1, 1) for each in visible]
+    center = SIDE / 2 + 200 / enlarged, SIDE / 2
+    wanted = [at + sign * each / 2 for sign in (-1, 1) for at, each in zip(center, visible, strict=True)]
     assert part == [max(0, math.floor(each)) for each in wanted[:2]] + [
         min(SIDE, math.ceil(each)) for each in wanted[2:]
     ]
