@@ -51,10 +51,11 @@ window.WebSocket = class extends WebSocket {
   }
 };
 """
-# Holds back the answer to a save until `answer` is called.
+# Holds back the answer to a save until `answer` is called, as if one of two pages was saved.
 SLOW = """() => {
   const own = fetch;
   window.fetch = (url, ...more) => {
+    if (url === "saving") return Promise.resolve(new Response('{"done": 1, "total": 2}'));
     if (url !== "save") return own(url, ...more);
     return own(url, ...more).then((given) => new Promise((done) => { window.answer = () => done(given); }));
   };
@@ -275,6 +276,10 @@ def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url
     expect(page.locator("[aria-label=Undo]")).to_be_disabled()
     page.keyboard.press("Control+Shift+Z")
     command(page, f"--radius {value:g}px")
+    page.locator("[aria-label=Undo]").click()
+    command(page, "--radius 8px")
+    page.locator("[aria-label=Redo]").click()
+    command(page, f"--radius {value:g}px")
 
     # In the plot of gains
     box = page.locator(".plot .hand path").bounding_box()
@@ -411,6 +416,7 @@ def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
     assert [float(each) for each in place(-50, 30)] == pytest.approx([float(each) for each in middle], abs=1)
     page.keyboard.press("+")
     zoomed(math.exp(0.9) * 1.25)
+    scaled(math.exp(0.9) * 1.25)
     page.keyboard.press("-")
     zoomed(math.exp(0.9))
     scaled(math.exp(0.9))
@@ -569,7 +575,8 @@ def test_what_was_changed_while_it_was_saved_is_said_not_to_be_in_it(page, url, 
     page.evaluate(SLOW)
     page.locator(".save input").fill("slow.tif")
     page.keyboard.press("Control+s")
-    state(page, "Saving page")
+    state(page, "Saving page 2 of 2")
+    expect(page.locator(".prog i")).to_have_attribute("style", "width: 50%;")
     page.locator(".pic .stage").press("]")
     expect(page.locator("pre.command")).to_contain_text("--radius 8.24px")
     page.evaluate("answer()")
@@ -1000,6 +1007,7 @@ def test_another_file_of_the_folder_is_opened(page, url, folder):
     opened(page, url)
     page.get_by_title("one.png").click()
     assert "one.png one-filtered.png" in command(page, "one.png")
+    expect(page.locator(".strip [aria-current]")).to_have_attribute("title", "one.png")
     assert page.title() == "one.png - fftfilter"
     assert_shown(page, filtered_one(folder, command(page)))
     page.locator("[aria-label=Undo]").click()
