@@ -737,6 +737,29 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     command(page, "--radius 9um")
 
 
+def test_a_step_begins_at_what_was_typed_before_it(page, url):
+    opened(page, url)
+    radius, held = page.locator("[name=radius]"), []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/number?*", hold)  # the program is slow to read it
+    radius.fill("5")
+    radius.press("Enter")
+    radius.press("ArrowUp")
+    while not held:
+        page.wait_for_timeout(10)
+    for each in held:
+        with page.expect_response("**/number?*"):
+            each.continue_()
+    page.unroute("**/number?*")
+    page.wait_for_timeout(50)
+    command(page, "--radius 5.05px")
+    radius.press("Shift+ArrowDown")
+    command(page, f"--radius {5.05 / 1.01**10:.4g}px")
+
+
 def test_what_is_wrong_with_other_fields_stands_beside_them(page, url):
     opened(page, url, SMOOTH | {"shape": "butterworth"})
     order = page.locator("[name=order]")
