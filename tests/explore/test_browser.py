@@ -327,6 +327,11 @@ def test_stripes_are_turned_by_a_drag(page, url):
     angle = float(page.locator("[name=angle]").input_value())
     assert angle == pytest.approx(math.degrees(math.atan2(0.2, 0.1)), abs=0.5)
     command(page, f"stripes --angle {angle:g} --spare 40px")
+    # The line goes through the pointer and through the middle.
+    line = page.locator(".ridge .line").get_attribute("d")
+    x0, y0, x1, y1 = (float(each) for each in re.findall(r"[-\d.]+", line))
+    assert (y1 - y0) / (x1 - x0) == pytest.approx(0.1 / 0.2, abs=0.01)
+    assert math.hypot(x1 - x0, y1 - y0) == pytest.approx(scale, rel=0.01)
     page.get_by_role("radio", name="Upright").check()
     command(page, "stripes --angle 90")
     page.get_by_role("slider", name="Angle of the stripes").press("ArrowRight")
@@ -705,6 +710,7 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
         command(page, f"--radius {text}")
     radius.fill("8")
     radius.press("Enter")
+    command(page, "--radius 8px")
     unit.select_option("um")
     expect(radius).to_have_value("8")  # of pixels of 1 um
     command(page, "--radius 8um")
@@ -966,6 +972,11 @@ def test_all_of_it_by_keys(page, url):
     command(page, "--radius 2um")
     page.keyboard.press("Control+y")
     command(page, "--radius 7px")
+    for key, shown in (("l", "Levels"), ("p", "Profile"), ("p", "Hide"), ("o", "Files"), ("o", "Hide")):
+        page.keyboard.press(key)
+        expect(page.get_by_role("radio", name=shown, exact=True)).to_be_checked()
+    page.keyboard.press("l")
+    expect(page.get_by_role("slider", name="Black")).to_be_visible()
     # Light and dark are kept.
     page.get_by_role("button", name="Light or dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")

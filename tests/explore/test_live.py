@@ -500,6 +500,21 @@ def test_surprises_of_magnitudes_are_noted_with_magnitudes_alone(visit, tmp_path
     assert scaled == f"{below}; scale -3:40 begins below 0, where no magnitude is: nothing becomes black"
 
 
+def test_a_value_beyond_the_white_that_is_shown_is_told_as_it_is(visit, tmp_path, camera):
+    floats = camera[None, 100:164, :64].astype(np.float32) / 255
+    floats[0, 5, 7] = 3
+    images.write(images.Picture(floats, None, 1, "TIFF"), tmp_path / "in.tif")
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(radius="0.8cyc", output="keep")))  # all passes
+            await answer_on(socket)
+            await socket.send_str('{"values": [[7, 5]], "tag": "", "page": 0}')
+            return json.loads((await socket.receive()).data)["values"]["after"]
+
+    assert visit(ask, tmp_path / "in.tif") == [[pytest.approx(3, abs=1e-3)]]
+
+
 def test_what_is_no_request_is_told_without_the_number_of_the_last_one(visit):
     async def ask(page):
         async with page.live() as socket:

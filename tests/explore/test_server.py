@@ -76,6 +76,7 @@ def test_of_many_channels_the_first_are_shown(visit, tmp_path, camera, channels)
     told, given, *_ = visit(look, tmp_path / "x.tif")
     assert told["channels"] == channels
     _, pixels = unpacked(given)
+    assert pixels.shape == ((512, 512) if channels < 3 else (512, 512, 3))
     assert (pixels == planes[0] if channels < 3 else pixels[..., :3] == np.moveaxis(planes[:3], 0, 2)).all()
 
 

@@ -35,20 +35,20 @@ def test_a_text_that_is_too_wide_is_cut_off_as_late_as_it_can_be():
 
 
 def test_smooth_lines_are_drawn_where_they_are_and_within_their_rectangle():
-    canvas = Canvas(60, 40)
+    canvas = Canvas(60, 40, (240, 240, 240))
     with Fine(canvas, (10, 5, 49, 34)) as fine:
         fine.line([(0, 20), (60, 20)], BEFORE)
         fine.area([(20, 25), (30, 25), (30, 30), (20, 30)], (0, 0, 0), 0.2)
         fine.circle((40, 12), 5, (0, 0, 0))
     pixels = np.asarray(canvas.image).astype(int)
-    assert (pixels[:, :10] == 255).all()
-    assert (pixels[:, 50:] == 255).all()
+    assert (pixels[:, :10] == 240).all()
+    assert (pixels[:, 50:] == 240).all()
     assert np.abs(pixels[20, 12:48] - BEFORE).max() <= 2
-    assert (pixels[[18, 22], 12:48] == 255).all()
-    assert pixels[27, 25].tolist() == pytest.approx([204] * 3, abs=1)
+    assert (pixels[[18, 22], 12:48] == 240).all()
+    assert pixels[27, 25].tolist() == pytest.approx([192] * 3, abs=1)
     y, x = np.nonzero(pixels[:18, :, 0] < 128)
     assert np.abs(np.hypot(x + 0.5 - 40, y + 0.5 - 12) - 4.5).max() < 1.5
-    assert (pixels[12, 38:42] == 255).all()
+    assert (pixels[12, 38:42] == 240).all()
 
 
 def test_a_smaller_picture_stands_in_the_middle_of_its_panel():
