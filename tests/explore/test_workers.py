@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -51,6 +52,29 @@ def test_what_is_canceled_before_its_turn_is_not_begun_and_what_runs_stops_at_it
 
     asyncio.run(ask())
     assert (begun, stopped) == ([0, 3], [0])
+
+
+def test_no_thread_is_left_of_a_server_that_ended(visit, tmp_path):
+    Image.new("L", (12, 10), 9).save(tmp_path / "in.png")
+
+    def threads():
+        names = ("filtering", "small", "drawing", "long", "saving")
+        return {each.name for each in threading.enumerate() if each.name.startswith(names)} - before
+
+    async def ask(page):
+        statuses = [(await page.get(path))[0] for path in ("input", "small")]
+        return statuses, threads()
+
+    before = set()
+    before = threads()
+    statuses, meanwhile = visit(ask, tmp_path / "in.png")
+    assert statuses == [200, 200]
+    assert meanwhile
+    for _ in range(1000 * WAITED):
+        if not threads():
+            break
+        time.sleep(0.001)
+    assert threads() == set()
 
 
 @pytest.fixture
