@@ -71,6 +71,11 @@ def test_a_notebook_gets_a_png(rng):
     assert Image.open(io.BytesIO(page._repr_png_())).size == page.size
 
 
+def test_values_are_shown_from_0_to_1():
+    page = np.asarray(fftfilter.show(np.full((12, 10), 0.5), H.lowpass(3), output="real", **BOOK))
+    assert page[TITLE + CAPTION + SIDE // 2, MARGIN + 2 * (SIDE + GAP) + SIDE // 2].tolist() == [128] * 3
+
+
 def test_a_filter_shows_itself(rng):
     image = rng.integers(0, 256, (12, 10), dtype=np.uint8)
     filter_ = fftfilter.Filter(H.lowpass(3), output="keep", **BOOK)
