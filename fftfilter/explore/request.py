@@ -149,8 +149,11 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
     check_option("command", command[:LONGEST], list(commands.options))
     words = [command]
     for name, usual in commands.options[command].items():
-        values = options.get(name)
-        for value in values if isinstance(values, list) else [values]:
+        own = options.get(name)
+        values = own if isinstance(own, list) else [own]
+        if len(values) > MOST_VALUES:
+            raise ParameterError(f"{name} has too many values: give at most {MOST_VALUES}")
+        for value in values:
             option, is_text = f"--{name.replace('_', '-')}", isinstance(value, str | int | float)
             text = str(value).strip() if is_text else ""
             if value is True:
@@ -159,8 +162,6 @@ def _words(given: Mapping[str, Any], commands: Commands) -> list[str]:
                 raise ParameterError(f"{name} {brief(value)} is not a value")
             elif text not in ("", str(usual)):
                 words += [option, text]
-            if len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} has too many values: give at most {MOST_VALUES}")
     return words
 
 

@@ -70,7 +70,7 @@ def show(
     whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
     edges, used = own.get("edges", "wrap"), filter_.without([peak for each in filter_.peaks() for peak in each])
     report = FilterReport(whole, gray.white, used, edges, device, weight, channels)
-    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, None, channels)
+    title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, used.depth, channels)
     return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 
 

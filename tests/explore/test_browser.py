@@ -35,21 +35,27 @@ WAVE = (0.15625, 0.0625)  # 15 and 6 cycles
 SIZES = [(390, 844), (768, 1024), (960, 600), (1024, 768), (1280, 720), (1440, 900), (2560, 1440)]
 CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "tab", "textbox"}
 SMOOTH = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}, "shape": "gaussian", "output": "keep"}
-# Holds back what the server says, while `held` is true.
+# Holds back what the server says, while `held` is true, and keeps what it is asked.
 HOLDING = """
 window.held = false;
+window.asked = [];
 window.WebSocket = class extends WebSocket {
   waiting = [];
+  send(data) {
+    asked.push(JSON.parse(data));
+    super.send(data);
+  }
   set onmessage(handler) {
     super.onmessage = (event) => { held ? this.waiting.push(event) : handler(event); };
     window.release = () => { held = false; this.waiting.splice(0).forEach(handler); };
   }
 };
 """
-# Holds back the answer to a save until `answer` is called.
+# Holds back the answer to a save until `answer` is called, as if one of two pages was saved.
 SLOW = """() => {
   const own = fetch;
   window.fetch = (url, ...more) => {
+    if (url === "saving") return Promise.resolve(new Response('{"done": 1, "total": 2}'));
     if (url !== "save") return own(url, ...more);
     return own(url, ...more).then((given) => new Promise((done) => { window.answer = () => done(given); }));
   };
@@ -157,29 +163,32 @@ def middle(page):
     return box["x"] + box["width"] / 2 + half, box["y"] + box["height"] / 2 + half, scale
 
 
-def shown(page):
-    """Return the gray levels that the picture's canvas shows, at the middle of each pixel of the picture."""
+def shown(page, pane=0, of=1):
+    """Return the gray levels that the picture's canvas shows, at the middle of each pixel of the picture.
+
+    It is in one of several panes, which are 2 pixels apart.
+    """
     levels = page.evaluate(
-        """(side) => {
+        """([side, pane, of]) => {
             const canvas = document.querySelector(".pic canvas");
-            const {width, height} = canvas;
-            const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+            const width = (canvas.width - 2 * (of - 1)) / of, height = canvas.height;
+            const {data} = canvas.getContext("2d").getImageData(pane * (width + 2), 0, width, height);
             const scale = Math.min(width, height) / side;
             const [left, top] = [(width - side * scale) / 2, (height - side * scale) / 2];
             const column = (x) => Math.floor(left + (x + 0.5) * scale);
             const row = (y) => Math.floor(top + (y + 0.5) * scale);
-            const at = (x, y) => data[4 * (row(y) * width + column(x))];
+            const at = (x, y) => data[4 * (row(y) * Math.floor(width) + column(x))];
             return Array.from({length: side * side}, (_, i) => at(i % side, Math.floor(i / side)));
         }""",
-        SIDE,
+        [SIDE, pane, of],
     )
     return np.array(levels).reshape(SIDE, SIDE)
 
 
-def assert_shown(page, wanted):
+def assert_shown(page, wanted, **pane):
     """Hold the canvas to a picture; words come before their frame."""
     for _ in range(10 * PATIENCE):
-        difference = np.abs(shown(page) - wanted.astype(int))
+        difference = np.abs(shown(page, **pane) - wanted.astype(int))
         if difference.max() <= 1:
             return
         page.wait_for_timeout(100)
@@ -218,16 +227,43 @@ def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
     expect(page.locator(".goals button")).to_have_count(5)
     expect(page.locator(".ring, .notch, .save:visible, .rail:visible")).to_have_count(0)
     expect(page.locator(".spc .wait")).to_be_hidden()
+    facts = "96 \u00d7 96 \u00b7 gray, 8 bit \u00b7 2 pages \u00b7 1\xa0\u00b5m per px"
+    expect(page.locator(".meta")).to_have_text(facts)
     page.keyboard.press("4")
     line = command(page, "lowpass --radius")
     page.keyboard.press("a")
     assert_shown(page, filtered(folder, line))
+    expect(page.locator(".foot")).to_contain_text("full quality")
+    expect(page.locator("summary .cut").nth(1)).to_have_text("edges mirrored \u00b7 keep")
     page.locator("[aria-label=Undo]").click()
     state(page, "Nothing is filtered yet")
 
 
+def test_patterns_of_a_picture_are_told_before_a_goal_is_chosen(page, url):
+    page.goto("about:blank")
+    page.goto(f"{url}#{quote(json.dumps({'file': 'one.png'}))}")
+    state(page, "Nothing is filtered yet")
+    expect(page.locator(".goals [data-goal=dots]")).to_contain_text("1 pattern found here")
+    words = re.compile(r"This spot repeats every 5\.9\d\s*px: dots, weave or moire")
+    expect(page.locator(".cap")).to_have_text(words)
+    x, y, scale = middle(page)
+    box = page.locator(".over .wave:visible circle").first.bounding_box()
+    at = box["x"] + box["width"] / 2 - x, box["y"] + box["height"] / 2 - y
+    assert [abs(each) / scale for each in at] == pytest.approx(WAVE, abs=0.2 / SIDE)
+
+
 def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url, folder):
     opened(page, url)
+    expect(page.locator(".ring")).to_have_attribute("aria-valuetext", "8\xa0px, period 8 pixels")
+    expect(page.locator(".ring text")).to_have_text("8\xa0px")
+    expect(page.locator(".under")).to_contain_text(re.compile(r"\d % of the power is removed"))
+    # The curve falls by 6 dB, of 40, down to the cutoff, where its handle is.
+    hand, curve = (page.locator(f".plot {each}").get_attribute("d") for each in (".hand path", "path.gain"))
+    at, top, bottom = (float(each) for each in re.findall(r"[\d.]+", hand))
+    points = np.array([float(each) for each in re.findall(r"[\d.]+", curve)]).reshape(-1, 2)
+    half = np.interp(at, *points.T)
+    assert (points[0, 1], points[-1, 1]) == (top, bottom)
+    assert (half - top) / (bottom - top) == pytest.approx(6.02 / 40, abs=0.01)
     x, y, scale = middle(page)
     r = 0.125 * scale
     drag(page, (x - r, y), *((x - r * (1 + step / 8), y) for step in range(1, 9)))
@@ -239,6 +275,10 @@ def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url
     command(page, "--radius 8px")
     expect(page.locator("[aria-label=Undo]")).to_be_disabled()
     page.keyboard.press("Control+Shift+Z")
+    command(page, f"--radius {value:g}px")
+    page.locator("[aria-label=Undo]").click()
+    command(page, "--radius 8px")
+    page.locator("[aria-label=Redo]").click()
     command(page, f"--radius {value:g}px")
 
     # In the plot of gains
@@ -259,6 +299,8 @@ def test_notches_are_added_by_clicks_sized_by_the_wheel_and_removed_by_a_key(pag
     page.mouse.click(x + 0.25 * scale, y - 0.375 * scale)
     rows = page.locator(".grp .one")
     expect(rows).to_have_count(2)
+    expect(page.locator(".notch .echo")).to_have_count(2)  # the conjugates
+    expect(rows.last).to_have_text(re.compile(r"2\.2\d\s*px"))  # the shorter period below the longer one
     page.mouse.wheel(0, -100)
     found = re.search(r"--at (0\.2\d*),(-0\.37\d*),0\.0066cyc", command(page, "0.0066cyc"))
     assert (float(found[1]), float(found[2])) == pytest.approx((0.25, -0.375), abs=0.005)
@@ -285,6 +327,17 @@ def test_stripes_are_turned_by_a_drag(page, url):
     angle = float(page.locator("[name=angle]").input_value())
     assert angle == pytest.approx(math.degrees(math.atan2(0.2, 0.1)), abs=0.5)
     command(page, f"stripes --angle {angle:g} --spare 40px")
+    # The line goes through the pointer and through the middle.
+    line = page.locator(".ridge .line").get_attribute("d")
+    x0, y0, x1, y1 = (float(each) for each in re.findall(r"[-\d.]+", line))
+    assert (y1 - y0) / (x1 - x0) == pytest.approx(0.1 / 0.2, abs=0.01)
+    assert math.hypot(x1 - x0, y1 - y0) == pytest.approx(scale, rel=0.01)
+    page.get_by_role("radio", name="Upright").check()
+    command(page, "stripes --angle 90")
+    page.get_by_role("slider", name="Angle of the stripes").press("ArrowRight")
+    command(page, "stripes --angle 90.5")
+    page.get_by_role("radio", name="Level", exact=True).check()
+    command(page, "stripes --angle 0")
 
 
 def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page, url):
@@ -312,6 +365,166 @@ def test_the_wipe_has_the_picture_on_its_left_and_never_the_result(page, url, fo
     assert_shown(page, before)
     page.keyboard.up("b")
     assert_shown(page, after)
+    # By the mouse, and side by side
+    box, bar = page.locator(".pic .stage").bounding_box(), wipe.bounding_box()
+    y = box["y"] + box["height"] / 2
+    drag(page, (bar["x"] + 1, y), (box["x"] + 300, y), (box["x"] + box["width"] / 2, y))
+    assert_shown(page, np.hstack([before[:, : SIDE // 2], after[:, SIDE // 2 :]]))
+    page.keyboard.press("s")
+    assert_shown(page, before, pane=0, of=2)
+    assert_shown(page, after, pane=1, of=2)
+    expect(page.locator(".tag:visible")).to_have_text(["Before", "After"])
+    page.keyboard.press("r")
+    state(page, "full quality")
+    expect(page.locator(".tag:visible")).to_have_text(["Removed: 0 is gray"])
+    removed, lost = shown(page), before.astype(float) - after
+    assert abs(removed[np.abs(lost) < 0.5].mean() - 128) < 2
+    assert np.corrcoef(removed.ravel(), lost.ravel())[0, 1] > 0.99
+
+
+def readout(page, part):
+    """Return what stands below the picture or the spectrum when it is no longer the usual."""
+    expect(page.locator(f".{part} .read")).not_to_contain_text(re.compile("Point at|Click"))
+    return page.locator(f".{part} .read").inner_text()
+
+
+def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
+    opened(page, url)
+    box, zoom = page.locator(".pic .stage").bounding_box(), page.get_by_title("One to one (Z)")
+    fitted = min(box["width"], box["height"]) / SIDE
+    x, y = box["x"] + box["width"] / 2 + 90, box["y"] + box["height"] / 2 - 60
+
+    def zoomed(factor):
+        expect(zoom).to_have_text(f"{round(100 * fitted * factor)} %")
+
+    def place(dx=0.0, dy=0.0):
+        page.mouse.move(x + dx + 3, y + dy)
+        page.mouse.move(x + dx, y + dy)
+        page.wait_for_timeout(50)
+        return re.findall(r"[xy] ([\d.]+)", readout(page, "pic"))[:2]
+
+    def scaled(factor):
+        most = 90 / (fitted * factor)  # micrometers of 90 pixels of the screen
+        length = max(length for length in (1, 2, 5, 10, 20, 50) if length <= most)
+        expect(page.locator(".scale")).to_have_text(f"{length}\xa0\u00b5m")
+        bar = page.locator(".scale i").bounding_box()["width"]
+        assert bar == pytest.approx(length * fitted * factor, abs=0.5)
+
+    zoomed(1)
+    scaled(1)
+    before = place()
+    page.mouse.wheel(0, -600)
+    zoomed(math.exp(0.9))
+    assert [float(each) for each in place()] == pytest.approx([float(each) for each in before], abs=1)
+    middle = place()
+    drag(page, (x, y), (x - 20, y + 10), (x - 50, y + 30))
+    assert [float(each) for each in place(-50, 30)] == pytest.approx([float(each) for each in middle], abs=1)
+    page.keyboard.press("+")
+    zoomed(math.exp(0.9) * 1.25)
+    scaled(math.exp(0.9) * 1.25)
+    page.keyboard.press("-")
+    zoomed(math.exp(0.9))
+    scaled(math.exp(0.9))
+    page.get_by_role("button", name="Zoom out").click()
+    zoomed(math.exp(0.9) / 1.25)
+    page.keyboard.press("0")
+    zoomed(1)
+    page.mouse.wheel(0, 600)  # not below the whole
+    zoomed(1)
+    page.keyboard.press("=")
+    zoomed(1.25)
+    page.mouse.dblclick(x, y)
+    zoomed(1)
+
+
+def test_the_part_on_the_screen_is_asked_for_while_something_is_dragged(page, url):
+    opened(page, url)
+    box = page.locator(".pic .stage").bounding_box()
+    enlarged = min(box["width"], box["height"]) / SIDE * 1.25**8
+    for _ in range(8):
+        page.keyboard.press("+")
+    expect(page.get_by_title("One to one (Z)")).to_have_text(f"{round(100 * enlarged)} %")
+    for _ in range(5):
+        page.locator(".pic .stage").press("ArrowRight")  # by 40 pixels of the screen
+    x, y, scale = middle(page)
+    page.evaluate("asked.length = 0")
+    drag(page, (x - 0.125 * scale, y), (x - 0.13 * scale, y), (x - 0.14 * scale, y))
+    state(page, "full quality")
+    part, *_ = [each["view"] for each in page.evaluate("asked") if "rest" in each and not each["rest"]]
+    visible = [box["width"] / enlarged, box["height"] / enlarged]
+    center = SIDE / 2 + 200 / enlarged, SIDE / 2
+    wanted = [at + sign * each / 2 for sign in (-1, 1) for at, each in zip(center, visible, strict=True)]
+    assert part == [max(0, math.floor(each)) for each in wanted[:2]] + [
+        min(SIDE, math.ceil(each)) for each in wanted[2:]
+    ]
+    assert all(each["view"] is None for each in page.evaluate("asked") if each.get("rest"))
+
+
+def pixel(page, fx, fy):
+    """Return the color that the spectrum's canvas has at a frequency."""
+    x, y, scale = middle(page)
+    box = page.locator(".spc .stage").bounding_box()
+    at = [x + fx * scale - box["x"], y + fy * scale - box["y"]]
+    return page.evaluate(
+        """([x, y]) => {
+            const context = document.querySelector(".spc canvas").getContext("2d");
+            return [...context.getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1).data.slice(0, 3)];
+        }""",
+        at,
+    )
+
+
+def test_the_spectrum_says_what_is_under_the_pointer_and_has_colors(page, url):
+    opened(page, url)
+    x, y, scale = middle(page)
+    page.mouse.move(x + WAVE[0] * scale, y + WAVE[1] * scale)
+    told = readout(page, "spc").replace("\xa0", " ")
+    assert re.search(r"period 5\.9\d \u00b5m \u00b7 5\.9\d px +angle 68\.\d\u00b0", told), told
+    # The gain is exp2(-(8 * 0.168)^2).
+    assert re.search(r"\u00b0 +(0|\u2212[0-4](\.5)?) dB +gain \u22121[01]", told), told
+    before = pixel(page, *WAVE)
+    assert before[0] == before[1] == before[2] > 200
+    page.get_by_role("radio", name="After", exact=True).last.check()
+    page.wait_for_timeout(100)
+    assert pixel(page, *WAVE)[0] < before[0] - 10
+    page.get_by_role("radio", name="Before", exact=True).last.check()
+    page.get_by_role("combobox", name="Removed as").select_option("area")
+    page.wait_for_timeout(100)
+    red, _, blue = pixel(page, 0.4, -0.4)
+    assert red > blue + 60
+    red, _, blue = pixel(page, 0.01, 0.01)
+    assert abs(red - blue) < 20
+    page.get_by_role("combobox", name="Removed as").select_option("none")
+    expect(page.locator(".over .ring")).to_be_hidden()
+    page.get_by_role("combobox", name="Colors").select_option("fire")
+    page.wait_for_timeout(100)
+    red, _, blue = pixel(page, *WAVE)
+    assert red > blue + 20
+
+
+def test_a_profile_is_the_gray_levels_along_its_line(page, url, folder):
+    opened(page, url)
+    page.keyboard.press("p")
+    levels = tifffile.imread(folder / "in.tif")[0, 48, 10:87].astype(float)
+    after = filtered(folder, command(page))[48, 10:87].astype(float)
+
+    def line(kind):
+        path = page.locator(f".tray svg path.{kind}").first
+        expect(path).to_have_attribute("d", re.compile("^M.*L"))
+        return np.array([[float(each) for each in at.split()] for at in re.split("[ML]", path.get_attribute("d"))[1:]])
+
+    found, filtered_ = line("before"), line("after")
+    low, high = min(levels.min(), after.min()), max(levels.max(), after.max())
+    bottom, top = found[:, 1].max(), min(found[:, 1].min(), filtered_[:, 1].min())
+    for (x, y), wanted in ((found.T, levels), (filtered_.T, after)):
+        assert len(y) == 77
+        assert (np.diff(x) > 0).all()
+        np.testing.assert_allclose((bottom - y) / (bottom - top), (wanted - low) / (high - low), atol=0.02)
+    begin, end = page.locator(".over .end").first, page.locator(".over .end").last
+    expect(end).to_have_attribute("aria-valuetext", "86, 48")
+    begin.press("Shift+ArrowDown")
+    begin.press("ArrowRight")
+    expect(begin).to_have_attribute("aria-valuetext", "11, 58")
 
 
 def test_a_late_answer_is_not_shown_as_that_of_the_state(page, url):
@@ -367,7 +580,8 @@ def test_what_was_changed_while_it_was_saved_is_said_not_to_be_in_it(page, url, 
     page.evaluate(SLOW)
     page.locator(".save input").fill("slow.tif")
     page.keyboard.press("Control+s")
-    state(page, "Saving page")
+    state(page, "Saving page 2 of 2")
+    expect(page.locator(".prog i")).to_have_attribute("style", "width: 50%;")
     page.locator(".pic .stage").press("]")
     expect(page.locator("pre.command")).to_contain_text("--radius 8.24px")
     page.evaluate("answer()")
@@ -402,7 +616,8 @@ def test_a_damaged_view_is_that_of_the_beginning(page, url):
 
 @pytest.mark.parametrize("width", [390, 768, 1024])
 def test_nothing_is_missing_in_small_windows(page, url, folder, width):
-    Image.open(folder / "one.png").convert("RGB").save(folder / "color.png")
+    gray = Image.open(folder / "one.png")
+    Image.merge("RGB", [gray, gray.point(lambda level: level // 2), gray.point(lambda _: 7)]).save(folder / "color.png")
     page.set_viewport_size({"width": width, "height": 900})
     opened(page, url, file="color.png", goal="smooth")
     expect(page.locator(".plot .hand circle")).to_be_visible()
@@ -411,6 +626,11 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
         page.get_by_role("radio", name="G", exact=True).click()
     else:
         page.locator(".inset").click()
+    if width == 1024:
+        box = page.locator(".pic .stage").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2 + 1, box["y"] + box["height"] / 2 + 1)
+        level = gray.getpixel((SIDE // 2, SIDE // 2))
+        expect(page.locator(".pic .read")).to_contain_text(f"before R {level} G {level // 2} B 7   after R ")
     x, y, scale = middle(page)
     page.mouse.click(x + 0.3 * scale, y - 0.1 * scale)
     expect(page.locator(".nums")).to_be_in_viewport()
@@ -482,6 +702,15 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     page.expected = ("400",)
     opened(page, url)
     radius, unit = page.locator("[name=radius]"), page.get_by_role("combobox", name="Unit of Cutoff")
+    # The slider goes from one cycle across the picture to two pixels.
+    slider = page.get_by_role("slider", name="Cutoff, slider")
+    expect(slider).to_have_value(str(round(1000 * (1 - math.log(12) / math.log(48)))))
+    for place, text in (("1000", "2px"), ("0", "96px"), ("642", "8")):
+        slider.fill(str(1000 - int(place)))
+        command(page, f"--radius {text}")
+    radius.fill("8")
+    radius.press("Enter")
+    command(page, "--radius 8px")
     unit.select_option("um")
     expect(radius).to_have_value("8")  # of pixels of 1 um
     command(page, "--radius 8um")
@@ -493,6 +722,7 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     expect(unit).to_have_value("cyc")
     expect(radius).to_have_value("0.25")
     command(page, "--radius 0.25cyc")
+    expect(page.locator(".side")).to_contain_text("= 4\xa0px, 24\xa0cycles")
     radius.fill("12")
     radius.press("Enter")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -513,9 +743,39 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     command(page, "--radius 9um")
 
 
+def test_a_step_begins_at_what_was_typed_before_it(page, url):
+    opened(page, url)
+    radius, held = page.locator("[name=radius]"), []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/number?*", hold)  # the program is slow to read it
+    radius.fill("5")
+    radius.press("Enter")
+    radius.press("ArrowUp")
+    while not held:
+        page.wait_for_timeout(10)
+    for each in held:
+        with page.expect_response("**/number?*"):
+            each.continue_()
+    page.unroute("**/number?*")
+    page.wait_for_timeout(50)
+    command(page, "--radius 5.05px")
+    radius.press("Shift+ArrowDown")
+    command(page, f"--radius {5.05 / 1.01**10:.4g}px")
+
+
 def test_what_is_wrong_with_other_fields_stands_beside_them(page, url):
     opened(page, url, SMOOTH | {"shape": "butterworth"})
     order = page.locator("[name=order]")
+    assert page.locator(".body .f:visible .lb").all_inner_texts() == [
+        "Filter",
+        "Cutoff",
+        "Shape",
+        "Order",
+        "Gray levels",
+    ]
     order.fill("1000")
     order.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("order")
@@ -532,6 +792,13 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
     assert_shown(page, after)
     before = np.asarray(Image.open(folder / "one.png"))
     assert np.abs(after.astype(int) - before).mean() > 20
+    words = re.compile(r"Waves at 68\u00b0\s*5\.9\d\s*px \u00b7 3\d\s*dB")
+    expect(page.locator(".grp > li").first).to_contain_text(words)
+    expect(page.get_by_text("1 found. Untick what belongs to the picture.")).to_be_visible()
+    # The mark of the wave on the slider, which begins at 45 dB on its left and ends at 10.
+    decibels = int(re.search(r"(\d\d)\s*dB", page.locator(".grp > li").first.inner_text())[1])
+    mark = page.locator(".marks i.on").first.get_attribute("style")
+    assert float(re.search(r"[\d.]+", mark)[0]) == pytest.approx(100 * (45 - decibels) / 35, abs=2)
     box = page.locator(".grp input[type=checkbox]")
     expect(box).to_have_count(1)
     box.uncheck()
@@ -590,6 +857,14 @@ def test_a_part_of_the_picture_is_drawn_and_moved(page, url):
     page.get_by_text("Part of the picture", exact=True).click()
     page.get_by_role("radio", name="Only there").click()
     state(page, "Draw on the picture which part is meant")
+    page.get_by_role("button", name="Add one in the middle").click()
+    command(page, "--region 24,24,48,48")
+    page.locator("[name=feather]").fill("3")
+    command(page, "--region 24,24,48,48 --feather 3")
+    page.locator("[name=feather]").fill("8")
+    page.get_by_role("button", name="Clear all").last.click()
+    state(page, "Draw on the picture which part is meant")
+    page.get_by_role("radio", name="Rectangle").click()
     at = on_picture(page)
     drag(page, at(10, 20), at(30, 30), at(50, 70))
     assert "--region 10,20,40,50 one.png" in command(page, "--region")
@@ -695,6 +970,23 @@ def test_all_of_it_by_keys(page, url):
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("Control+z")
     command(page, "--radius 2um")
+    page.keyboard.press("Control+y")
+    command(page, "--radius 7px")
+    for key, shown in (("l", "Levels"), ("p", "Profile"), ("p", "Hide"), ("o", "Files"), ("o", "Hide")):
+        page.keyboard.press(key)
+        expect(page.get_by_role("radio", name=shown, exact=True)).to_be_checked()
+    page.keyboard.press("l")
+    expect(page.get_by_role("slider", name="Black")).to_be_visible()
+    # Light and dark are kept.
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(20, 22, 25)")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(241, 242, 244)")
+    page.evaluate("localStorage.clear()")
 
 
 def test_values_under_the_pointer_are_those_of_the_files_and_levels_are_for_the_eye_alone(page, url, folder):
@@ -712,6 +1004,15 @@ def test_values_under_the_pointer_are_those_of_the_files_and_levels_are_for_the_
     assert command(page) == line
     page.get_by_role("button", name="Reset").click()
     assert_shown(page, plain)
+    page.get_by_role("slider", name="Black").press("Shift+ArrowRight")
+    black = 10 * 255 / 256
+    assert_shown(page, np.rint(np.clip((plain - black) * 255 / (255 - black), 0, 255)))
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("slider", name="Gamma").press("Shift+ArrowRight")
+    assert_shown(page, np.rint(255 * (plain / 255) ** (1 / 1.02**10)))
+    page.get_by_role("button", name="Auto").click()
+    low, high = np.quantile(tifffile.imread(folder / "in.tif")[0], (5e-4, 1 - 5e-4))
+    assert_shown(page, np.rint(np.clip((plain - low) * 255 / (high - low), 0, 255)))
 
 
 def test_pages_of_a_stack_are_gone_through_and_what_is_chosen_is_kept_over_a_reload(page, url, folder):
@@ -727,12 +1028,20 @@ def test_pages_of_a_stack_are_gone_through_and_what_is_chosen_is_kept_over_a_rel
     expect(page.locator("[name=command]")).to_have_value("lowpass")
     page.keyboard.press("Home")
     assert_shown(page, filtered(folder, command(page)))
+    page.keyboard.press("End")
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    page.keyboard.press("PageUp")
+    expect(page.locator(".pages b")).to_have_text("1 of 2")
+    page.get_by_role("slider", name="Page", exact=True).fill("2")
+    expect(page.locator(".pages b")).to_have_text("2 of 2")
+    assert_shown(page, filtered(folder, command(page), number=1))
 
 
 def test_another_file_of_the_folder_is_opened(page, url, folder):
     opened(page, url)
     page.get_by_title("one.png").click()
     assert "one.png one-filtered.png" in command(page, "one.png")
+    expect(page.locator(".strip [aria-current]")).to_have_attribute("title", "one.png")
     assert page.title() == "one.png - fftfilter"
     assert_shown(page, filtered_one(folder, command(page)))
     page.locator("[aria-label=Undo]").click()
@@ -740,6 +1049,33 @@ def test_another_file_of_the_folder_is_opened(page, url, folder):
     assert page.title() == "in.tif - fftfilter"
     expect(page.locator(".pages b")).to_have_text("1 of 2")
     assert_shown(page, filtered(folder, command(page)))
+    dropped = page.evaluate_handle(
+        """bytes => {
+            const given = new DataTransfer();
+            given.items.add(new File([new Uint8Array(bytes)], "new.png"));
+            return given;
+        }""",
+        [*(folder / "one.png").read_bytes()],
+    )
+    page.dispatch_event("main", "drop", {"dataTransfer": dropped})
+    command(page, "new-filtered.png")
+    assert page.title() == "new.png - fftfilter"
+    smoothed = "fftfilter lowpass --radius 8px --shape gaussian --output keep one.png a.png"
+    assert_shown(page, filtered_one(folder, smoothed))
+
+
+def test_a_filter_is_applied_to_the_folder(page, url, folder):
+    opened(page, url)
+    line = command(page)
+    page.get_by_role("button", name="Apply to folder, ").click()
+    expect(page.locator(".save input")).to_have_value("filtered")
+    expect(page.get_by_role("button", name="This file alone")).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"^Apply to \d files$")).click()
+    state(page, f"Written: {folder / 'filtered'}. ")
+    expect(page.locator(".state p")).to_contain_text(re.compile(r"(\d) of \1 files filtered"))
+    expect(page.locator(".save input")).to_have_value("in-filtered.tif")
+    assert (folder / "filtered" / "in.tif").read_bytes() == written(folder, line)
+    shutil.rmtree(folder / "filtered")
 
 
 def filtered_one(folder, line):
@@ -756,17 +1092,21 @@ def test_a_click_in_the_spectrum_shows_its_wave(page, url):
     numbers = page.locator(".nums")
     expect(numbers).to_contain_text("5.9")  # pixels from crest to crest
     expect(numbers).to_contain_text(re.compile(r"Amplitude\s*(39|40|41)"))
+    expect(numbers).to_contain_text(re.compile(r"Along\s*68\.\d\u00b0"))
     page.get_by_role("button", name="Take this wave out").click()
     command(page, "notch --at 0.15")
 
 
-def test_the_steps_of_the_book_are_told_on_this_picture(page, url):
+def test_the_steps_of_the_book_are_told_on_this_picture(page, url, folder):
     begun(page, url)
     page.get_by_role("radio", name="Step by step").click()
     steps = page.locator(".steps li")
     expect(steps).to_have_count(6)
     expect(page.locator(".film img")).to_have_count(6)
     expect(page.locator(".film img").last).not_to_have_js_property("naturalWidth", 0)
+    line = "fftfilter lowpass --radius 12px --shape {} --output keep in.tif out.tif"
+    for pane, name in enumerate(("ideal", "gaussian")):
+        assert_shown(page, filtered(folder, line.format(name)), pane=pane, of=2)
     page.locator(".step").nth(2).click()
     expect(steps.nth(2)).to_contain_text("logarithm of the magnitude")
     kernel = steps.nth(2).locator("details").filter(has_text="staged/steps/butterfly.cl")
@@ -802,6 +1142,14 @@ def test_every_control_has_a_name(page, url):
     assert all(found)
     assert {"Inner cutoff", "Outer cutoff", "Angle of the stripes", "Black", "Gamma", "White"} <= set(found)
     assert any(re.match(r"Notch 1 at 0.25", name) for name in found)
+    # What is drawn is among the symbols, and what the page links is there.
+    drawn = page.evaluate("[...document.querySelectorAll('use')].map((each) => each.getAttribute('href'))")
+    symbols = page.evaluate("fetch('page/symbols.svg').then((given) => given.text())")
+    assert len(drawn) > 20
+    assert {each.removeprefix("page/symbols.svg#") for each in drawn} <= {*re.findall(r'id="(\w+)"', symbols)}
+    links = "[...document.querySelectorAll('link, img[src]')].map((each) => fetch(each.href ?? each.src))"
+    assert {*page.evaluate(f"Promise.all({links}).then((all) => all.map((each) => each.status))")} == {200}
+    assert page.evaluate("document.documentElement.lang") == "en"
 
 
 @pytest.mark.parametrize("goal", ["dots", "hand"])
@@ -951,3 +1299,306 @@ def test_missing_pixels_are_said_to_be_missing(page, url, folder):
     assert page.locator(".tray svg path").first.get_attribute("d").count("NaN") == 0
     assert {*np.unique(shown(page)[36:60, 36:60])} == {102, 153}
     (folder / "holes.tif").unlink()
+
+
+def of_module(page, url, name, expression, given=None):
+    """Return what an expression in the names of one of the page's modules and in ``given`` is."""
+    if not page.url.startswith(url):
+        begun(page, url)
+    load = f"import(new URL('page/{name}.js', location.href))"
+    return page.evaluate(f"(given) => {load}.then((own) => ({expression}))", given)
+
+
+UNITS = {
+    "px": {"label": "px", "cyc": 1, "isPeriod": True},
+    "um": {"label": "\u00b5m", "cyc": 0.5, "isPeriod": True},
+    "bins": {"label": "cycles", "cyc": 1 / 96, "isPeriod": False},
+    "cyc": {"label": "cyc/px", "cyc": 1, "isPeriod": False},
+}
+FACTS = {
+    "width": 200,
+    "height": 96,
+    "unit": "um",
+    "units": UNITS,
+    "channels": 1,
+    "depth": 8,
+    "pages": 1,
+    "pixel_size": None,
+}
+
+
+def test_cutoffs_and_lengths_are_told_as_people_read_them(page, url):
+    def units(expression, *given):
+        return of_module(page, url, "units", f"own.{expression}", [*given, UNITS])
+
+    cutoffs = [{"value": value, "unit": unit} for value, unit in ((8, "px"), (24, "bins"), (4, "um"), (1, "lpi"))]
+    assert [units("frequencyOf(given[0], given[1])", each) for each in cutoffs] == [0.125, 0.25, 0.125, None]
+    found = [units("cutoffAt(given[0], given[1], given[2])", f, unit) for f, unit in ((0.125, "px"), (0.25, "bins"))]
+    assert found == cutoffs[:2]
+    assert units("cutoffAt(0.123456, 'lpi', given[0])") == {"value": 0.1235, "unit": "cyc"}
+    assert units("cutoffAt(0.123456, 'um', given[0], 2)") == {"value": 4.1, "unit": "um"}
+    assert [units("textOf(given[0])", each) for each in cutoffs[:2]] == ["8px", "24"]
+    assert [units("saidOf(given[0], given[1])", each) for each in cutoffs[1:]] == [
+        "24\xa0cycles",
+        "4\xa0\u00b5m",
+        "1\xa0lpi",
+    ]
+    assert [units("firstUnit({um: 1, mm: 1}, given[0])", size) for size in (None, 5e-6, 6e-6)] == ["px", "um", "mm"]
+    assert units("firstUnit({}, 1e-6)") == "px"
+    numbers = (0.12345, 64, 6.25, -0.0001234, 9994, 12345, 123456.7, 1e13)
+    assert of_module(page, url, "units", "given.map((each) => own.brief(each))", numbers) == [
+        *("0.123", "64", "6.25", "-0.000123", "9990", "12\xa0345", "123\xa0457", "10000000000000"),
+    ]
+    lengths = ((12.5, 1e-6), (500, 1e-6), (50, 1e-6), (3, 0.1), (1, 5e-8), (1, None))
+    assert [units("lengthOf(given[0], given[1])", *each) for each in lengths] == [
+        *("12.5\xa0\u00b5m", "0.5\xa0mm", "50\xa0\u00b5m", "0.3\xa0m", "50\xa0nm", ""),
+    ]
+    assert [units("angleOf(given[0], given[1])", *each) for each in ((1, 0), (0, 1), (1, 1), (1, -1), (-1, -1))] == [
+        *(90, 0, 45, 135, 45)
+    ]
+    assert units("decibels(0.1)") == pytest.approx(-20)
+
+
+def test_a_goal_begins_with_settings_that_suit_the_picture(page, url):
+    commands = page.evaluate("fetch('picture').then((given) => given.json()).then(({commands}) => commands)")
+    given = {"facts": FACTS, "commands": commands}
+    all_of = "own.GOALS.map((goal) => [goal.id, goal.begin(given.facts, {stripes: 90})])"
+    begun_with = dict(of_module(page, url, "settings", all_of, given))
+    options = of_module(
+        page, url, "settings", f"{all_of}.map(([, each]) => own.optionsOf(each, given.commands))", given
+    )
+    soft = {"shape": "gaussian", "edges": "mirror"}
+    # A quarter of the shorter side of 96 pixels, of half a micrometer each; and 40, 5 and 8 pixels.
+    assert [(each["command"], own) for each, own in zip(begun_with.values(), options, strict=True)] == [
+        ("descreen", {}),
+        ("stripes", {"angle": 90, "spare": "20um", "edges": "mirror"}),
+        ("highpass", soft | {"radius": "12um", "output": "keep"}),
+        ("lowpass", soft | {"radius": "2.5um", "output": "keep"}),
+        ("highpass", soft | {"radius": "4um"}),
+    ]
+    assert (
+        of_module(page, url, "settings", "own.goalOf('flat').id + own.goalOf('x').id + own.goalOf(null)")
+        == "flathandnull"
+    )
+
+
+def test_another_command_takes_over_what_both_have(page, url):
+    notch, radius = {"fx": 0.1, "fy": 0.2}, {"value": 3, "unit": "px"}
+    before = {"command": "lowpass", "radius": radius, "shape": "ideal", "output": "signed", "edges": "mirror"}
+    before |= {
+        "pixel_size": "1um",
+        "notch": [notch],
+        "stripes": 30,
+        "shapes": [["rectangle", 1, 2, 3, 4]],
+        "outside": True,
+    }
+    kept = {name: before[name] for name in ("edges", "pixel_size", "shapes", "outside")}
+
+    def other(command, settings):
+        given = [settings, command, FACTS]
+        return of_module(page, url, "settings", "own.withCommand(given[0], given[1], given[2])", given)
+
+    band = {"inner": {"value": 12, "unit": "um"}, "outer": {"value": 4, "unit": "um"}}
+    passes = {"shape": "ideal", "output": "signed"}
+    assert other("bandpass", before) == kept | band | passes | {"command": "bandpass", "notch": [notch]}
+    assert other("highpass", before) == kept | passes | {"command": "highpass", "radius": radius, "notch": [notch]}
+    assert other("notch", before) == kept | {"command": "notch", "at": [notch]}
+    assert other("stripes", before) == kept | {"command": "stripes", "angle": 30, "notch": [notch]}
+    assert other("lowpass", other("notch", before))["notch"] == [notch]
+    usual = {"command": "lowpass", "shape": "gaussian", "output": "keep", "radius": {"value": 4, "unit": "um"}}
+    assert other("lowpass", None) == usual
+
+
+def test_options_are_those_of_the_command_and_come_back_from_it(page, url):
+    commands = page.evaluate("fetch('picture').then((given) => given.json()).then(({commands}) => commands)")
+    width = {"value": 0.01, "unit": "cyc"}
+    settings = {
+        "command": "bandstop", "inner": {"value": 8, "unit": "px"}, "outer": {"value": 30, "unit": "bins"}, "angle": 3,
+        "shape": "", "order": None, "width": {"value": 2, "unit": "bins"}, "edges": "mirror", "output": False,
+        "notch": [{"fx": 0.1, "fy": -0.2}, {"fx": 0.25, "fy": 0, "width": width}], "stripes": 0,
+    }  # fmt: skip
+    options = of_module(page, url, "settings", "own.optionsOf(given[0], given[1])", [settings, commands])
+    assert options == {
+        "inner": "8px",
+        "outer": "30",
+        "width": "2",
+        "edges": "mirror",
+        "stripes": 0,
+        "notch": ["0.1,-0.2", "0.25,0,0.01cyc"],
+    }
+    waves = {"command": "notch", "auto": True, "keep": [{"fx": 0.1, "fy": 0.2}]}
+    assert of_module(page, url, "settings", "own.optionsOf(given[0], given[1])", [waves, commands]) == {
+        "auto": True,
+        "keep": ["0.1,0.2"],
+    }
+    start = {"command": "bandstop", "options": options | {"stripes": "0"}, "area": {"shapes": [], "outside": True}}
+    read = "async (text, unit) => ({value: parseFloat(text), unit: text.replace(/[-0-9.]/g, '') || unit, cyc: 9})"
+    back = of_module(page, url, "settings", f"own.settingsOf(given, {read})", start)
+    given = {name: settings[name] for name in ("command", "inner", "outer", "width", "edges", "notch", "stripes")}
+    assert back == given | {"shapes": [], "outside": True}
+    old = {"command": "bandstop", "options": {"large": "40", "small": "3", "keep": ["0.1,0.2"], "order": "2"}}
+    assert of_module(page, url, "settings", f"own.settingsOf(given, {read})", old) == {
+        "command": "bandstop",
+        "inner": {"value": 40, "unit": "px"},
+        "outer": {"value": 3, "unit": "px"},
+        "keep": [{"fx": 0.1, "fy": 0.2}],
+        "order": 2,
+    }
+
+
+def test_a_file_and_its_settings_are_told_in_a_line(page, url):
+    def facts(**more):
+        return of_module(page, url, "settings", "own.factsText(given)", FACTS | more)
+
+    assert facts() == "200 \u00d7 96 \u00b7 gray, 8 bit"
+    assert facts(channels=3, depth="float", pages=2, pixel_size={"across_m": 2.5e-7}) == (
+        "200 \u00d7 96 \u00b7 color, floats \u00b7 2 pages \u00b7 0.25\xa0\u00b5m per px"
+    )
+    assert facts(channels=2, depth=16, pixel_size={"across_m": 0.0254 / 300}).endswith("gray, 16 bit \u00b7 300 dpi")
+    commands = {"lowpass": {"edges": "wrap"}}
+    words = "own.otherWords(given[0], given[1])"
+    assert of_module(page, url, "settings", words, [{"command": "lowpass"}, commands]) == "edges wrapped"
+    more = {"command": "lowpass", "edges": "mirror", "output": "keep", "scale": "0:9", "pixel_size": "1um"}
+    told = of_module(page, url, "settings", words, [more, commands])
+    assert told == "edges mirrored \u00b7 keep \u00b7 scale 0:9 \u00b7 1um"
+
+
+def test_colors_of_a_spectrum_go_from_below_its_median_to_its_brightest(page, url):
+    def colors(expression, *given):
+        return of_module(page, url, "colors", f"own.{expression}", given)
+
+    assert colors("rangeOf(given[0])", [100] * 9990 + [250] * 10) == [88, 250]
+    assert colors("rangeOf(given[0])", [3] * 10) == [0, 3]
+    table = colors("colorsOf('viridis', [88, 250])")
+    assert [hex(table[i]) for i in (0, 88, 250, 255)] == ["0xff540144"] * 2 + ["0xff25e7fd"] * 2
+    assert hex(table[169]) == "0xff8c9121"  # the middle one
+    gray = colors("colorsOf('none', [0, 255])")
+    assert [hex(gray[i]) for i in (0, 128, 255)] == ["0xff000000", "0xff808080", "0xffffffff"]
+    tint = of_module(page, url, "frame", "own.tintTable([240, 110, 40], 0.6)")
+    assert [hex(tint[i]) for i in (0, 255)] == ["0x99286ef0", "0x286ef0"]
+
+
+def test_a_spectrum_after_a_filter_has_lost_its_decibels(page, url):
+    spectrum = {"width": 4, "pixels": [200] * 16}
+    gain = {"width": 2, "pixels": [255, 128, 0, 26]}
+    found = of_module(page, url, "colors", "own.filtered(given[0], given[1])", [spectrum, gain])
+    # Gains of 1, 0.5, 0 and 0.1, in half decibels.
+    assert found == [200, 200, 188, 188] * 2 + [0, 0, 160, 160] * 2
+    y, x = np.mgrid[-16:16, -16:16] / 32
+    f = np.hypot(x, y)
+    low = {"width": 32, "pixels": np.where(f < 0.2, 255, 26).ravel().tolist()}
+    flat = {"width": 32, "pixels": np.where(f < 0.3, 255, 215).ravel().tolist()}
+    power = of_module(page, url, "colors", "own.powerOf(given[0], given[1], 0.02, 0.7)", [flat, low])
+    for curve, steps in (("before", ((0.3, 0), (1, -20))), ("after", ((0.2, 0), (0.3, -19.83), (1, -39.83)))):
+        assert [each["f"] for each in power[curve]] == sorted(each["f"] for each in power[curve])
+        for each in power[curve]:
+            if min(abs(each["f"] - border) for border, _ in steps) > 0.02:
+                assert each["db"] == pytest.approx(next(db for border, db in steps if each["f"] < border), abs=0.01)
+    assert 0.02 < power["before"][0]["f"] < 0.04
+    assert 0.6 < power["before"][-1]["f"] < 0.7
+    assert of_module(page, url, "colors", "own.powerOf(given, null, 0.02, 0.7)", flat)["after"] is None
+
+
+def test_frames_are_read_and_painted_in_their_colors(page, url):
+    bytes_ = [7, 0, 0, 0, 3, 0, 3, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 1, 0, 0, 0, 0, 0, 0]
+    paint = """(() => {
+        const frame = own.readFrame(new Uint8Array(given).buffer);
+        const context = new OffscreenCanvas(2, 1).getContext("2d");
+        new own.Surface().put(frame).draw(context, 0, 0, 2, 1);
+        const {pixels, ...head} = frame;
+        return [head, [...context.getImageData(0, 0, 2, 1).data]];
+    })()"""
+    head, painted = of_module(page, url, "frame", paint, [*bytes_, 10, 20, 30, 200, 100, 50])
+    assert head == {"id": 7, "kind": 3, "channels": 3, "width": 2, "height": 1, "level": 4, "x": 5, "y": 262}
+    assert painted == [10, 20, 30, 255, 200, 100, 50, 255]
+    cover = """(() => {
+        const canvas = new OffscreenCanvas(4, 4);
+        const pixels = new Uint8Array([10, 20, 200, 220]);
+        own.cover(canvas, new own.Surface().put({width: 4, height: 1, channels: 1, pixels}));
+        const {data} = canvas.getContext("2d").getImageData(0, 0, 4, 4);
+        return Array.from({length: 16}, (_, i) => data[4 * i]);
+    })()"""
+    assert of_module(page, url, "frame", cover) == [20, 20, 200, 200] * 4  # its middle
+
+
+def test_a_view_has_no_gap_where_the_picture_is_larger_than_the_stage(page, url):
+    def placed(zoom, x, y):
+        view = {"zoom": zoom, "x": x, "y": y}
+        found = of_module(page, url, "view", "new own.Placement(given, {width: 200, height: 100}, 50, 50)", view)
+        return [found[name] for name in ("scale", "x", "y", "width", "height")]
+
+    assert placed(1, 0.5, 0.5) == [2, 50, 0, 100, 100]
+    assert placed(4, 0.5, 0.5) == [8, -100, -150, 400, 400]
+    assert placed(4, 0.6, 0.4) == [8, -140, -110, 400, 400]
+    assert placed(4, 0, 1) == [8, 0, -300, 400, 400]
+    assert placed(1.5, 0.2, 0) == [3, 25, 0, 150, 150]
+    put = """(() => {
+        const found = [];
+        const view = own.viewOf({look: (changes) => found.push(changes.picture)}, "picture");
+        for (const each of given) view.set(...each);
+        view.reset();
+        return found;
+    })()"""
+    whole = {"zoom": 1, "x": 0.5, "y": 0.5}
+    assert of_module(page, url, "view", put, [[100, 2, 0.3], [2, -1, 0.3], [0.5, 0, 0]]) == [
+        {"zoom": 64, "x": 1, "y": 0.3},
+        {"zoom": 2, "x": 0, "y": 0.3},
+        whole,
+        whole,
+    ]
+
+
+def test_a_link_has_what_is_chosen_and_how_it_is_looked_at(page, url):
+    settings = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}}
+    asked = {"file": "a b.png", "page": 1, "goal": "hand", "settings": settings, "wrong": None}
+    view = {
+        "show": "after",
+        "levels": [0, 9, 1],
+        "channel": "red",
+        "tray": "levels",
+        "zoom": 3,
+        "hold": True,
+        "wipe": 0.2,
+    }
+    back = "own.stateOf(own.hashOf({asked: given[0], view: {...given[1]}}))"
+    found = of_module(page, url, "state", back, [asked, view])
+    assert found["asked"] == asked
+    assert {name: value for name, value in found["view"].items() if value is not None} == {
+        name: view[name] for name in ("show", "levels", "channel", "tray")
+    }
+    missing = "given.map((settings) => own.missingOf({settings}))"
+    here, cut = {"outside": False, "shapes": []}, {"command": "notch", "at": []}
+    found = of_module(
+        page,
+        url,
+        "state",
+        missing,
+        [
+            *(cut, cut | {"auto": True}, cut | {"at": [1]}, settings | here, settings | here | {"output": "keep"}),
+            *({"command": "stripes"}, {"command": "stripes", "angle": 0}, settings, None),
+        ],
+    )
+    assert [each and each[:6] for each in found] == ["Click ", None, None, None, "Draw o", "Choose", None, None, None]
+
+
+def test_a_result_is_current_if_it_and_its_words_are_of_the_state_and_full(page, url):
+    def judged(got, **more):
+        state = {"number": 3, "asked": {"settings": {"command": "lowpass"}, "wrong": None}, "view": {"show": "after"}}
+        state["view"]["way"] = more.pop("way", "filter")
+        state["view"]["show"] = more.pop("show", "after")
+        state["asked"] |= more
+        return of_module(
+            page, url, "state", "[own.isStale, own.isCurrent].map((f) => Boolean(f(...given)))", [state, got]
+        )
+
+    full = {"number": 3, "isFull": True}
+    words = {"words": {"number": 3}}
+    assert judged({"result": full} | words) == [False, True]
+    assert judged({"result": full, "words": {"number": 2}}) == [False, False]
+    assert judged({"result": full | {"isFull": False}} | words) == [False, False]
+    assert judged({"result": full | {"number": 2}} | words) == [True, False]
+    assert judged({"result": full} | words, wrong={"field": "radius"}) == [True, False]
+    assert judged({"result": full} | words, show="removed") == [True, False]
+    assert judged({"removed": full} | words, show="removed") == [False, True]
+    assert judged({"result": full} | words, show="removed", way="learn") == [False, True]
+    assert judged({}, settings=None) == [False, False]

@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
+from fftfilter.errors import ParameterError
+from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing.fill import filled
 from fftfilter.preview.report import FilterReport
@@ -57,6 +59,7 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
     assert gains.shape == (256, 256)
     assert sum(words["histogram"]) > 10_000
     assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
+    assert words["ms"] > 0.2
 
 
 @pytest.fixture
@@ -182,7 +185,8 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
                 await socket.send_str(json.dumps(request_for(level=level, rest=False, **SOFT) | white))
                 shown.append((await answer_on(socket))[1])
             await socket.send_str(json.dumps(request_for(**SOFT) | white))
-            rest = (await answer_on(socket))[1]
+            words, rest, _ = await answer_on(socket)
+            assert sum(words["histogram"]) > 10_000
             await socket.send_str('{"values": [[0, 0], [230, 120]], "tag": "a", "file": "", "page": 0}')
             values = json.loads((await socket.receive()).data)["values"]
         return before, shown, rest, values, [await page.get(path) for path in ("about", "peaks", "spectrum")]
@@ -302,6 +306,7 @@ def test_what_is_removed_has_0_in_the_middle(visit, camera):
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
+    assert words["histogram"] is None
     power = FilterReport(camera[None], 255, transfer.lowpass("8px"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
@@ -337,10 +342,15 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
 
 def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
     async def ask(page):
-        return [await page.answer(request_for("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+        found = [await page.answer(request_for("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+        removed = [await page.answer(request_for("highpass", scale=each, show="removed")) for each in ("0:40", "")]
+        return found, removed
 
-    for (_, pixels, _), white in zip(visit(ask, CAMERA), (40, 200, 40), strict=True):
+    found, (scaled, plain) = visit(ask, CAMERA)
+    for (_, pixels, _), white in zip(found, (40, 200, 40), strict=True):
         assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
+    # What is removed has no scale.
+    assert (scaled[1] == plain[1]).all()
 
 
 def test_options_that_are_defaults_are_not_shown(visit):
@@ -377,10 +387,12 @@ def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_
     small = f"small?size=300&request={quote(json.dumps(asked))}"
     (_, _, _, width, _, level, *_), _ = unpacked(visit(lambda page: page.get(small), tmp_path / "big.png")[1])
     assert (width, level) == (512, 2)
-    (_, _, _, width, _, level, *_), _ = unpacked(
-        visit(lambda page: page.get("small?size=128"), tmp_path / "big.png")[1]
-    )
-    assert (width, level) == (128, 8)
+
+    async def look(page):
+        paths = ("small?size=128", "small?size=0", "input?level=2")
+        return [unpacked((await page.get(path))[1])[0][3:6] for path in paths]
+
+    assert visit(look, tmp_path / "big.png") == [(128, 128, 8), (1, 1, 1024), (512, 512, 2)]
 
 
 def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
@@ -394,6 +406,9 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
     assert unpacked(given)[1].max() == 255
     assert pixels.max() > 200
     assert 0 < words["clipped"] < 0.01  # of the file's levels
+    black, white = np.quantile(deep, (5e-4, 1 - 5e-4))
+    wanted = 255 * (Filter(transfer.lowpass("8px"), output="keep")(deep) - black) / (white - black)
+    assert np.abs(pixels - wanted.clip(0, 255)).max() < 1
 
 
 def test_the_newest_of_many_wishes_is_answered_last(visit):
@@ -471,6 +486,111 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, tmp_path
     assert pixels.shape == (512, 512)
 
 
+def test_surprises_of_magnitudes_are_noted_with_magnitudes_alone(visit, tmp_path, camera):
+    floats = camera[None, 100:164, :64].astype(np.float32) / 255 - np.float32(0.75)
+    images.write(images.Picture(floats, None, 1, "TIFF"), tmp_path / "in.tif")
+
+    async def ask(page):
+        asked = ({}, {"scale": "-3:40"}, {"output": "keep"})
+        return [(await page.answer(request_for("highpass", **each)))[0]["note"] for each in asked]
+
+    plain, scaled, kept = visit(ask, tmp_path / "in.tif")
+    below = "samples below 0: the output is the magnitude of the filtered values, which has no sign"
+    assert (plain, kept) == (below, None)
+    assert scaled == f"{below}; scale -3:40 begins below 0, where no magnitude is: nothing becomes black"
+
+
+def test_a_value_beyond_the_white_that_is_shown_is_told_as_it_is(visit, tmp_path, camera):
+    floats = camera[None, 100:164, :64].astype(np.float32) / 255
+    floats[0, 5, 7] = 3
+    images.write(images.Picture(floats, None, 1, "TIFF"), tmp_path / "in.tif")
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(radius="0.8cyc", output="keep")))  # all passes
+            await answer_on(socket)
+            await socket.send_str('{"values": [[7, 5]], "tag": "", "page": 0}')
+            return json.loads((await socket.receive()).data)["values"]["after"]
+
+    assert visit(ask, tmp_path / "in.tif") == [[pytest.approx(3, abs=1e-3)]]
+
+
+def test_what_is_no_request_is_told_without_the_number_of_the_last_one(visit):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(number=7)))
+            await answer_on(socket)
+            await socket.send_str("[")
+            return (await answer_on(socket))[0]
+
+    assert visit(ask, CAMERA) == {"id": None, "error": "a request is not a JSON object", "field": None}
+
+
+def test_any_error_is_a_line():
+    assert line_of(ParameterError("give a number")) == "give a number"
+    assert line_of(MemoryError()) == "out of memory: take a smaller picture"
+    assert line_of(KeyError("a\n  b")) == "internal error: KeyError: 'a\\n b'"
+    assert line_of(OSError("a\n  b")) == "internal error: OSError: a b"
+
+
 def test_what_users_may_not_expect_is_noted(visit):
     words, _, _ = visit(lambda page: page.answer(request_for(radius="2000")), CAMERA)
     assert "lies beyond the highest frequency" in words["note"]
+
+
+def test_as_many_values_are_taken_as_are_said_to_be(visit):
+    async def ask(page):
+        return [(await page.save(request_for("notch", at=["0.1,0.2"] * count), None))[1] for count in (500, 501)]
+
+    taken, refused = visit(ask, CAMERA)
+    assert "OUT 'None' is not a name" in taken["error"]
+    assert refused["error"] == "at has too many values: give at most 500"
+
+
+@pytest.mark.parametrize(("command", "shown_as"), [("lowpass", "keep"), ("highpass", "signed")])
+def test_values_without_black_and_white_are_shown_as_another_output(visit, camera, tmp_path, command, shown_as):
+    Image.fromarray(camera[100:164, :64]).save(tmp_path / "in.png")
+    asked = request_for(command, radius="8px", output="real")
+    words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "in.png", tmp_path / "out.tif")
+    assert (words["clipped"], "--output real" in words["command"]) == (None, True)
+    filter_ = Filter(getattr(transfer, command)("8px"), output=shown_as)
+    assert (pixels == filter_(camera[100:164, :64])).all()
+
+
+def test_values_of_another_page_are_those_before_alone(visit, tmp_path, camera):
+    pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
+    pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(page=1, number=3)))
+            await answer_on(socket)
+            found = []
+            for number in (0, 1):
+                await socket.send_str(json.dumps({"values": [[5, 7]], "tag": "", "page": number}))
+                found.append(json.loads((await socket.receive()).data)["values"])
+            return found
+
+    first, second = visit(ask, tmp_path / "stack.tif")
+    assert first == {"tag": "", "before": [[int(camera[7, 5])]]}
+    assert (second["before"], second["id"], "after" in second) == ([[int(camera[107, 5])]], 3, True)
+
+
+def test_a_view_from_below_is_refused(visit):
+    async def ask(page):
+        return [(await page.answer(request_for(view=view)))[0] for view in ([0, 9, 9, 9], [0, 9, 9, 8], [9, 0, 8, 9])]
+
+    for words in visit(ask, CAMERA):
+        assert "is empty: give the corner on the left and above first" in words["error"]
+
+
+def test_the_input_and_the_result_are_shown_by_the_levels_of_the_page(visit, camera):
+    async def ask(page):
+        given = await page.get("input", params={"level": "1", "levels": "[20, 120, 2]"})
+        return given[1], (await page.answer(request_for(radius="8px", output="keep") | {"levels": [20, 120, 2]}))[1]
+
+    given, after = visit(ask, CAMERA)
+    plain = Filter(transfer.lowpass("8px"), output="keep")(camera)
+    for shown, levels in ((unpacked(given)[1], camera), (after, plain)):
+        wanted = 255 * np.sqrt(np.clip((levels - 20.0) / 100, 0, 1))
+        assert np.abs(shown - wanted).max() <= 0.51

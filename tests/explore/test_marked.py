@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import re
 import shlex
 
 import numpy as np
@@ -252,3 +254,46 @@ def test_a_brush_is_round_at_its_ends_and_corners():
 def test_a_mask_is_made_once_while_something_is_dragged():
     first, second = (Marked.of({"shapes": [["brush", 9, 8, 8, 30, 8, 30, 30]]}, 48, 44) for _ in range(2))
     assert first.region("out.png") is second.region("out.png")
+
+
+def test_what_reaches_the_border_or_a_limit_exactly_is_taken():
+    whole = ["rectangle", 0, 0, 44, 48]
+    for shape in (whole, ["ellipse", 24, 38, 20, 10], ["brush", 44, 44, 48], ["brush", 1, 0, 0]):
+        assert Marked.of({"shapes": [shape]}, 48, 44).shapes == (tuple(shape),)
+    assert len(Marked.of({"shapes": [whole] * MOST_SHAPES}, 48, 44).shapes) == MOST_SHAPES
+    long = ["brush", 6, *[4, 4] * (MOST_NUMBERS // 2 - 1)]
+    assert Marked.of({"shapes": [long]}, 48, 44).shapes == (tuple(long),)
+    assert [Marked.of({"shapes": [whole], "feather": each}, 48, 44).feather for each in (0, 1000)] == [0, 1000]
+    assert Marked.of({"shapes": []}, 48, 44) is None
+
+
+def test_a_mask_has_the_pixels_of_its_shapes():
+    marked = Marked.of({"shapes": [["rectangle", 2, 3, 4, 5], ["rectangle", 20, 0, 1, 1]]}, 24, 30)
+    wanted = np.zeros((24, 30), bool)
+    wanted[3:8, 2:6] = wanted[0, 20] = True
+    assert (marked.pixels() == wanted).all()
+    assert (np.asarray(Image.open(io.BytesIO(marked.png()))) == wanted).all()
+    ellipse = Marked.of({"shapes": [["ellipse", 4, 2, 20, 12]]}, 24, 30).pixels()
+    assert [(each.min(), each.max()) for each in np.nonzero(ellipse)] == [(2, 13), (4, 23)]
+    assert ellipse.sum() == pytest.approx(np.pi * 10 * 6, rel=0.05)
+
+
+def test_the_name_of_a_mask_is_that_of_its_shapes_in_a_picture_of_a_size():
+    def name(*shapes, height=48):
+        return Marked.of({"shapes": [*shapes]}, height, 44).file("a.b/out.png")
+
+    first, second = ["ellipse", 2, 3, 30, 20], ["ellipse", 2, 3, 30, 21]
+    assert re.fullmatch(r"a\.b/out-region-[0-9a-f]{8}\.png", name(first))
+    assert name(first) == name(first)
+    assert len({name(first), name(second), name(first, second), name(second, first), name(first, height=40)}) == 5
+
+
+@pytest.mark.parametrize("is_outside", [False, True])
+def test_a_reduced_part_lies_where_the_part_lies(is_outside):
+    shapes = [["rectangle", 8, 4, 20, 12], ["brush", 4, 30, 40, 40, 40]]
+    marked = Marked.of({"shapes": shapes, "outside": is_outside, "feather": 0}, 48, 44)
+    weight = marked.reduced(2, 24, 22).weight(24, 22)
+    wanted = np.zeros((24, 22), bool)
+    wanted[2:8, 4:14] = True
+    assert ((weight > 0.5) == (wanted != is_outside))[:18].all()
+    assert (weight[20, 16:20] > 0.5).all() != is_outside

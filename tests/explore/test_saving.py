@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fftfilter.commands.explore import Commands
-from fftfilter.explore.saving import is_name
+from fftfilter.errors import WriteError
+from fftfilter.explore.saving import Progress, applied, is_name
+from fftfilter.explore.session import StoppedError
 from tests.explore.conftest import request_for
 
 SAVED = request_for("highpass")
@@ -165,12 +170,16 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
     for path in (mine, other):
         path.write_bytes(b"precious")
     mine.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(mine, 1234, 5678)
+    (folder / "mine-2.png").write_bytes(b"")
 
     async def save(page):
         status, asked = await page.save(SAVED, "mine.png")
         assert (status, list(asked)) == (409, ["error", "overwrite", "free"])
-        assert asked["error"].startswith("mine.png exists (8 bytes of ")
-        assert asked["free"] == "mine-2.png"
+        date = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+        assert re.fullmatch(rf"mine\.png exists \(8 bytes of {date}\): overwrite it\?", asked["error"])
+        assert asked["free"] == "mine-3.png"
         answers = [
             None,
             True,
@@ -191,8 +200,9 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
     assert visit(save, scan, mine)[0] == 200
     assert mine.read_bytes().startswith(b"\x89PNG")
     assert mine.stat().st_mode & 0o777 == 0o640
+    assert os.geteuid() or (mine.stat().st_uid, mine.stat().st_gid) == (1234, 5678)
     assert other.read_bytes() == b"precious"
-    assert names(folder) == ["mine.png", "other.png", "scan.pgm"]
+    assert names(folder) == ["mine-2.png", "mine.png", "other.png", "scan.pgm"]
 
 
 @needs_posix
@@ -250,6 +260,16 @@ def test_what_appears_at_the_very_end_is_not_replaced(visit, scan, monkeypatch):
     assert visit(lambda page: page.save(SAVED, "out.png"), scan)[0] == 409
     assert scan.with_name("out.png").read_bytes() == b"sooner"
     assert names(scan.parent) == ["out.png", "scan.pgm"]
+
+
+def test_a_name_that_cannot_be_given_is_not_said_to_be_written(visit, scan, monkeypatch):
+    def exists(*_, **__):
+        raise FileExistsError(17, "File exists")  # and is gone when it is asked about
+
+    monkeypatch.setattr(os, "link", exists)
+    status, told = visit(lambda page: page.save(SAVED, "out.png"), scan)
+    assert (status, "out.png: cannot be written" in told["error"]) == (400, True)
+    assert names(scan.parent) == ["scan.pgm"]
 
 
 @pytest.mark.parametrize("is_late", [False, True])
@@ -311,3 +331,61 @@ def test_a_failure_is_told_of_the_name_and_leaves_nothing(visit, scan, monkeypat
     line = "cannot be written: no space left on device; free some space or choose another folder"
     assert (status, told["error"]) == (400, f"{scan.with_name('out.png')}: {line}")
     assert names(scan.parent) == ["scan.pgm"]
+
+
+@pytest.fixture
+def folder_run(scan, monkeypatch):
+    """Filter the folder of a scan by a process that only says some lines; what is asked of it is noted."""
+
+    def run(lines, progress):
+        class Process:
+            stdout = iter(lines)
+
+            def __init__(self, command, **_):
+                run.noted.append(command[command.index("fftfilter") + 1 :])
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                return None
+
+            def terminate(self):
+                run.noted.append("terminate")
+
+        monkeypatch.setattr(subprocess, "Popen", Process)
+        session = SimpleNamespace(source=str(scan), folder=str(scan.parent), target=str(scan.parent / "out.png"))
+        request = SimpleNamespace(session=session, words=("lowpass", "--radius", "8px"), marked=None)
+        return applied(request, "new", progress, 7)
+
+    run.noted = []
+    return run
+
+
+def test_a_folder_is_filtered_by_the_command_which_says_what_failed(folder_run, scan):
+    progress, new = Progress(), scan.parent / "new"
+    told = folder_run(
+        ["{}\n", "a.png: cannot be read\n", "{}\n", "2 of 3 files filtered, to new; and more\n"], progress
+    )
+    assert told == {"written": str(new), "report": "2 of 3 files filtered, to new", "failed": ["a.png: cannot be read"]}
+    assert folder_run.noted == [["lowpass", "--radius", "8px", "--report", "-", "--", str(scan.parent), str(new)]]
+    assert (progress.done, progress.total) == (2, 7)
+
+
+def test_a_folder_of_which_nothing_is_filtered_leaves_none(folder_run, scan):
+    with pytest.raises(WriteError, match=r"^no file is a picture$"):
+        folder_run(["no file is\n", "a picture\n"], Progress())
+    assert names(scan.parent) == ["scan.pgm"]
+
+
+def test_the_process_that_filters_a_folder_ends_with_who_waits_for_it(folder_run):
+    class Left(Progress):
+        def advance(self, total):
+            super().advance(total)
+            raise StoppedError("canceled")
+
+    progress = Left()
+    with pytest.raises(StoppedError):
+        folder_run(["{}\n", "{}\n"], progress)
+    assert folder_run.noted[1:] == ["terminate"]
+    assert (progress.done, progress.process is None) == (1, False)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import tempfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter.commands.explore import explore
+from fftfilter.explore import server
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
+from fftfilter.explore.session import Folder, Session
 from fftfilter.transfer.units import Radius
 from tests.explore.conftest import aiohttp, answer_on, request_for, unpacked
 from tests.helpers import SAMPLES
@@ -47,6 +52,15 @@ def test_a_picture_is_described(visit, tmp_path, camera):
         "wiener",
         "descreen",
     ]
+    assert (told["maxval"], told["pixel_size"]["across_m"]) == (255, pytest.approx(0.0254 / 300))
+    assert told["outputs"] == ["magnitude", "keep", "signed", "real"]
+    assert told["scaled"] == ["magnitude", "signed"]
+    assert told["edges"] == ["wrap", "mirror"]
+    takes = {"ideal": None, "gaussian": None, "butterworth": "order", "cosine": "width"}
+    assert told["shapes"].items() >= takes.items()
+    assert {unit for unit, each in told["units"].items() if each["isPeriod"]} == {"um", "nm", "mm", "in", "px"}
+    assert {"bins", "cyc", "%", "lpi", "lp/mm"} < told["units"].keys()
+    assert (told["units"]["um"]["label"], told["units"]["%"]["cyc"]) == ("\u00b5m", 0.005)
     assert told["start"]["command"] == "bandstop"
     assert told["start"]["options"] == {"inner": "30", "outer": "34px", "notch": ["0.1,0.2"]}
 
@@ -62,6 +76,7 @@ def test_of_many_channels_the_first_are_shown(visit, tmp_path, camera, channels)
     told, given, *_ = visit(look, tmp_path / "x.tif")
     assert told["channels"] == channels
     _, pixels = unpacked(given)
+    assert pixels.shape == ((512, 512) if channels < 3 else (512, 512, 3))
     assert (pixels == planes[0] if channels < 3 else pixels[..., :3] == np.moveaxis(planes[:3], 0, 2)).all()
 
 
@@ -144,9 +159,12 @@ def test_its_own_page_is_let_in(visit):
         origin = page.url[: page.url.index("/", 8)]
         async with page.live(headers={"Origin": origin}) as socket:
             assert not socket.closed
-        return (await page.get("picture", headers={"Origin": origin}))[0]
+        own = origin.replace("127.0.0.1", "localhost")
+        for headers in ({"Origin": origin}, {"Host": own[7:]}, {"Host": own[7:], "Origin": own}):
+            assert (await page.get("picture", headers=headers))[0] == 200, headers
+        return (await page.get("picture", headers={"Host": own[7:], "Origin": origin}))[0]
 
-    assert visit(knock, CAMERA) == 200
+    assert visit(knock, CAMERA) == 403
 
 
 def test_nothing_answers_without_the_token(visit):
@@ -170,10 +188,17 @@ def test_files_of_the_page_and_no_others(visit):
     async def load(page):
         for name in ("../server.py", "..%2Fserver.py", "%2Fetc%2Fpasswd", "nothing.js", "."):
             assert (await page.get(f"page/{name}"))[0] == 404, name
-        return [(path.name, await page.get(f"page/{path.name}")) for path in PAGE.iterdir()]
+        found = {}
+        for name in ("", *(f"page/{path.name}" for path in PAGE.iterdir())):
+            async with page.session.get(page.url + name) as response:
+                found[name] = response.status, response.headers["Content-Type"], await response.read()
+        return found
 
-    for name, (status, body) in visit(load, CAMERA):
-        assert (status, body) == (200, (PAGE / name).read_bytes())
+    kinds = {"": "html", "html": "html", "css": "css", "js": "javascript", "svg": "svg+xml"}
+    for name, (status, kind, body) in visit(load, CAMERA).items():
+        assert (status, body) == (200, (PAGE / (name.removeprefix("page/") or "index.html")).read_bytes())
+        family = "image" if name.endswith(".svg") else "text"
+        assert kind == f"{family}/{kinds[name.rpartition('.')[2]]}; charset=utf-8"
 
 
 def test_browsers_are_told_to_load_nothing_from_elsewhere(visit):
@@ -187,6 +212,9 @@ def test_browsers_are_told_to_load_nothing_from_elsewhere(visit):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cache-Control"] == "no-store"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    rules = headers["Content-Security-Policy"].split("; ")
+    assert {"img-src 'self' blob: data:", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} < {*rules}
 
 
 def test_only_this_machine_is_listened_to(visit):
@@ -205,6 +233,8 @@ def test_the_port_is_always_the_same_unless_it_is_taken(visit, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    (option,) = [each for each in explore.params if each.name == "port"]
+    assert f"[default: {server.USUAL_PORT}; " in option.help
     monkeypatch.setattr("fftfilter.explore.server.USUAL_PORT", port)
     assert visit(port_of, CAMERA, port=None) == port
     with socket.socket() as other:
@@ -308,9 +338,12 @@ def test_what_a_socket_cannot_mean_ends_it_alone(visit, tmp_path, capfd, camera)
                 await socket.send_str(text.encode("latin-1").decode("utf-8", "replace"))
                 refused, *_ = await answer_on(socket)
                 assert (refused["id"] or 0, "internal error" in refused["error"]) == (0, False)
-        for odd in (b"x" * 10, b"x" * (1 << 20)):
-            async with page.live() as socket:
-                await socket.send_bytes(odd)
+        async with page.live() as socket:
+            await socket.send_bytes(b"x" * 10)  # which nobody hears
+            await socket.send_str(json.dumps(request_for(number=5)))
+            assert (await answer_on(socket))[0]["id"] == 5
+        async with page.live() as socket:
+            await socket.send_bytes(b"x" * (1 << 20))
         async with page.live() as socket:
             await socket.send_str("x" * LARGEST + "x")
             assert (await socket.receive()).data == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
@@ -382,7 +415,14 @@ def test_what_cannot_be_given_is_one_line(visit, path, line):
     assert (status, told) in ((400, {"error": line}), (404, line))
 
 
-def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera):
+def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera, monkeypatch):
+    asked_for, really = [], Folder.session
+
+    def session(folder, name, **how):
+        asked_for.append((name, how))
+        return really(folder, name, **how)
+
+    monkeypatch.setattr(Folder, "session", session)
     Image.fromarray(camera[:40, :50]).save(tmp_path / "one.png")
     Image.fromarray(camera[40:80, :60]).save(tmp_path / "two.png")
     (tmp_path / "notes.txt").write_text("none")
@@ -392,6 +432,10 @@ def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera):
     async def look(page):
         _, told = await page.get("picture?file=two.png")
         small = unpacked((await page.get("small?file=two.png"))[1])[1]
+        # Small pictures close no file that is filtered.
+        assert asked_for[-1] == ("two.png", {"keep": False})
+        await page.get("input?file=two.png")
+        assert asked_for[-1] == ("two.png", {"keep": True})
         words, pixels, _ = await page.answer(asked)
         return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
 
@@ -487,7 +531,9 @@ def test_a_download_has_the_bytes_of_the_command_and_writes_nothing(visit, run, 
     assert (status, found) == (200, (tmp_path / "out.png").read_bytes())
 
 
-def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera):
+def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera, monkeypatch, tmp_path_factory):
+    kept = tmp_path_factory.mktemp("kept")
+    monkeypatch.setattr(tempfile, "tempdir", str(kept))
     Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
     Image.fromarray(camera[:30, :40]).save(tmp_path / "other.png")
     data = (tmp_path / "other.png").read_bytes()
@@ -504,14 +550,28 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
         name = (await drop(page, "../../in.png", data))[1]["name"]
         asked = request_for(radius="8px", output="keep") | {"file": name}
         saved = await page.save(asked, "out.png")
+        monkeypatch.setattr(server, "MOST_BYTES", len(data) - 1)
+        refused.append(await drop(page, "large.png", data))
+        assert len([*kept.iterdir()]) == 1
         return refused, name, (await page.get("files"))[1]["files"], saved[0], (await page.answer(asked))[1]
 
     refused, name, files, status, pixels = visit(ask, tmp_path / "in.png")
-    assert [each[0] for each in refused] == [400] * 4
+    assert [*kept.iterdir()] == []
+    assert [each[0] for each in refused] == [400] * 5
+    assert "a file that is dropped has at most 2 GB" in refused[4][1]["error"]
     assert refused[3][1]["error"] == f"{60 * 'a'}: cannot be kept: file name too long; choose a shorter name"
     assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.png", "out.png"]
+
+
+def test_what_filters_a_folder_ends_with_the_program(tmp_path, camera):
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+    ended, served = [], server.Server(Session(str(tmp_path / "in.png")), None, {})
+    served.end()
+    served._progress.process = SimpleNamespace(terminate=lambda: ended.append(1))
+    served.end()
+    assert ended == [1]
 
 
 def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):

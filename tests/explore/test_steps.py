@@ -39,15 +39,20 @@ def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path
         ("staged/steps/bit_reversal.cl", 1),
         ("staged/steps/butterfly.cl", 9),
     }
+    assert told["level"] == 1
+    (load,) = told["steps"][0]["kernels"]  # of this run alone
+    assert (load["kernel"], load["launches"]) == ("staged/steps/load.cl", 1)
+    assert all(each["source"] for step in told["steps"] for each in step["kernels"])
     assert 0 < sum(step["seconds"] for step in told["steps"]) < 60
 
 
 def test_a_large_picture_is_reduced_for_its_steps(visit, tmp_path, camera, monkeypatch):
     monkeypatch.setattr("fftfilter.explore.request.MOST_PIXELS", 128 * 128)
+    monkeypatch.setattr("fftfilter.explore.request.SIDE", 100)
     Image.fromarray(camera[:256, :256]).save(tmp_path / "in.png")
 
     async def learn(page):
         _, told = await page.get("steps", params={"request": json.dumps(request_for("highpass"))})
         return told["level"], picture_of(told["steps"][0]).size
 
-    assert visit(learn, tmp_path / "in.png") == (2, (128, 128))
+    assert visit(learn, tmp_path / "in.png") == (2, (100, 100))

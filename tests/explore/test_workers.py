@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import tifffile
 from PIL import Image
 
 from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
 from fftfilter.explore import session, shown
 from fftfilter.explore.answers import Answers
 from fftfilter.explore.saving import Progress
@@ -50,6 +52,29 @@ def test_what_is_canceled_before_its_turn_is_not_begun_and_what_runs_stops_at_it
 
     asyncio.run(ask())
     assert (begun, stopped) == ([0, 3], [0])
+
+
+def test_no_thread_is_left_of_a_server_that_ended(visit, tmp_path):
+    Image.new("L", (12, 10), 9).save(tmp_path / "in.png")
+
+    def threads():
+        names = ("filtering", "small", "drawing", "long", "saving")
+        return {each.name for each in threading.enumerate() if each.name.startswith(names)} - before
+
+    async def ask(page):
+        statuses = [(await page.get(path))[0] for path in ("input", "small")]
+        return statuses, threads()
+
+    before = set()
+    before = threads()
+    statuses, meanwhile = visit(ask, tmp_path / "in.png")
+    assert statuses == [200, 200]
+    assert meanwhile
+    for _ in range(1000 * WAITED):
+        if not threads():
+            break
+        time.sleep(0.001)
+    assert threads() == set()
 
 
 @pytest.fixture
@@ -136,9 +161,10 @@ def test_a_save_that_is_canceled_leaves_nothing_and_holds_up_nothing_else(visit,
         asked.cancel()
         await asyncio.sleep(0.05)
         go.set()
-        return told, (await page.save(request_for(output="keep"), "other.tif"))[0]
+        status, _ = await page.save(request_for(output="keep"), "other.tif")
+        return told, status, (await page.get("saving"))[1]
 
-    assert visit(save, stack) == ({"done": 2, "total": 300}, 200)
+    assert visit(save, stack) == ({"done": 2, "total": 300}, 200, {"done": 300, "total": 300})
     assert sorted(path.name for path in stack.parent.iterdir()) == ["other.tif", "stack.tif"]
 
 
@@ -165,13 +191,63 @@ def test_what_is_shown_of_waves_that_are_found_is_what_the_command_writes(visit,
     assert np.abs(removed - kept.astype(int)).mean() > 10
 
 
-def test_the_filter_that_was_used_longest_ago_goes_first():
+def test_a_wave_of_one_color_is_taken_out_of_the_map_of_gains_too(visit, tmp_path):
+    y, x = np.mgrid[:96, :96]
+    levels = np.random.default_rng(2).normal(128, 4, (96, 96, 3))
+    levels[..., 1] += 40 * np.cos(2 * np.pi * (0.2 * x + 0.1 * y))
+    Image.fromarray(levels.clip(0, 255).astype(np.uint8)).save(tmp_path / "in.png")
+    _, _, gains = visit(lambda page: page.answer(request_for("notch", auto=True)), tmp_path / "in.png")
+    assert gains[128 + 26, 128 + 51] == gains[128 - 26, 128 - 51] < 20
+    assert gains[128 + 51, 128 + 26] > 250
+
+
+def test_what_a_search_cannot_do_is_told_at_once_and_not_tried_twice(visit, stack, monkeypatch):
+    tried = []
+
+    def measured(*_):
+        tried.append(threading.current_thread().name)
+        raise ParameterError("nothing is found")
+
+    monkeypatch.setattr(session.Session, "measured", measured)
+
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for("notch", auto=True)))
+            return (await answer_on(socket))[0]
+
+    assert visit(ask, stack, start="stripes --angle 0")["error"] == "nothing is found"
+    assert [name for name in tried if name.startswith("long")] == ["long_0"]
+    assert len(tried) <= 2  # the other one warms up
+
+
+@pytest.mark.parametrize(
+    ("command", "doing"),
+    [
+        ("descreen", "Looking for a printer's screen"),
+        ("wiener", "Measuring the noise"),
+        ("notch", "Looking for patterns"),
+    ],
+)
+def test_what_takes_long_is_said_before(visit, stack, command, doing):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(request_for(command, **({"auto": True} if command == "notch" else {}))))
+            return json.loads((await socket.receive()).data)
+
+    assert visit(ask, stack) == {"id": 1, "doing": doing}
+
+
+def test_the_filter_that_was_used_longest_ago_goes_first_and_is_closed(monkeypatch):
+    closed, close = [], Filter.close
+    monkeypatch.setattr(Filter, "close", lambda filter_: closed.append(filter_) or close(filter_))
     answers, options = (
         Answers("filtering"),
         [{"edges": edges, "output": each} for edges in EDGES for each in ("keep", "real")],
     )
-    first, second, *_ = [answers._filter(Filter, (1, 12, 10), H.lowpass(3), each) for each in options]
+    first, second, third, _ = [answers._filter(Filter, (1, 12, 10), H.lowpass(3), each) for each in options]
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(4), options[0]) is first
     answers._filter(Filter, (1, 12, 10), H.lowpass(3), {"output": "signed"})
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[0]) is first
+    assert closed == [second]
     assert answers._filter(Filter, (1, 12, 10), H.lowpass(3), options[1]) is not second
+    assert closed == [second, third]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.report import FilterReport
+from fftfilter.preview.report import FilterReport, about_filter
 
 SIZES = [(1, 1), (1, 7), (9, 1), (32, 45), (48, 32)]
 
@@ -36,6 +36,14 @@ def test_the_share_counts_conjugates_once_each(rng, size):
     assert report.share == pytest.approx(0.25)
     assert FilterReport(rng.random((1, *size)), 1, H.Transfer(())).share == 0
     assert FilterReport(np.full((1, *size), 7, np.uint8), 255, H.lowpass(3)).share == 0
+
+
+def test_the_highest_and_the_lowest_columns_of_the_half_spectrum_are_their_own_conjugates():
+    y, x = np.mgrid[:32, :48]
+    kept = np.cos(2 * np.pi * 0.125 * x)
+    for lost, share in ((np.cos(np.pi * x), 2 / 3), (np.cos(2 * np.pi * 0.375 * y), 1 / 2)):
+        report = FilterReport((kept + lost)[None], 1, H.lowpass("0.25cyc"))
+        assert report.share == pytest.approx(share, abs=1e-3)
 
 
 def test_rings_have_the_gains_and_the_power_of_their_frequencies(rng):
@@ -91,3 +99,34 @@ def test_of_a_part_of_the_colors_that_alone_is_looked_at(rng):
     gray = FilterReport(planes[:1], 1, H.lowpass(3), channels="chroma")
     assert not gray.removed.any()
     assert gray.share == 0
+
+
+@pytest.mark.parametrize(
+    ("transfer", "more", "line"),
+    [
+        (H.lowpass("8px"), (None, None), "{lowpass}"),
+        (H.lowpass("8px"), (12.0, None), "{lowpass}, depth 12 dB"),
+        (H.lowpass("8px"), (0.5, "chroma"), "{lowpass}, depth 0.5 dB, chroma alone"),
+        (H.Transfer(()), (None, None), "everything passes"),
+        (H.Transfer(()), (None, "luminance", "the peaks of each"), "the peaks of each, luminance alone"),
+    ],
+    ids=str,
+)
+def test_a_filter_is_told_in_a_line(transfer, more, line):
+    assert about_filter(transfer, *more) == line.format(lowpass=H.lowpass("8px"))
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, 3), (4, 1)])
+def test_of_many_notches_their_number_is_told(count, told):
+    many = H.Transfer(tuple(part for i in range(count) for part in H.notch((0.1 * i, 0.3)).parts))
+    line = about_filter(many * H.lowpass("8px"), None, None)
+    parts = line.split(" * ")
+    assert len(parts) == told + 1
+    assert str(H.lowpass("8px")) in parts
+    assert ("4 notches" in parts) == (count == 4)
+
+
+def test_what_is_removed_of_a_region_is_as_strong_as_its_weight(rng):
+    planes, weight = rng.random((1, 12, 10)), rng.random((12, 10))
+    whole, part = (FilterReport(planes, 1, H.lowpass(3), weight=each).removed for each in (None, weight))
+    np.testing.assert_allclose(part, whole * weight, rtol=1e-6)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.drawing import RED, Canvas
+from fftfilter.preview.drawing import FAINT, RED, Canvas
 from fftfilter.preview.report import FilterReport
-from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, SIDE, TITLE, Row, Sheet, row
+from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, NAMES, SIDE, TITLE, Row, Sheet, row
+
+CAPTIONS = ["input", "spectrum, removed tinted", "result", "removed, gray is 0"]
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,19 @@ def test_a_row_says_what_is_removed(rng):
     assert (made.number, made.name, made.size, made.share) == (7, "a.png", "96 x 64", pytest.approx(0.25))
 
 
+def test_a_row_has_the_input_the_spectrum_the_result_and_what_is_removed(strip):
+    planes = np.full((3, 40, 40), 40, np.uint8)
+    planes[0] = 200
+    made = row(FilterReport(planes, 255, H.lowpass()), 255 - planes, 255, 0, "b.png")
+    sheet = Sheet(2)
+    sheet.add(made._replace(number=1))
+    sheet.add(Row(0, "a.png", "8 x 8", 0.1, strip))
+    pixels = sheet.picture("").astype(int)
+    left, middle = MARGIN + NAMES + 75, TITLE + SIDE + GAP + 75  # of the second row
+    seen = [pixels[middle, left + i * (SIDE + GAP)] for i in (0, 2, 3)]
+    np.testing.assert_allclose(seen, [(200, 40, 40), (55, 215, 215), (128, 128, 128)], atol=6)
+
+
 def test_few_files_have_a_row_each(strip):
     pixels = sheet_of([0.1, 0.11, 0.09], strip).picture("three")
     assert (rows_of(pixels), marked(pixels)) == (3, [])
@@ -49,9 +64,34 @@ def test_a_sheet_says_how_many_files_there_are_and_are_shown(strip, monkeypatch)
     said = []
     monkeypatch.setattr(Canvas, "text", lambda *arguments, **_: said.append(arguments[3]))
     sheet_of([0.1] * 7 + [0.5], strip).picture("few")
-    assert "8 pictures; 1 outlier, marked" in said
+    assert said[:6] == ["few", "8 pictures; 1 outlier, marked", *CAPTIONS]
+    assert said[6:9] == ["0.png", "8 x 8", "10.00% of the power removed"]
+    # Shares within a factor of e**0.35 of the median are usual.
+    assert said[-4:] == ["7.png", "8 x 8", "50.00% of the power removed", "outlier: usual are 7.05% to 14.19%"]
+    said.clear()
+    sheet_of([0.1] * 6 + [0.5, 0.01], strip).picture("few")
+    assert said[1] == "8 pictures; 2 outliers, marked"
+    said.clear()
     sheet_of([0.1] * 100, strip).picture("many")
-    assert any(text.startswith("100 pictures, ") for text in said)
+    shown = sum(text.endswith(".png") for text in said)
+    assert 52 <= shown <= 60
+    assert said[1] == f"100 pictures, {shown} shown: evenly spread, and the farthest"
+
+
+def test_what_is_said_stands_above_the_pictures_and_on_their_left(strip, monkeypatch):
+    places = {}
+    monkeypatch.setattr(Canvas, "text", lambda _, x, y, text, *__: places.update({text: (x, y)}))
+    pixels = sheet_of([0.1] * 7 + [0.5], strip).picture("few")
+    assert [places[caption] for caption in CAPTIONS] == [
+        (MARGIN + NAMES + column * (SIDE + GAP), TITLE - 8) for column in range(4)
+    ]
+    top = TITLE + 7 * (SIDE + GAP)
+    last = ("7.png", "50.00% of the power removed", "outlier: usual are 7.05% to 14.19%")
+    assert [places[text] for text in last] == [(MARGIN + 8, top + down) for down in (18, 58, 78)]
+    # Lines are between the rows.
+    assert {*np.flatnonzero((pixels[:, MARGIN + 20] == FAINT).all(axis=1))} == {
+        TITLE + row * (SIDE + GAP) - GAP // 2 for row in range(8)
+    }
 
 
 def test_outliers_are_marked(strip):
@@ -69,5 +109,17 @@ def test_of_many_files_some_are_shown_and_all_that_are_far_out(rng, strip):
     shares[[137, 555]] = 0.9, 0.0001
     sheet = sheet_of(shares, strip)
     pixels = sheet.picture("many")
-    assert EVEN < rows_of(pixels) <= EVEN + 2 * FARTHEST
+    assert rows_of(pixels) == EVEN + 2 * FARTHEST
     assert len(marked(pixels)) == 2
+
+
+def test_files_are_shown_from_all_over_the_folder_in_their_order(strip, monkeypatch):
+    said = []
+    monkeypatch.setattr(Canvas, "text", lambda *arguments, **_: said.append(arguments[3]))
+    sheet = Sheet(520)
+    for i in reversed(range(520)):  # as processes end
+        sheet.add(Row(i, f"{i}.png", "8 x 8", 0.1 + i / 1e4, strip))
+    sheet.picture("many")
+    shown = [int(text.removesuffix(".png")) for text in said if text.endswith(".png")]
+    # Every tenth, and the first and the last four of all others.
+    assert shown == sorted({*range(9, 520, 10), 0, 1, 2, 3, 515, 516, 517, 518})

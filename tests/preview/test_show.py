@@ -13,9 +13,23 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
-from fftfilter.preview.page import TITLE
+from fftfilter.preview.drawing import Canvas
+from fftfilter.preview.page import CAPTION, GAP, MARGIN, SIDE, TITLE
 
 BOOK = {"engine": "book"}
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """The texts that are written, in their order."""
+    written, text = [], Canvas.text
+
+    def note(canvas, x, y, line, *more, **options):
+        written.append(line)
+        text(canvas, x, y, line, *more, **options)
+
+    monkeypatch.setattr(Canvas, "text", note)
+    return written
 
 
 def below_title(picture):
@@ -39,19 +53,27 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize(("command", "transfer", "options"), OPTIONS, ids=[command for command, *_ in OPTIONS])
-def test_it_draws_what_the_command_draws(command, transfer, options, rng, tmp_path):
+def test_it_draws_and_says_what_the_command_draws_and_says(command, transfer, options, rng, tmp_path, said):
     image = rng.integers(0, 256, (12, 10, 3), dtype=np.uint8)
     Image.fromarray(image).save(tmp_path / "in.png")
     names = [str(tmp_path / name) for name in ("look.png", "in.png", "out.tif")]
     run = CliRunner().invoke(cli, [*command.split(), "--engine", "book", "--preview", *names])
     assert run.exit_code == 0, run.output
+    by_command, said[:] = said[:], []
     got = fftfilter.show(image, transfer, channel_axis=-1, **options, **BOOK)
     np.testing.assert_array_equal(below_title(got), below_title(Image.open(names[0])))
+    assert by_command == [f"in.png   {said[0]}", *said[1:]]
+    assert said[0] == "10 x 12"
 
 
 def test_a_notebook_gets_a_png(rng):
     page = fftfilter.show(rng.random((12, 10)), H.lowpass("8px"), **BOOK)
     assert Image.open(io.BytesIO(page._repr_png_())).size == page.size
+
+
+def test_values_are_shown_from_0_to_1():
+    page = np.asarray(fftfilter.show(np.full((12, 10), 0.5), H.lowpass(3), output="real", **BOOK))
+    assert page[TITLE + CAPTION + SIDE // 2, MARGIN + 2 * (SIDE + GAP) + SIDE // 2].tolist() == [128] * 3
 
 
 def test_a_filter_shows_itself(rng):
@@ -64,10 +86,14 @@ def test_a_filter_shows_itself(rng):
 
 def test_of_a_stack_the_middle_image_is_shown(rng):
     stack = rng.integers(0, 256, (4, 12, 10), dtype=np.uint8)
-    missing = stack > 250
+    missing = stack > 200
     wanted = fftfilter.show(stack[1], H.lowpass(3), missing=missing[1], **BOOK)
     assert fftfilter.show(stack, H.lowpass(3), missing=missing, **BOOK) == wanted
     assert fftfilter.show(list(stack), H.lowpass(3), missing=missing[1], **BOOK) == wanted
+    # In the result, enlarged eight times in the middle of its panel, there is nothing where the image has nothing.
+    left, top = MARGIN + 2 * (SIDE + GAP) + (SIDE - 80) // 2, TITLE + CAPTION + (SIDE - 96) // 2
+    y, x = np.nonzero(missing[1])
+    assert not np.asarray(wanted)[top + 4 + 8 * y, left + 4 + 8 * x].any()
     xr = pytest.importorskip("xarray")
     given, holes = (xr.DataArray(each, dims=("time", "y", "x")) for each in (stack, missing))
     assert fftfilter.show(given.transpose("x", "y", "time"), H.lowpass(3), missing=holes, **BOOK) == wanted

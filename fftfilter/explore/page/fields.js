@@ -41,8 +41,13 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   let timer = 0;
   let reading = 0;
   let isTyped = false;
+  /** The newest reading, which ends in any case. */
+  let underWay = Promise.resolve();
 
-  const read = async () => {
+  const read = () => (underWay = readNow());
+  /** What else changes the cutoff begins at what was typed before it. */
+  const settled = () => (isTyped ? read() : underWay);
+  const readNow = async () => {
     clearTimeout(timer);
     const text = input.value;
     isTyped = false;
@@ -66,16 +71,23 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     timer = window.setTimeout(read, TYPED);
   };
   input.onchange = read;
-  input.onkeydown = (event) => {
+  input.onkeydown = async (event) => {
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!step || !now()) return;
     event.preventDefault();
-    const value = now().value * 1.01 ** (step * (event.shiftKey ? 10 : 1));
-    store.set({ [name]: { ...now(), value: Number(value.toPrecision(4)) } }, { nudge: true });
+    await settled();
+    const cutoff = now();
+    if (!cutoff) return; // of another filter meanwhile
+    const value = cutoff.value * 1.01 ** (step * (event.shiftKey ? 10 : 1));
+    store.set({ [name]: { ...cutoff, value: Number(value.toPrecision(4)) } }, { nudge: true });
   };
-  unit.onchange = () => {
-    const frequency = frequencyOf(now(), units());
-    store.set({ [name]: frequency ? cutoffAt(frequency, unit.value, units(), 4) : { ...now(), unit: unit.value } });
+  unit.onchange = async () => {
+    const wanted = unit.value;
+    await settled();
+    const cutoff = now();
+    if (!cutoff) return;
+    const frequency = frequencyOf(cutoff, units());
+    store.set({ [name]: frequency ? cutoffAt(frequency, wanted, units(), 4) : { ...cutoff, unit: wanted } });
   };
   const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
   slider.oninput = () =>
