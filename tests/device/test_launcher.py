@@ -40,6 +40,59 @@ def test_reductions_and_tiles_are_powers_of_two_within_a_work_group(size, reduct
     assert side * side <= size
 
 
+def test_work_groups_are_64_where_the_device_allows_it():
+    class Small(Device):
+        work_group_limit = 32
+
+    assert Launcher(choose()).work_group_size == 64
+    assert Launcher(Small(0, choose().cl_device)).work_group_size == 32
+
+
+def test_a_precision_has_its_types():
+    single, double = Launcher(choose()), Launcher(choose(), precision="double")
+    assert (single.real_name, single.real, single.complex) == ("float", np.float32, np.complex64)
+    assert (double.real_name, double.real, double.complex) == ("double", np.float64, np.complex128)
+
+
+def test_a_constant_buffer_is_a_copy(launcher):
+    array = np.arange(12, dtype=np.float32).reshape(3, 4).T  # not contiguous
+    buffer = launcher.wrap(array, constant=True)
+    wanted = np.ascontiguousarray(array)
+    array[...] = 0
+    got = np.empty((4, 3), np.float32)
+    launcher.read(got, buffer)
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_page_locked_memory_is_written_and_copied_from(launcher):
+    memory, buffer = launcher.page_locked(10), launcher.allocate(10)
+    assert (memory.shape, memory.dtype) == ((10,), np.uint8)
+    memory[...] = np.arange(10)
+    launcher.wait(launcher.write(buffer, memory, wait=False))
+    got = np.empty(10, np.uint8)
+    launcher.wait(launcher.read(got, buffer, wait=False))
+    assert got.tolist() == list(range(10))
+
+
+def test_what_comes_after_an_event_of_another_queue_waits_for_it(launcher):
+    """A kernel that halves two numbers, and a copy to the host."""
+    gates = [cl.UserEvent(launcher.device.context) for _ in range(2)]
+    numbers, buffer = np.empty(2, np.complex64), launcher.allocate(16)
+    launcher.write(buffer, np.array([2, 4], np.complex64))
+    kernels, copies = Launcher(launcher.device), Launcher(launcher.device)
+    given = {"x": buffer, "n": 2}
+    halved = kernels.kernel(("staged/steps/normalize.cl",), (), "normalize_rows", given)
+    kernels.enqueue("normalize", halved, (2, 1), (1, 1), after=gates[0])
+    kernels.queue.flush()
+    copied = copies.read(numbers, buffer, after=gates[1], wait=False)
+    launcher.write(buffer, np.array([20, 40], np.complex64))
+    for gate, queue in zip(gates, (kernels, copies), strict=True):
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        queue.queue.finish()
+    copies.wait(copied)
+    assert numbers.tolist() == [10, 20]
+
+
 def test_what_is_written_is_read_and_copied(launcher):
     given = np.arange(10, dtype=np.float32)
     first, second = launcher.allocate(given.nbytes), launcher.allocate(given.nbytes)
