@@ -32,7 +32,7 @@ def test_auto_takes_a_gpu_then_the_best_cpu_runtime_and_never_a_simulator():
         fake("Intel(R) OpenCL", CPU),
         fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 5.0"),
         fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 3.0-rc2"),
-        fake("Another CPU runtime", CPU),
+        fake("Another CPU runtime", CPU, "OpenCL 3.1"),
         fake("An accelerator", cl.device_type.ACCELERATOR, "OpenCL 3.1"),
         fake("Oclgrind", GPU | CPU, units=999),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes.util
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -94,6 +95,16 @@ def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
     assert "install the OpenCL driver of the GPU's vendor" in problem.repair
 
 
+@needs_posix
+@pytest.mark.parametrize(("system", "machine"), [("linux", "aarch64"), ("darwin", "x86_64")])
+def test_where_pip_has_no_pocl_it_is_not_named(monkeypatch, system, machine):
+    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
+    (problem,) = diagnosis.problems(fused, [])
+    assert "pip install 'pyopencl[pocl]'" not in problem.repair
+
+
 @pytest.mark.parametrize(
     ("is_gpu", "why"), [(True, "auto takes a GPU first"), (False, "auto: no GPU, and the best CPU runtime")]
 )
@@ -107,7 +118,7 @@ def test_of_one_device_beside_a_simulator_it_is_said_that_there_is_no_other(monk
     own = next(device for device in all_devices() if rank(device)[0] > 0)
     simulator = SimpleNamespace(platform=SimpleNamespace(name="Oclgrind"))
     monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=0, is_gpu=False))
-    monkeypatch.setattr(diagnosis, "all_devices", lambda: (own, simulator))
+    monkeypatch.setattr(diagnosis, "all_devices", lambda: (simulator, own, simulator))
     assert diagnosis.chosen() == (0, "auto: the only device")
 
 

@@ -191,7 +191,7 @@ def test_a_core_that_may_be_used_has_a_worker_pinned_to_it_where_pocl_can(
 ) -> None:
     embedded_pocl._limit_workers.cache_clear()
     monkeypatch.setattr(os, "environ", dict(environment))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: usable, raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", {0: usable}.get, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     embedded_pocl.prepare_environment()
     assert os.environ.get("POCL_AFFINITY") == pinned

@@ -43,11 +43,15 @@ def test_what_is_kept_and_in_use_may_be_just_what_is_allowed():
 def test_memory_in_use_is_limited_and_free_again_when_its_array_is_gone():
     pool = Counted(most_bytes=100)
     for _ in range(3):
-        array = pool.empty((4, 5), np.uint16)
+        array = pool.empty((6, 5), np.uint16)
         assert pool.holds(array)
-        assert not pool.holds(pool.empty((8, 8), np.uint8))
+        assert not pool.holds(pool.empty((41,), np.uint8))
         del array
     assert pool.made == 1
+    memory = pool.take(60)  # which the last array gives back
+    assert pool.made == 1
+    pool.give_back(memory)
+    assert pool.holds(pool.empty((100,), np.uint8))
 
 
 def test_what_lies_there_in_pieces_is_not_held():

@@ -15,9 +15,11 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.memory_pool import MemoryPool
 from fftfilter.errors import TooLargeError
-from fftfilter.fused import device_bytes
+from fftfilter.fused import Shape, device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.cpu.program import PART_BYTES
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
@@ -25,6 +27,7 @@ from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 from tests.fused.helpers import assert_as_the_reference, assert_kept, assert_real, even, noise, spikes, stack_of
+from tests.helpers import assert_transform
 
 HIGH = H.highpass()
 
@@ -304,6 +307,32 @@ def test_runs_do_not_differ(cpu):
         np.testing.assert_array_equal(pipeline.run(pixels), first)
 
 
+class Copies(Launcher):
+    """Works on copies of the host's arrays, as a device with memory of its own may, until the host asks for them."""
+
+    def wrap(self, array, **_):
+        buffer = self.allocate(array.nbytes)
+        self.write(buffer, np.ascontiguousarray(array))
+        return buffer
+
+    def finish(self, buffer, array):
+        self.read(array, buffer)
+
+
+def test_a_device_with_memory_of_its_own_gives_pixels_and_facts(cpu):
+    """All that the host reads is asked for."""
+    pixels = noise((2, 36, 60))
+    own, copies = (FusedCpuPipeline(each, HIGH, stack_of(pixels)) for each in (cpu, Copies(cpu.device)))
+    np.testing.assert_array_equal(copies.run(pixels), own.run(pixels))
+    for got, wanted in zip(copies.facts()[:3], own.facts()[:3], strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(copies.facts().deviations(), deviation(pixels))
+    x = noise((1, 36, 60), "float32")
+    made, largest = CpuTransform(Copies(cpu.device), Shape("real", "both", *x.shape)).run(x)
+    assert_transform(made, np.fft.fft2(x), 60)
+    assert largest == np.abs(made.view(np.float32)).max()
+
+
 def test_a_compiler_that_declares_every_builtin_makes_the_same_kernels(cpu):
     plain = Device(0, cpu.device.cl_device)
     plain.own_builtins = ()
@@ -329,7 +358,10 @@ def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
     del gone, kept
     again = pipeline.run(image)
     assert again.ctypes.data == place
-    assert pipeline.run(image).ctypes.data not in {place, view.ctypes.data}
+    assert MemoryPool.holds(again)
+    other = pipeline.run(image)
+    assert other.ctypes.data not in {place, view.ctypes.data}
+    assert not MemoryPool.holds(other)  # as much as two results is in use
     np.testing.assert_array_equal(view, values)
 
 
@@ -360,6 +392,15 @@ SLANTED = HIGH * H.notch((0.2, 0.13), width="0.05cyc")
 def test_every_size_is_mirrored(cpu, transfer, height, width):
     image = noise((1, height, width))
     assert_real(fused(cpu, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+def test_another_transfer_function_takes_the_buffers_that_fit_it(cpu):
+    image, low = noise((1, 36, 60)), H.lowpass(5)
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(image, real=True), edges="mirror")
+    assert not pipeline.retune(SLANTED)  # which needs buffers for two inverse transforms
+    assert_real(pipeline.run(image), image, HIGH, "mirror")
+    assert pipeline.retune(low)
+    assert_real(pipeline.run(image), image, low, "mirror")
 
 
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth"])  # gains that multiply, and any other smooth ones

@@ -18,6 +18,8 @@ from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
+from fftfilter.output.ramp import Gray, ramps
+from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
@@ -59,6 +61,16 @@ def pictures(rng, count):
     return [rng.integers(0, 256, (1, *SIZE)).astype(np.uint8) for _ in range(count)]
 
 
+class Counted(Launcher):
+    """A launcher that counts how often it is asked for page-locked memory."""
+
+    made = 0
+
+    def page_locked(self, size):
+        self.made += 1
+        return super().page_locked(size)
+
+
 # The stream itself
 
 
@@ -85,7 +97,8 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
-    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 120)  # the other results are copied
+    launcher = Counted(pipeline.device)
+    page_locked = PageLocked(launcher, most_bytes=5 * 120)  # the other results are copied
     images = pictures(rng, 20)
     through = Stream(pipeline, page_locked)
     views = [through.start(image).result()[0, 3:, ::2] for image in images]
@@ -93,16 +106,32 @@ def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
     for view, image in zip(views, images, strict=True):
         np.testing.assert_array_equal(view, pipeline.run(image)[0, 3:, ::2])
     assert sum(PageLocked.holds(view.base) for view in views) == 5
+    # Each slot's for stacks, the results, one that is copied again and again, and what is found of a picture.
+    assert launcher.made == stream.SLOTS + 5 + 1 + 1
 
 
-class Counted(Launcher):
-    """A launcher that counts how often it is asked for page-locked memory."""
+def test_each_stack_is_on_the_ramps_that_it_is_started_with(pipeline, rng):
+    kept = ramps("keep", units=np.ones(1), gray=Gray(255, np.dtype("u1"), 255))
+    dark = ramps("keep", units=np.full(1, 0.5), gray=Gray(255, np.dtype("u1"), 255))
+    images, given = pictures(rng, 4), (None, kept, dark, None)
+    wanted = [pipeline.run(image, own) for image, own in zip(images, given, strict=True)]
+    assert len({pixels.tobytes() for pixels in (pipeline.run(images[0], own) for own in given)}) == 3
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = [through.start(image, own) for image, own in zip(images, given, strict=True)]
+    for each, right in zip(started, wanted, strict=True):
+        np.testing.assert_array_equal(each.result(), right)
 
-    made = 0
 
-    def page_locked(self, size):
-        self.made += 1
-        return super().page_locked(size)
+def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng):
+    images = pictures(rng, 5)
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    first, *_, last = [through.start(image) for image in images[:4]]
+    np.testing.assert_array_equal(first.images(), images[0])
+    np.testing.assert_array_equal(last.images(), images[3])
+    np.testing.assert_array_equal(first.facts().deviations(), deviation(images[0]))
+    np.testing.assert_array_equal(last.facts().deviations(), deviation(images[3]))
+    through.start(images[4])
+    np.testing.assert_array_equal(first.images(), images[4])
 
 
 def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, rng):

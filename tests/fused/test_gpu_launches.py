@@ -1,0 +1,75 @@
+"""Launches of the fused form for GPUs as plain data: registers, the compiler's options, groups that run together."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fftfilter.fused.gpu import launches
+from fftfilter.fused.gpu.launches import Launches, compiler_options, registers_of
+from fftfilter.fused.gpu.plan import plan
+from fftfilter.output.ramp import Stack
+
+
+@pytest.mark.parametrize(
+    ("source", "per_item", "registers"),
+    [
+        ("fused/gpu/rows.cl", 16, 64),
+        ("fused/gpu/rows.cl", 17, 128),
+        ("fused/gpu/columns.cl", 32, 128),
+        ("fused/gpu/long/rows_middle.cl", 16, 80),
+        ("fused/gpu/long/columns_middle.cl", 8, 80),
+        ("fused/gpu/long/columns_middle.cl", 32, 128),
+        ("fused/gpu/filter.cl", 8, 128),
+        ("fused/gpu/filter.cl", 32, 128),
+        ("fused/gpu/inverse_rows_to_pixels.cl", 8, 64),
+    ],
+)
+def test_work_items_with_more_numbers_have_more_registers(source, per_item, registers):
+    assert registers_of(source, SimpleNamespace(per_item=per_item)) == registers
+
+
+def test_nvidias_compiler_is_told_the_registers_and_to_divide_exactly():
+    nvidia, other = (SimpleNamespace(device=SimpleNamespace(platform=name)) for name in ("NVIDIA CUDA", "Another one"))
+    exactly = "-cl-fp32-correctly-rounded-divide-sqrt"
+    assert compiler_options(nvidia, 80) == ("-cl-nv-maxrregcount=80", exactly)
+    assert compiler_options(nvidia) == ("-cl-nv-maxrregcount=64", exactly)
+    assert compiler_options(other, 80) == ()
+
+
+@pytest.mark.parametrize(("dtype", "widest"), [("u1", 255.0), ("u2", 65535.0), ("f4", 2.0)])
+def test_the_largest_deviation_of_pixels_is_that_of_their_type(dtype, widest):
+    assert launches.widest(Stack(1, 5, 7, np.dtype(dtype), np.dtype("u1"), 255)) == widest
+
+
+def together(size, source, *, count=1, kept=1, units=100):
+    """Return how many groups of a kernel wait for each other on a device of so many compute units."""
+    of_device = SimpleNamespace(cl_device=SimpleNamespace(max_compute_units=units))
+    made = SimpleNamespace(plan=plan(*size), stack=SimpleNamespace(count=count), _kept_columns=kept)
+    made.launcher = SimpleNamespace(device=of_device)
+    return Launches.groups_together(made, source)
+
+
+FILTER, TO_PIXELS = "fused/gpu/filter.cl", "fused/gpu/inverse_rows_to_pixels.cl"
+
+
+def test_groups_that_wait_for_each_other_have_all_rows_or_columns():
+    """Of a side of 64 eight transforms are in a group: 32 pairs of rows, or so many columns as are kept."""
+    assert together((64, 64), FILTER) == 4
+    assert together((64, 64), FILTER, kept=33) == 5
+    assert together((64, 64), FILTER, kept=33, count=3) == 15
+    assert together((64, 64), TO_PIXELS, kept=33) == 4
+    assert together((64, 512), TO_PIXELS, count=2) == 16  # 32 pairs, four in a group
+    # Where rows and columns differ, one launch cannot do both.
+    assert together((64, 512), FILTER) == 0
+    assert together((16, 20_000), TO_PIXELS) == 0
+
+
+def test_groups_wait_for_each_other_only_if_all_run_at_a_time():
+    """Groups of 64 work-items: 16 of 64 registers each, or 8 of 128, on a unit of 65,536."""
+    assert together((64, 64), TO_PIXELS, count=8, units=2) == 32
+    assert together((64, 64), TO_PIXELS, count=8, units=1) == 0
+    assert together((64, 64), FILTER, count=2, units=1) == 8
+    assert together((64, 64), FILTER, count=3, units=1) == 0
