@@ -152,6 +152,16 @@ def test_surprise_is_left_alone(device: Any) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("known_machine")
+def test_a_name_that_does_not_read_back_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    device: Any = FakeDevice()
+    struct, texts = device.struct.raw, iter((embedded_pocl.TRIPLET, "znver3", "another one"))
+    monkeypatch.setattr(embedded_pocl, "_text", lambda _: next(texts))
+    assert embedded_pocl.repair(device) is None
+    assert device.struct.raw == struct
+
+
+@needs_proc
+@pytest.mark.usefixtures("known_machine")
 @pytest.mark.parametrize("wild", [0, 16, 2**47 + 5, 2**64 - 8])
 def test_wild_pointer_is_left_alone(wild: int) -> None:
     device: Any = FakeDevice()

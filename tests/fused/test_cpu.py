@@ -26,7 +26,16 @@ from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
-from tests.fused.helpers import assert_as_the_reference, assert_kept, assert_real, even, noise, spikes, stack_of
+from tests.fused.helpers import (
+    assert_as_the_reference,
+    assert_clipped_beyond_the_ends,
+    assert_kept,
+    assert_real,
+    even,
+    noise,
+    spikes,
+    stack_of,
+)
 from tests.helpers import assert_transform
 
 HIGH = H.highpass()
@@ -231,6 +240,11 @@ def test_each_pixel_that_is_clipped_counts_once(cpu, height, width):
     pixels = noise((2, height, width))
     pipeline = FusedCpuPipeline(cpu, HIGH.keeping_mean(), stack_of(pixels))
     assert_kept(pipeline, pixels, HIGH)
+
+
+def test_a_level_at_the_end_of_a_ramp_is_clipped_from_above_alone(cpu):
+    stack = stack_of(np.empty((4, 8, 60), np.uint8))
+    assert_clipped_beyond_the_ends(FusedCpuPipeline(cpu, HIGH.keeping_mean(), stack), 8, 60)
 
 
 def test_the_deviation_is_that_of_any_pixel(cpu):

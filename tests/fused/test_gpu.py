@@ -23,6 +23,7 @@ from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import (
     assert_as_the_reference,
+    assert_clipped_beyond_the_ends,
     assert_kept,
     assert_real,
     even,
@@ -247,6 +248,11 @@ def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(launcher):
 def test_each_pixel_that_is_clipped_counts_once(launcher, height, width, limits):
     pixels = noise((2, height, width))
     assert_kept(FusedGpuPipeline(launcher, HIGH.keeping_mean(), stack_of(pixels), limits=limits), pixels, HIGH)
+
+
+def test_a_level_at_the_end_of_a_ramp_is_clipped_from_above_alone(launcher):
+    stack = stack_of(np.empty((4, 12, 10), np.uint8))
+    assert_clipped_beyond_the_ends(FusedGpuPipeline(launcher, HIGH.keeping_mean(), stack), 12, 10)
 
 
 @pytest.mark.parametrize("one_scale", [False, True])
