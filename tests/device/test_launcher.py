@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyopencl as cl
 import pytest
@@ -72,6 +74,13 @@ def test_page_locked_memory_is_written_and_copied_from(launcher):
     got = np.empty(10, np.uint8)
     launcher.wait(launcher.read(got, buffer, wait=False))
     assert got.tolist() == list(range(10))
+
+
+def test_page_locked_memory_is_mapped_to_be_read_and_written(launcher, monkeypatch):
+    asked, mapped = [], object()
+    monkeypatch.setattr(cl, "enqueue_map_buffer", lambda *given: asked.append(given[2:]) or (mapped, None))
+    assert launcher.page_locked(10) is mapped
+    assert asked == [(cl.map_flags.READ | cl.map_flags.WRITE, 0, (10,), np.uint8)]
 
 
 def test_what_comes_after_an_event_of_another_queue_waits_for_it(launcher):
@@ -145,6 +154,24 @@ def test_times_are_kept_by_step_in_the_order_of_first_use_until_they_are_asked_f
 def test_without_profile_no_times_are_kept(launcher):
     launcher.write(launcher.allocate(8), np.zeros(8, np.uint8))
     assert launcher.timings() == []
+    measures = cl.command_queue_properties.PROFILING_ENABLE
+    assert not launcher.queue.properties & measures
+    assert Launcher(launcher.device, profile=True).queue.properties & measures
+
+
+def test_times_are_those_of_copies_that_were_still_on_their_way(launcher):
+    profiled, array = Launcher(launcher.device, profile=True), np.zeros(1 << 23, np.uint8)
+    profiled.write(profiled.allocate(array.nbytes), array, wait=False)
+    assert [timing.launches for timing in profiled.timings()] == [1]
+
+
+def test_copies_are_over_when_they_return_unless_the_caller_waits_himself(launcher, monkeypatch):
+    waited = []
+    monkeypatch.setattr(cl, "enqueue_copy", lambda *_, **how: waited.append(how.get("is_blocking")))
+    for copy in (launcher.write, launcher.read):
+        copy(None, None)
+        copy(None, None, wait=False)
+    assert waited == [True, False] * 2
 
 
 def test_a_device_without_memory_is_told_with_ways_out(launcher, monkeypatch):
@@ -177,6 +204,34 @@ def test_other_platforms_than_pocl_are_asked_for_what_they_wrote():
     launcher.write(buffer, np.full(8, 3, np.float32))
     launcher.finish(buffer, array)
     assert (array == 3).all()
+
+
+class Mapped(np.ndarray):
+    """Memory of a device as the host sees it, until it is released."""
+
+    @property
+    def base(self):
+        return SimpleNamespace(release=self.released.append)
+
+
+def test_where_the_host_sees_a_buffer_elsewhere_it_is_copied_and_released(monkeypatch):
+    class Other(Device):
+        platform = "NVIDIA CUDA"
+
+    launcher, array, asked = Launcher(Other(0, choose().cl_device)), np.zeros(8, np.float32), []
+    mapped = np.arange(8, dtype=np.float32).view(Mapped)
+    mapped.released = []
+
+    def enqueue_map_buffer(*given, **how):
+        asked.append((given, how))
+        return mapped, None
+
+    monkeypatch.setattr(cl, "enqueue_map_buffer", enqueue_map_buffer)
+    launcher.finish("a buffer", array)
+    assert array.tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert mapped.released == [launcher.queue]
+    given = launcher.queue, "a buffer", cl.map_flags.READ, 0, (8,), np.dtype("f4")
+    assert asked == [(given, {"is_blocking": True})]
 
 
 def test_arguments_are_set_by_name_and_whole_numbers_are_uint(launcher):

@@ -7,10 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from fftfilter import transfer as H
+from fftfilter.device.choice import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.fused import Shape
 from fftfilter.fused.gpu import launches
 from fftfilter.fused.gpu.launches import Launches, compiler_options, registers_of
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.plan import plan
+from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.ramp import Stack
+from tests.fused.helpers import stack_of
+
+TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +47,58 @@ def test_nvidias_compiler_is_told_the_registers_and_to_divide_exactly():
     assert compiler_options(nvidia, 80) == ("-cl-nv-maxrregcount=80", exactly)
     assert compiler_options(nvidia) == ("-cl-nv-maxrregcount=64", exactly)
     assert compiler_options(other, 80) == ()
+
+
+class Compiled:
+    """A kernel that is never launched."""
+
+    def set(self, *_):
+        pass
+
+    def bind(self, **_):
+        pass
+
+
+class Noted(Launcher):
+    """Notes the compiler's options of each kernel instead of compiling it, for a device of NVIDIA's."""
+
+    def __init__(self, launcher, **how):
+        class Nvidia(Device):
+            platform = "NVIDIA CUDA"
+
+        super().__init__(Nvidia(0, launcher.device.cl_device), **how)
+        self.options = {}
+
+    def kernel(self, *given, options=()):
+        _, _, name, _ = given
+        self.options[name] = options
+        return Compiled()
+
+
+def test_every_kernel_is_compiled_with_these_options(launcher):
+    noted, exactly = Noted(launcher), "-cl-fp32-correctly-rounded-divide-sqrt"
+    for size in ((1, 8, 8), (1, 12, 10), (1, 30, 45)):
+        stack = stack_of(np.empty(size, np.uint8))
+        for one_launch in (False, True):
+            FusedGpuPipeline(noted, H.highpass(), stack, limits=TINY, one_launch=one_launch)
+        for data in ("complex", "real"):
+            GpuTransform(noted, Shape(data, "both", *size), limits=TINY)
+    FusedGpuPipeline(noted, H.highpass(), stack, generic=True)
+    middle = {"gpu_long_rows_middle", "gpu_long_columns_middle"}
+    wanted = {name: 80 if name in middle else 128 if name == "gpu_filter" else 64 for name in noted.options}
+    assert noted.options == {name: (f"-cl-nv-maxrregcount={n}", exactly) for name, n in wanted.items()}
+    assert {"gpu_rows", "gpu_filter", "gpu_quantize", "gpu_plain_fft_lines", "gpu_generic_step"} <= set(wanted)
+
+
+def test_small_square_images_go_in_one_launch_where_groups_are_known_to_see_what_others_wrote(launcher):
+    stack = stack_of(np.empty((1, 64, 64), np.uint8))
+    nvidia, profiled, other = Noted(launcher), Noted(launcher, profile=True), Noted(launcher)
+    other.device.platform = "Another one"
+    for each, count in ((nvidia, 1), (profiled, 4), (other, 4)):
+        assert len(FusedGpuPipeline(each, H.highpass(), stack)._launches) == count
+        assert ("gpu_filter" in each.options) == (count == 1)
+    assert len(FusedGpuPipeline(nvidia, H.highpass(), stack, one_launch=False)._launches) == 4
+    assert len(FusedGpuPipeline(nvidia, H.highpass(), stack, generic=True)._launches) == 4
 
 
 @pytest.mark.parametrize(("dtype", "widest"), [("u1", 255.0), ("u2", 65535.0), ("f4", 2.0)])

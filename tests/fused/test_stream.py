@@ -154,10 +154,13 @@ def test_a_large_stack_is_copied_by_several_threads(pipeline, rng):
 
 
 class FullForStreams(AsGpu):
-    """A device that holds one stack, and no more."""
+    """A device that holds one stack, and no more; it notes what a stream asks for."""
+
+    asked = ()
 
     def check_memory(self, what, buffers):
         if "stream" in what:
+            self.asked = buffers
             raise TooLargeError(what)
         super().check_memory(what, buffers)
 
@@ -167,6 +170,8 @@ def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, r
     only_one = FusedGpuPipeline(full, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
     with pytest.raises(TooLargeError, match="a stream of 4 times an image of 10 x 12"):
         Stream(only_one, PageLocked(full))
+    # What one takes, and four times a stack, its result, and three numbers for what is found of its picture.
+    assert sum(full.device.asked) == sum(only_one.buffer_bytes) + 4 * (120 + 120 + 12)
     high = Filter(HIGH)
     high.launcher = full
     for got, (image,) in zip(high.stream(images := pictures(rng, 3)), images, strict=True):
