@@ -19,6 +19,7 @@ def test_double_precision_needs_fp64():
 
     with pytest.raises(ParameterError, match=r"has no double precision \(fp64\): choose single or another device"):
         Launcher(Single(0, choose().cl_device), precision="double")
+    assert Launcher(Single(0, choose().cl_device)).real_name == "float"
 
 
 def test_an_unknown_precision_is_refused_with_the_known_ones():
@@ -125,6 +126,14 @@ def test_errors_of_opencl_name_the_device_and_a_way_out(launcher):
         launcher.read(np.empty(100, np.uint8), launcher.allocate(10))
 
 
+def test_who_waits_for_a_command_gets_its_error(launcher):
+    def fail():
+        raise cl.RuntimeError("clWaitForEvents failed: EXEC_STATUS_ERROR")
+
+    with pytest.raises(DeviceError, match="EXEC_STATUS_ERROR"):
+        launcher.wait(SimpleNamespace(wait=fail))
+
+
 def test_memory_is_checked_before_it_is_asked_for(launcher):
     most = launcher.device.cl_device.max_mem_alloc_size
     launcher.device.check_memory("it", [most])
@@ -154,9 +163,9 @@ def test_times_are_kept_by_step_in_the_order_of_first_use_until_they_are_asked_f
 def test_without_profile_no_times_are_kept(launcher):
     launcher.write(launcher.allocate(8), np.zeros(8, np.uint8))
     assert launcher.timings() == []
-    measures = cl.command_queue_properties.PROFILING_ENABLE
-    assert not launcher.queue.properties & measures
-    assert Launcher(launcher.device, profile=True).queue.properties & measures
+    assert launcher.queue.properties == 0  # in order, and without times
+    profiled = Launcher(launcher.device, profile=True)
+    assert profiled.queue.properties == cl.command_queue_properties.PROFILING_ENABLE
 
 
 def test_times_are_those_of_copies_that_were_still_on_their_way(launcher):

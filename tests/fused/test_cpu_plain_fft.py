@@ -178,5 +178,5 @@ def test_many_sizes_are_two_programs(cpu):
 
 
 def test_too_large_is_said_before_anything_is_allocated(cpu):
-    with pytest.raises(TooLargeError, match="a transform of 1 x 262144 x 262144"):
-        CpuTransform(cpu, Shape("complex", "both", 1, 1 << 18, 1 << 18))
+    with pytest.raises(TooLargeError, match="a transform of 2 x 262144 x 131072"):
+        CpuTransform(cpu, Shape("complex", "both", 2, 1 << 18, 1 << 17))

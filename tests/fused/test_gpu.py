@@ -355,5 +355,11 @@ def test_memory_for_twice_the_spectra_is_checked_and_announced(launcher):
 
 
 def test_sides_too_long_for_a_group_are_not_mirrored(launcher):
-    with pytest.raises(ParameterError, match="mirrored edges"):
-        fused(launcher, noise((1, 64, 64)), limits=TINY, edges="mirror")
+    with pytest.raises(ParameterError, match="has no mirrored edges for 60 x 64 pixels: take another engine"):
+        fused(launcher, noise((1, 64, 60)), limits=TINY, edges="mirror")
+
+
+def test_double_precision_is_left_to_another_engine(launcher):
+    double = Launcher(launcher.device, precision="double")
+    with pytest.raises(ParameterError, match="computes in single precision: take another engine for double"):
+        FusedGpuPipeline(double, HIGH, stack_of(noise((1, 12, 10))))

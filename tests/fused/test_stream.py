@@ -122,6 +122,23 @@ def test_each_stack_is_on_the_ramps_that_it_is_started_with(pipeline, rng):
         np.testing.assert_array_equal(each.result(), right)
 
 
+def test_a_stack_in_page_locked_memory_has_been_read_when_the_next_one_is_started(pipeline, rng, monkeypatch):
+    page_locked, waited = PageLocked(pipeline.launcher), []
+    through = Stream(pipeline, page_locked)
+    monkeypatch.setattr(through._up, "wait", waited.append)
+    copies = []
+    for image in pictures(rng, 3):
+        stack = page_locked.empty((1, *SIZE), np.uint8)
+        stack[...] = image
+        assert waited == copies[:-1]
+        through.start(stack)
+        copies.append(through._read)
+    through.start(pictures(rng, 1)[0])  # from other memory it is copied before that returns
+    assert waited == copies
+    through.wait_until_read()
+    assert waited == copies
+
+
 def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng):
     images = pictures(rng, 5)
     through = Stream(pipeline, PageLocked(pipeline.launcher))
