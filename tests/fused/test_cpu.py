@@ -15,12 +15,14 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.memory_pool import MemoryPool
+from fftfilter.device.memory_pool import MemoryPool, aligned
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.cpu.program import PART_BYTES
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
@@ -319,6 +321,47 @@ def test_runs_do_not_differ(cpu):
     pipeline.run(pixels[:, ::-1])
     for _ in range(10):
         np.testing.assert_array_equal(pipeline.run(pixels), first)
+
+
+class Spoiled(Launcher):
+    """Fills every new buffer with NaN, and new memory of the host as well."""
+
+    def allocate(self, size):
+        buffer = super().allocate(size)
+        self.write(buffer, np.full(size, 0xFF, np.uint8))
+        return buffer
+
+
+def test_nothing_is_read_before_it_is_written(cpu, monkeypatch):
+    def spoiled(shape, dtype):
+        memory = aligned(shape, dtype)
+        memory.view(np.uint8)[...] = 0xFF
+        return memory
+
+    pixels, own = noise((2, 36, 60)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    wanted = FusedCpuPipeline(cpu, HIGH, stack_of(pixels))
+    for room in ("pipeline", "plain_fft"):
+        monkeypatch.setattr(f"fftfilter.fused.cpu.{room}.aligned", spoiled)
+    made = FusedCpuPipeline(Spoiled(cpu.device), HIGH, stack_of(pixels))
+    for given in (None, own, own):
+        np.testing.assert_array_equal(made.run(pixels, given), wanted.run(pixels, given))
+        for got, right in zip(made.facts()[:3], wanted.facts()[:3], strict=True):
+            np.testing.assert_array_equal(got, right)
+    assert wanted.facts().clipped.min() > 0.1
+    x = noise((2, 36, 60), "float32")
+    result, largest = CpuTransform(Spoiled(cpu.device), Shape("real", "both", *x.shape)).run(x)
+    assert_transform(result, np.fft.fft2(x), 60)
+    assert largest == np.abs(result.view(np.float32)).max()
+
+
+def test_facts_stay_those_of_their_run(cpu):
+    bright, dark = noise((1, 36, 60)), noise((1, 36, 60)) // 5
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(bright))
+    pipeline.run(bright)
+    facts = pipeline.facts()
+    before = facts.extremes.tolist()
+    pipeline.run(dark)
+    assert facts.extremes.tolist() == before != pipeline.facts().extremes.tolist()
 
 
 class Copies(Launcher):

@@ -160,6 +160,16 @@ def test_long_rows_go_as_matrices(cpu, rows, n):
         assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
 
 
+@pytest.mark.parametrize(("rows", "n"), [(60, 36), (2, 4099)])
+def test_a_transform_takes_another_scale_and_forgets_what_was_larger(cpu, rows, n):
+    x = numbers((1, rows, n))
+    made = plain_fft(cpu, Shape("complex", "rows", *x.shape), np.dtype("f4"))
+    for scale in (8, 1, 0.5):
+        result, largest = made.run(x, scale)
+        assert_transform(result, scale * np.fft.fft(x), n)
+        assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
+
+
 def test_nan_and_infinity_are_seen(cpu):
     x = numbers((1, 60, 324))
     for bad in (np.nan, np.inf):

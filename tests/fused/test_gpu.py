@@ -19,6 +19,8 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import (
@@ -189,6 +191,17 @@ def test_columns_beyond_the_support_are_neither_written_nor_read(launcher):
     spoiled.read(planes, spoiled.allocated[0])
     untouched = np.isnan(planes.real).all(axis=2)
     np.testing.assert_array_equal(untouched, [np.arange(planned.tiles) * planned.tile >= 4] * 2)
+
+
+def test_what_is_counted_begins_at_nothing(launcher):
+    pixels, own = noise((2, 12, 10)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    spoiled, plain = (FusedGpuPipeline(each, HIGH, stack_of(pixels)) for each in (Spoiled(launcher.device), launcher))
+    for given in (None, own, own):
+        np.testing.assert_array_equal(spoiled.run(pixels, given), plain.run(pixels, given))
+        for got, wanted in zip(spoiled.facts()[:3], plain.facts()[:3], strict=True):
+            np.testing.assert_array_equal(got, wanted)
+    assert plain.facts().clipped.min() > 0.1
+    np.testing.assert_array_equal(spoiled.facts().deviations(), deviation(pixels))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])

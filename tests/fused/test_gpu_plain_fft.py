@@ -122,7 +122,8 @@ def test_buffers_on_the_device_are_transformed_without_a_copy(launcher):
     made = GpuTransform(launcher, Shape("complex", "both", *x.shape))
     source, target = launcher.allocate(made.source_bytes), launcher.allocate(made.target_bytes)
     launcher.write(source, x)
-    made.enqueue(source, target)
+    made.enqueue(source, target, 3)
+    made.enqueue(source, target)  # at another scale
     result, left = np.empty_like(x), np.empty_like(x)
     launcher.read(result, target)
     launcher.read(left, source)

@@ -7,6 +7,7 @@ import weakref
 from itertools import cycle
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from fftfilter import transfer as H
@@ -94,6 +95,11 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
         each.result()
         pipeline.run(image)
         np.testing.assert_array_equal(each.facts().extremes, pipeline.facts().extremes)
+    # They stay what they were, whatever comes after it.
+    before = [each.facts().extremes.tolist() for each in started]
+    for image in pictures(rng, 3):
+        through.start(image // 9).result()
+    assert [each.facts().extremes.tolist() for each in started] == before
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
@@ -137,6 +143,16 @@ def test_a_stack_in_page_locked_memory_has_been_read_when_the_next_one_is_starte
     assert waited == copies
     through.wait_until_read()
     assert waited == copies
+
+
+def test_what_another_queue_waits_for_is_on_its_way_to_the_device(pipeline, rng, monkeypatch):
+    """A driver may keep commands to itself until it is told to send them."""
+    sent, flush = [], cl.CommandQueue.flush
+    monkeypatch.setattr(cl.CommandQueue, "flush", lambda queue: sent.append(queue) or flush(queue))
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = through.start(pictures(rng, 1)[0])
+    assert sent == [through._up.queue, pipeline.launcher.queue, through.down.queue, through.down.queue]
+    started.result()
 
 
 def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng):
