@@ -160,9 +160,10 @@ def test_a_platform_that_has_no_devices_leaves_those_of_the_others(monkeypatch):
     def failing():
         raise cl.RuntimeError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
 
-    empty, own = SimpleNamespace(get_devices=failing), SimpleNamespace(get_devices=lambda: ["a device"])
-    monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty])
-    assert all_devices.__wrapped__() == ("a device",)
+    empty = SimpleNamespace(get_devices=failing)
+    own, other = (SimpleNamespace(get_devices=lambda found=found: found) for found in (["a device"], ["two", "more"]))
+    monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty, other])
+    assert all_devices.__wrapped__() == ("a device", "two", "more")
 
 
 def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):

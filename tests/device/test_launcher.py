@@ -9,7 +9,7 @@ import pyopencl as cl
 import pytest
 
 from fftfilter.device.choice import Device, choose
-from fftfilter.device.launcher import Launcher
+from fftfilter.device.launcher import Kernel, Launcher
 from fftfilter.errors import DeviceError, ParameterError, TooLargeError
 
 
@@ -241,6 +241,16 @@ def test_where_the_host_sees_a_buffer_elsewhere_it_is_copied_and_released(monkey
     assert mapped.released == [launcher.queue]
     given = launcher.queue, "a buffer", cl.map_flags.READ, 0, (8,), np.dtype("f4")
     assert asked == [(given, {"is_blocking": True})]
+
+
+def test_numbers_have_the_types_that_kernels_declare():
+    given = []
+    made = SimpleNamespace(set_arg=lambda place, value: given.append((place, type(value), value)))
+    kernel = Kernel(made, np.dtype("f8"), {"x": None, "n": 7, "scale": 0.1, "is_odd": True})
+    assert given == [(1, np.uint32, 7), (2, np.float64, 0.1), (3, np.uint32, 1)]
+    given.clear()
+    kernel.set_buffers({"x": "a buffer", "y": "another one"})
+    assert given == [(0, str, "a buffer")]
 
 
 def test_arguments_are_set_by_name_and_whole_numbers_are_uint(launcher):

@@ -49,6 +49,14 @@ def test_a_device_is_tried_once_and_remembered(new_here, tmp_path):
     assert right.made == 1
 
 
+def test_another_release_tries_again(new_here, monkeypatch):
+    right = Counted()
+    for release in ("1.0", "1.1", "1.0"):
+        monkeypatch.setattr(selftest, "__version__", release)
+        selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 2
+
+
 def test_another_repair_is_tried_again(new_here):
     right = Counted()
     selftest.check(new_here, right)

@@ -160,6 +160,14 @@ def test_long_rows_go_as_matrices(cpu, rows, n):
         assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
 
 
+def test_a_long_prime_takes_the_memory_of_two_transforms(cpu):
+    made = plain_fft(cpu, Shape("complex", "rows", 1, 2, 4099), np.dtype("f4"))
+    length, sides = len(made._filter), made._there.plan.shape
+    shape = Shape("complex", "rows", 1, 2, length)
+    one = CpuTransform(cpu, shape, sides=(sides.height, sides.width))
+    assert made.device_bytes == 2 * one.device_bytes
+
+
 @pytest.mark.parametrize(("rows", "n"), [(60, 36), (2, 4099)])
 def test_a_transform_takes_another_scale_and_forgets_what_was_larger(cpu, rows, n):
     x = numbers((1, rows, n))

@@ -16,6 +16,8 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import Limits
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import WEAK
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
 
@@ -95,6 +97,16 @@ def test_a_size_that_comes_again_has_its_own_programs_and_the_same_pixels(launch
     np.testing.assert_array_equal(made.run(image), first)
     assert made._is_specialized
     assert pipeline_of(launcher, image, transfer, edges=edges, out="u1")._is_specialized
+
+
+def test_a_size_that_comes_again_finds_its_range_by_its_own_programs(launcher):
+    image, own = noise((1, 34, 17)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    made = pipeline_of(launcher, image)
+    first, before = made.run(image, own), made._by_histogram
+    assert made.facts().clipped == pytest.approx(0.2, abs=0.01)
+    np.testing.assert_array_equal(made.run(image, own), first)
+    assert made._is_specialized
+    assert made._by_histogram is not before
 
 
 def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):

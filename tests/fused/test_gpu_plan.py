@@ -53,7 +53,7 @@ def test_bounds_are_the_ideal_mask_column_by_column():
             np.testing.assert_array_equal(ky < bounds[:, which], low == 1)
 
 
-@pytest.mark.parametrize("n", [8193, 10007, 16385, 19683, 20011, 30000, 32768, 46340, 65521, 131072])
+@pytest.mark.parametrize("n", [8193, 8788, 10007, 16385, 19683, 20011, 30000, 32768, 46340, 65521, 131072])
 def test_plan_of_two_steps(n):
     for columns in (False, True):
         made = plan_long(n, columns=columns, count=n)

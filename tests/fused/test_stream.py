@@ -155,7 +155,7 @@ def test_what_another_queue_waits_for_is_on_its_way_to_the_device(pipeline, rng,
     started.result()
 
 
-def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng):
+def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng, monkeypatch):
     images = pictures(rng, 5)
     through = Stream(pipeline, PageLocked(pipeline.launcher))
     first, *_, last = [through.start(image) for image in images[:4]]
@@ -163,7 +163,10 @@ def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng
     np.testing.assert_array_equal(last.images(), images[3])
     np.testing.assert_array_equal(first.facts().deviations(), deviation(images[0]))
     np.testing.assert_array_equal(last.facts().deviations(), deviation(images[3]))
+    waited, copied_out = [], first._copied_out
+    monkeypatch.setattr(through.down, "wait", waited.append)
     through.start(images[4])
+    assert waited == [copied_out]  # or the first result would be written over
     np.testing.assert_array_equal(first.images(), images[4])
 
 
