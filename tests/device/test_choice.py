@@ -176,6 +176,15 @@ def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):
         choose("cpu")
 
 
+def test_without_a_device_it_is_said_what_pocl_lacks(monkeypatch):
+    monkeypatch.setattr(choice.embedded_pocl, "lack", lambda: "PoCL has no folder")
+    simulator = fake("Oclgrind", GPU | CPU)
+    for devices, but in (((), ""), ((simulator,), " but a simulator")):
+        monkeypatch.setattr(choice, "all_devices", lambda devices=devices: devices)
+        with pytest.raises(DeviceError, match=rf"^no OpenCL device{but}: PoCL has no folder$"):
+            choose("auto")
+
+
 def test_one_thread_at_a_time_checks_a_device(monkeypatch):
     place = Alone()
     monkeypatch.setattr("fftfilter.device.choice.selftest.check", lambda *_: place.stay())

@@ -126,6 +126,12 @@ def test_every_pass_of_every_shape(cpu, kind, shape):
     assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
 
 
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
+def test_a_cutoff_is_round_in_a_high_picture_too(cpu, shape):
+    image, transfer = noise((1, 60, 36)), H.bandpass(6, 15, shape=shape)
+    assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
+
+
 @pytest.mark.parametrize("shape", ["cosine", "fermi"])
 def test_a_width_is_another_part_of_each_cutoff(cpu, shape):
     image, transfer = noise((1, 36, 60)), H.bandpass(6, 15, shape=shape, width=4)

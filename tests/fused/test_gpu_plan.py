@@ -31,6 +31,8 @@ def test_plan_fits_the_work_group(n):
         assert len(made.tables()[0]) == made.table_offsets[-1] - (2 * n if made.length == n else 0) + 1
         if columns and n % 2 == 0 and made.length == n:
             assert made.radices[0] % 2 == 0
+        elif columns:  # both rows of a pair meet in a work-item
+            assert made.items * (made.per_item // 2) >= (n + 1) // 2
 
 
 def test_powers_of_two_meet_no_bank_twice():
@@ -68,6 +70,23 @@ def test_plan_of_two_steps(n):
             assert step.batch_rounds == step.length_rounds == 1
         if columns and n % 2 == 0 and made.length == n:
             assert made.outer.radices[0] % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "length", "outer", "middle"),
+    [
+        (8788, False, 8788, (13, 13), (13, 4)),
+        (8788, True, 8788, (4, 13), (13, 13)),  # of an even length, for pairs of rows, and even at first
+        (9000, False, 9000, (15, 8), (15, 5)),
+        (9000, True, 9000, (8, 15), (15, 5)),
+        (20011, True, 40960, (16, 16), (16, 10)),
+        (32768, True, 32768, (16, 16), (16, 8)),
+        (100_000, True, 100_000, (10, 10, 5), (10, 10, 2)),
+    ],
+)
+def test_two_steps_are_as_even_as_possible_and_the_second_is_the_shorter_one(n, columns, length, outer, middle):
+    made = plan_long(n, columns=columns, count=1000)
+    assert (made.length, made.outer.radices, made.middle.radices) == (length, outer, middle)
 
 
 def test_columns_that_would_go_alone_and_in_halves_go_in_two_steps():
