@@ -66,6 +66,21 @@ def test_a_wrong_form_is_told_with_its_worst_picture(is_used, verdict):
     assert f" {verdict} 10 x 12: off by at most 128 of 255 levels" in str(row)
 
 
+class WrongValues(FusedCpuPipeline):
+    """A pipeline whose values are half of what they should be, and whose pictures are right."""
+
+    def run(self, images, ramps=None):
+        made = super().run(images, ramps)
+        return made if self.stack.white is not None else made / 2
+
+
+def test_values_have_to_be_right_as_well_as_pictures():
+    (row,) = rows_of(form_of(WrongValues))
+    assert not row.found.is_right
+    assert 0.1 < row.found.error < 1
+    assert "levels" not in row.found.said
+
+
 def test_an_error_takes_the_place_of_the_result():
     (row,) = rows_of(form_of(refused))
     assert str(row).endswith("it cannot build: no compiler")
@@ -93,6 +108,17 @@ def test_all_pixels_and_outputs_are_held_to_the_reference(make, kind):
 
 def test_a_range_that_is_not_that_of_the_histogram_is_wrong():
     assert not device_check._to_pixels(NoHistogram, Launcher(choose()), (67, 61), kind="scale auto").is_right
+
+
+def test_of_plain_transforms_the_worst_wrong_one_is_told_of_those_that_the_device_does(monkeypatch):
+    errors = {"complex, both": 3e-7, "complex, rows": 1e-7, "complex, columns": 2e-7, "values, both": 4e-7}
+    monkeypatch.setattr(
+        device_check, "_error", lambda *given: Found(given[-1] not in list(errors)[1:3], given[-1], errors[given[-1]])
+    )
+    monkeypatch.setattr(device_check, "serves_plain", lambda _, shape: shape.data != "real")
+    assert device_check._transformed(Launcher(choose()), (12, 10)).said == "complex, columns"
+    monkeypatch.setattr(device_check, "serves_plain", lambda _, shape: shape.data == "values")
+    assert device_check._transformed(Launcher(choose()), (12, 10)).said == "values, both"
 
 
 def test_missing_pixels_are_held_to_numpy(monkeypatch):

@@ -278,6 +278,16 @@ def test_a_launch_for_each_step_gives_the_same_and_their_times(cpu):
     assert steps == [("columns forward", 1), ("rows", 1), ("columns inverse", 1), ("quantize", 1)]
 
 
+def test_each_launch_that_is_timed_does_its_own_step_alone(cpu, monkeypatch):
+    pipeline, bound = FusedCpuPipeline(Launcher(cpu.device, profile=True), HIGH, stack_of(noise((1, 36, 60)))), []
+    monkeypatch.setattr(
+        pipeline._filter, "bind", lambda **given: bound.append((given["first_step"], given["end_step"]))
+    )
+    monkeypatch.setattr(pipeline.launcher, "enqueue", lambda *_: None)
+    pipeline._launch()
+    assert bound == [(0, 1), (1, 2), (2, 3), (5, 6)]
+
+
 class Full(Device):
     """A device without memory, which notes what it was asked to hold."""
 

@@ -12,7 +12,8 @@ from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, plain_fft
-from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp
+from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp, long
+from fftfilter.fused.cpu.program import vector_width
 from tests.helpers import assert_exact_radices, assert_transform
 
 # (count, height, width), chosen by what they make the kernels do
@@ -160,6 +161,18 @@ def test_long_rows_go_as_matrices(cpu, rows, n):
         assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
 
 
+def test_only_rows_that_are_few_or_long_go_as_matrices(cpu):
+    lanes = vector_width(cpu.device)
+
+    def goes(along, rows, n):
+        return long(cpu, Shape("complex", along, 1, rows, n)) is not None
+
+    assert [goes("rows", rows, 1024) for rows in (1, lanes - 1, lanes)] == [True, True, False]
+    assert [goes("rows", 1, 1023), goes("rows", lanes, (1 << 14) - 1), goes("rows", lanes, 1 << 14)] == [0, 0, 1]
+    assert not goes("both", 1, 1024)
+    assert not goes("columns", 1, 1024)
+
+
 def test_a_long_prime_takes_the_memory_of_two_transforms(cpu):
     made = plain_fft(cpu, Shape("complex", "rows", 1, 2, 4099), np.dtype("f4"))
     length, sides = len(made._filter), made._there.plan.shape
@@ -193,6 +206,25 @@ def test_many_sizes_are_two_programs(cpu):
         made, _ = CpuTransform(device, Shape("complex", "both", *x.shape)).run(x)
         assert_transform(made, np.fft.fft2(x), 60)
     assert device.device._build.cache_info().currsize == 2
+
+
+class Full(Device):
+    """A device without memory, which notes what it was asked to hold."""
+
+    checked = ()
+
+    def check_memory(self, what, buffers):
+        self.checked = buffers
+        raise TooLargeError(what)
+
+
+def test_memory_is_checked_for_pixels_as_they_are_and_for_all_arrays(cpu):
+    device = Full(0, cpu.device.cl_device)
+    with pytest.raises(TooLargeError):
+        plain_fft(Launcher(device), Shape("real", "both", 3, 36, 60, half=True), np.dtype("u1"))
+    kept, *arrays = device.checked
+    assert arrays == [3 * 36 * 60, 3 * 36 * 31 * 8]
+    assert kept > 8 * 36 * 60  # strips between the steps
 
 
 def test_too_large_is_said_before_anything_is_allocated(cpu):

@@ -65,6 +65,7 @@ def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, 
         (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
         (27, 21),  # two stages; an odd first radix: rows of a pair meet in local memory
         (1, 250),  # three stages of rows, more columns than a tile
+        (250, 3),  # three stages of columns, side by side
         (34, 17),  # chirp-z in both directions, an even height
     ],
 )

@@ -18,6 +18,7 @@ from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.ramp import Stack
+from fftfilter.output.rounding import WEAK
 from tests.fused.helpers import stack_of
 
 TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
@@ -99,6 +100,25 @@ def test_small_square_images_go_in_one_launch_where_groups_are_known_to_see_what
         assert ("gpu_filter" in each.options) == (count == 1)
     assert len(FusedGpuPipeline(nvidia, H.highpass(), stack, one_launch=False)._launches) == 4
     assert len(FusedGpuPipeline(nvidia, H.highpass(), stack, generic=True)._launches) == 4
+
+
+def test_chirp_z_of_either_side_rounds_more(launcher):
+    weak = [
+        FusedGpuPipeline(Noted(launcher), H.highpass(), stack_of(np.empty((1, *size), np.uint8))).weak
+        for size in ((12, 10), (17, 10), (12, 17))
+    ]
+    assert weak == [WEAK, 3 * WEAK, 3 * WEAK]
+
+
+def test_groups_with_rooms_in_global_memory_are_as_many_as_keep_the_device_busy(launcher):
+    """Two a compute unit, whatever a stack has."""
+    limits = Limits(local_bytes=4 * 100 + RESERVED_BYTES, group_wanted=8, group=32)
+    stack = stack_of(np.empty((300, 17, 3), np.uint8))
+    pipeline = FusedGpuPipeline(Noted(launcher), H.highpass(), stack, generic=True, limits=limits)
+    units = launcher.device.cl_device.max_compute_units
+    columns = next(launch for launch in pipeline._launches if launch.step == "columns")
+    assert columns.items == (2 * units * 16,)
+    assert columns.group == (16,)
 
 
 @pytest.mark.parametrize(("dtype", "widest"), [("u1", 255.0), ("u2", 65535.0), ("f4", 2.0)])

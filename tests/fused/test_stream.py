@@ -84,6 +84,7 @@ def test_results_may_be_asked_for_late_and_in_any_order(pipeline, rng):
     for each, image in list(zip(started, images, strict=True))[::-1]:
         np.testing.assert_array_equal(each.result(), pipeline.run(image))
         assert each.result() is each.result()
+    assert through._copiers is None  # no thread for so little
 
 
 def test_extremes_are_those_of_the_result(pipeline, rng):
