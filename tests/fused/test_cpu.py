@@ -115,7 +115,9 @@ def test_columns_that_fill_a_narrow_image_have_no_part_in_its_largest_value(cpu)
 @pytest.mark.parametrize(("lanes", "height", "width"), [(4, 8, 64), (8, 60, 100), (16, 67, 71)])
 def test_every_vector_width_gives_the_same(unused, lanes, height, width):
     image = noise((1, height, width))
-    assert_as_the_reference(fused(unused, image, lanes=lanes), image, HIGH)
+    made = FusedCpuPipeline(unused, HIGH, stack_of(image), lanes=lanes)
+    assert made.plan.lanes == lanes
+    assert_as_the_reference(made.run(image), image, HIGH)
 
 
 @pytest.mark.parametrize("kind", PASSES)

@@ -12,7 +12,7 @@ from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, plain_fft
-from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp, long
+from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp, long, split
 from fftfilter.fused.cpu.program import vector_width
 from tests.helpers import assert_exact_radices, assert_transform
 
@@ -171,6 +171,12 @@ def test_only_rows_that_are_few_or_long_go_as_matrices(cpu):
     assert [goes("rows", 1, 1023), goes("rows", lanes, (1 << 14) - 1), goes("rows", lanes, 1 << 14)] == [0, 0, 1]
     assert not goes("both", 1, 1024)
     assert not goes("columns", 1, 1024)
+
+
+def test_a_matrix_is_as_even_as_its_sides_can_be_and_each_is_a_vector_at_least():
+    assert split(3600, 16) == (60, 60)
+    assert split(3601 * 16, 16) is None  # of a prime of 277
+    assert [split(16 * 17, lanes) for lanes in (8, 16, 17)] == [(16, 17), (16, 17), None]
 
 
 def test_a_long_prime_takes_the_memory_of_two_transforms(cpu):

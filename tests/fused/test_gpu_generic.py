@@ -121,7 +121,7 @@ def test_a_size_that_comes_again_finds_its_range_by_its_own_programs(launcher):
 
 
 def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):
-    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3))
+    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3), width="0.05cyc")
     got = pipeline_of(launcher, images, notch, edges="mirror", out="u1").run(images)
     assert_as_the_reference(got, images, notch, edges="mirror")
 
@@ -133,7 +133,7 @@ class AsGpu(Device):
 
 
 def test_a_gpu_is_given_the_program_for_any_size_with_the_edges_that_are_asked_for(launcher):
-    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3))
+    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3), width="0.05cyc")
     made = fused(Launcher(AsGpu(0, launcher.device.cl_device)), notch, stack_of(images, "u1"), "mirror")
     assert not made._is_specialized
     assert_as_the_reference(made.run(images), images, notch, edges="mirror")

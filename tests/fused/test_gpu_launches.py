@@ -91,6 +91,14 @@ def test_every_kernel_is_compiled_with_these_options(launcher):
     assert {"gpu_rows", "gpu_filter", "gpu_quantize", "gpu_plain_fft_lines", "gpu_generic_step"} <= set(wanted)
 
 
+@pytest.mark.parametrize(("data", "scratch"), [("complex", 30 * 45), ("real", 30 * 45)])
+def test_a_transform_in_two_steps_has_a_place_between_them(launcher, data, scratch):
+    made = GpuTransform(Noted(launcher), Shape(data, "both", 2, 30, 45), limits=TINY)
+    assert made.source_bytes == 2 * 30 * 45 * (8 if data == "complex" else 4)
+    assert made.target_bytes == 2 * 30 * 45 * 8
+    assert made.device_bytes == made.source_bytes + made.target_bytes + 2 * 8 * scratch
+
+
 def test_small_square_images_go_in_one_launch_where_groups_are_known_to_see_what_others_wrote(launcher):
     stack = stack_of(np.empty((1, 64, 64), np.uint8))
     nvidia, profiled, other = Noted(launcher), Noted(launcher, profile=True), Noted(launcher)
