@@ -121,6 +121,12 @@ def test_of_plain_transforms_the_worst_wrong_one_is_told_of_those_that_the_devic
     assert device_check._transformed(Launcher(choose()), (12, 10)).said == "values, both"
 
 
+@pytest.mark.parametrize(("edges", "is_right"), [("mirror", True), ("wrap", False)])
+def test_mirrored_edges_are_held_to_the_reference(edges, is_right):
+    make = partial(FusedCpuPipeline, edges=edges)
+    assert device_check._to_pixels(make, Launcher(choose()), (67, 61), edges="mirror").is_right == is_right
+
+
 def test_missing_pixels_are_held_to_numpy(monkeypatch):
     form = Form("missing pixels", SIZES, device_check._completed)
     (row,) = rows_of(form)
