@@ -438,6 +438,7 @@ def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
     assert other.ctypes.data not in {place, view.ctypes.data}
     assert not MemoryPool.holds(other)  # as much as two results is in use
     np.testing.assert_array_equal(view, values)
+    assert not MemoryPool.holds(fused(cpu, image[:, :36, :60]))  # a small one is no burden
 
 
 def test_arrays_of_any_layout_are_read(cpu):
