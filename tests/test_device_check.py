@@ -213,6 +213,12 @@ def test_forms_of_the_staged_engine_are_tried_in_double_precision_where_the_devi
     assert both == {form.name for form in forms if form.name.startswith(("staged, ", "missing"))}
 
 
+def test_a_form_is_tried_in_its_own_precision():
+    for precision, real in (("single", "float"), ("double", "double")):
+        (row,) = rows_of(Form("a form", SIZES, lambda by, _: Found(True, by.real_name), precision))
+        assert row.found.said == real
+
+
 def test_of_wrong_and_right_sizes_the_worst_wrong_one_is_told():
     found = {(1, 1): Found(False, "wrong", 1e-3), (2, 2): Found(False, "worst", 2e-3), (3, 3): Found(True, "", 0.5)}
     (row,) = rows_of(Form("a form", tuple(found), lambda _, size: found[size]))
