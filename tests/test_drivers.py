@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,6 +64,57 @@ def test_of_two_drivers_of_the_cpu_the_better_one_is_known_only_once_all_are_loa
     both = ctypes.util.find_library("c")
     registered(vendors, nvidia="libnvidia-opencl.so.1", pocl=both, intel64=both)
     assert drivers.without_gpus() == {}
+
+
+def test_without_the_pocl_of_pip_no_driver_can_be_left_out(vendors, monkeypatch):
+    monkeypatch.setattr(drivers, "find_spec", lambda _: None)
+    assert not drivers.has_cpu()
+    registered(vendors, nvidia="libnvidia-opencl.so.1")
+    assert not drivers.has_cpu()
+    assert drivers.without_gpus() == {}
+    registered(vendors, pocl="libpocl.so.2")
+    assert drivers.has_cpu()
+
+
+def test_the_pocl_of_pip_lies_beside_pyopencl(vendors, tmp_path, monkeypatch):
+    package = tmp_path / "pyopencl" / "__init__.py"
+    monkeypatch.setattr(drivers, "find_spec", {"pyopencl": SimpleNamespace(origin=str(package))}.get)
+    registered(vendors, nvidia="libnvidia-opencl.so.1")
+    assert not drivers.has_cpu()
+    (package.parent / ".libs").mkdir(parents=True)
+    (package.parent / ".libs" / "pocl.icd").touch()
+    assert drivers.has_cpu()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_of_cpu"),
+    [("pocl", True), ("pocl64", True), ("intel64", True), ("intel-cpu", True), ("intel", False), ("amdocl64", False)],
+)
+def test_a_driver_of_the_cpu_is_known_by_the_name_of_its_file(vendors, name, is_of_cpu):
+    registered(vendors, **{name: "a library"})
+    assert drivers.may_have_gpu() != is_of_cpu
+
+
+def test_other_files_and_those_that_are_no_text_register_nothing(vendors):
+    (vendors / "README").write_text("libnvidia-opencl.so.1")
+    assert not drivers.may_have_gpu()
+    registered(vendors, nvidia="libnvidia-opencl.so.1")
+    (vendors / "pocl.icd").write_bytes(b"\xff\xfe")
+    assert drivers.without_gpus()["OCL_ICD_VENDORS"] == str(Path(drivers.__file__).parent)
+
+
+def test_drivers_are_registered_where_the_loader_looks(monkeypatch):
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/elsewhere")
+    assert drivers.vendors() == "/elsewhere"
+    monkeypatch.setenv("OCL_ICD_VENDORS", "")
+    assert drivers.vendors() == "/etc/OpenCL/vendors"
+    monkeypatch.delenv("OCL_ICD_VENDORS")
+    assert drivers.vendors() == "/etc/OpenCL/vendors"
+
+
+def test_who_names_no_device_leaves_it_open():
+    assert all(map(drivers.is_auto, (None, "", "auto", "AUTO")))
+    assert not any(map(drivers.is_auto, ("cpu", "gpu", "0", "automatic")))
 
 
 @pytest.fixture

@@ -78,3 +78,75 @@ def test_a_limit_of_the_shell_is_a_limit(limit):
     taken = "import resource; taken = bytearray(256 << 20)"
     free = free_in_child(f"{taken}; resource.setrlimit(resource.{limit}, (1 << 30, 1 << 30))")
     assert 256 << 20 < free < 768 << 20
+
+
+@pytest.mark.parametrize(("sizes", "free"), [((7, 5, 9), 5), ((7, -3), 0), ((), None)])
+def test_the_least_of_all_limits_is_free_and_never_less_than_nothing(monkeypatch, sizes, free):
+    monkeypatch.setattr(system, "_limits_of_memory", lambda: iter(sizes))
+    assert free_memory() == free
+
+
+def test_exactly_what_is_free_can_be_taken_and_a_byte_more_is_lacking(monkeypatch):
+    monkeypatch.setattr(system, "free_memory", lambda: 100 << 20)
+    assert lacking(100 << 20) is None
+    assert lacking((100 << 20) + 1) == 100 << 20
+    monkeypatch.setattr(system, "free_memory", lambda: 7)
+    assert lacking(64 << 20) == 7
+    assert lacking((64 << 20) - 1) is None  # so little is not asked for
+    monkeypatch.setattr(system, "free_memory", lambda: None)
+    assert lacking(1 << 60) is None
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """What is read of the files of a Linux system, by their paths."""
+    found = {}
+
+    def read_text(file, *_, **__):
+        if str(file) not in found:
+            raise FileNotFoundError(file)
+        return found[str(file)]
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    monkeypatch.setattr(system, "limit", lambda _: None)
+    return found
+
+
+def test_every_group_of_this_process_up_to_the_top_is_a_limit(files, monkeypatch):
+    """Of version 2, whose line names no controllers, and of version 1, where memory has a tree of its own."""
+    files["/proc/meminfo"] = "MemTotal:  9 kB\nMemFree:  2 kB\nMemAvailable:  5 kB\n"
+    files["/proc/self/cgroup"] = "12:cpu,cpuacct:/other\n4:devices,memory:/a/b\n0::/c:d\n"
+    seen = []
+    monkeypatch.setattr(system, "_left", lambda group: [seen.append(str(group)) or len(seen)])
+    assert list(system._limits_of_memory()) == [5 * 1024, 1, 2, 3, 4, 5]
+    top = "/sys/fs/cgroup"
+    assert seen == [f"{top}/memory/a/b", f"{top}/memory/a", f"{top}/memory", f"{top}/c:d", top]
+
+
+def test_a_group_of_version_1_has_other_files(tmp_path):
+    (tmp_path / "memory.limit_in_bytes").write_text("1000\n")
+    (tmp_path / "memory.usage_in_bytes").write_text("900\n")
+    assert list(system._left(tmp_path)) == [100]
+
+
+@needs_posix
+def test_where_linux_does_not_say_what_is_available_it_is_all_memory(files):
+    assert not files
+    assert list(system._limits_of_memory()) == [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+
+
+def test_of_windows_nothing_is_known(files, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert not files
+    assert free_memory() is None
+
+
+def test_each_limit_of_the_shell_leaves_what_it_counts_less(files, monkeypatch):
+    """That of addresses counts libraries, too, that of data does not."""
+    files["/proc/meminfo"] = "MemAvailable:  5 kB\n"
+    files["/proc/self/status"] = "VmPeak:  9 kB\nVmSize:  3 kB\nVmData:  1 kB\n"
+    monkeypatch.setattr(system, "limit", {"RLIMIT_AS": 10_000, "RLIMIT_DATA": 20_000}.get)
+    assert list(system._limits_of_memory()) == [5 * 1024, 10_000 - 3 * 1024, 20_000 - 1024]
+    del files["/proc/self/status"]
+    assert list(system._limits_of_memory()) == [5 * 1024, 10_000, 20_000]

@@ -12,7 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -198,3 +200,212 @@ def test_what_is_done_at_once_is_a_future_whose_result_or_error_waits():
     assert failed.done()
     with pytest.raises(ZeroDivisionError):
         failed.result()
+
+
+def test_a_limit_is_the_one_that_counts_now_and_none_where_there_is_none(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: {resource.RLIMIT_NOFILE: (7, 9)}.get(which, (-1, 5)))
+    assert system.limit("RLIMIT_NOFILE") == 7
+    assert system.limit("RLIMIT_AS") is None  # -1 is infinity
+
+
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({"HOME": "/home/me", "XDG_CACHE_HOME": "/caches"}, "/caches/program"),
+        ({"HOME": "/home/me", "XDG_CACHE_HOME": ""}, "/home/me/.cache/program"),
+        ({"HOME": "/home/me"}, "/home/me/.cache/program"),
+        ({"HOME": "here"}, None),  # it would be another one in each folder
+        ({"HOME": "/home/me", "XDG_CACHE_HOME": "here"}, None),
+    ],
+)
+def test_the_cache_of_a_user_is_where_the_system_says(monkeypatch, variables, folder):
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert system.user_cache("program") == (folder and Path(folder))
+
+
+def test_who_has_no_home_has_no_cache(monkeypatch):
+    """One says so, and an older one leaves the ~."""
+    monkeypatch.delenv("HOME")
+
+    def none(_):
+        raise RuntimeError("Could not determine home directory.")
+
+    for user_cache_path in (none, lambda name: Path("~/.cache", name)):
+        monkeypatch.setattr("platformdirs.user_cache_path", user_cache_path)
+        assert system.user_cache("program") is None
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: Path("/caches", name))
+    assert system.user_cache("program") == Path("/caches/program")
+
+
+def test_of_temporary_folders_the_first_that_can_hold_programs_is_taken(monkeypatch, tmp_path):
+    own, made = f"fftfilter-{os.getuid()}", []
+    monkeypatch.setattr(Path, "mkdir", lambda self, **how: made.append((self, how)))
+    monkeypatch.setattr(Path, "lstat", lambda _: SimpleNamespace(st_mode=0o40700, st_uid=os.getuid()))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/me")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    places = [Path(place, own) for place in (tmp_path, "/tmp", "/var/tmp", "/run/me", "/dev/shm")]  # noqa: S108
+    for i, place in enumerate(places):
+        monkeypatch.setattr(system, "can_hold", places[i:].__contains__)
+        assert system.temporary_cache() == place
+        assert made[-1] == (place, {"mode": 0o700, "exist_ok": True})
+    monkeypatch.setattr(system, "can_hold", lambda _: True)
+    monkeypatch.delenv("TMPDIR")
+    assert system.temporary_cache() == places[1]
+    # Another user may have made a folder of that name, for everybody to read.
+    monkeypatch.setattr(Path, "lstat", lambda _: SimpleNamespace(st_mode=0o40755, st_uid=os.getuid() + 1))
+    assert system.temporary_cache() is None
+
+
+DISK = {"f_bavail": 1024, "f_frsize": 4096, "f_files": 9, "f_favail": 1, "f_flag": 0}
+
+
+@pytest.mark.parametrize(
+    ("disk", "fits"),
+    [
+        ({}, True),  # just 4 MiB
+        ({"f_bavail": 1023}, False),
+        ({"f_favail": 0}, False),  # no file more
+        ({"f_favail": 0, "f_files": 0}, True),  # files are not counted
+        ({"f_flag": os.ST_NOEXEC}, False),
+        ({"f_flag": os.ST_NOSUID}, True),
+    ],
+)
+def test_programs_need_four_megabytes_a_file_and_to_be_executed(monkeypatch, tmp_path, disk, fits):
+    asked = []
+    monkeypatch.setattr(os, "statvfs", lambda path: asked.append(path) or SimpleNamespace(**DISK | disk))
+    assert system.can_hold(tmp_path / "new" / "folder") == fits
+    assert asked == [tmp_path]
+
+
+def test_windows_is_not_asked_for_what_it_does_not_have(monkeypatch, tmp_path):
+    for name in ("getuid", "statvfs"):
+        monkeypatch.delattr(os, name)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert system.limit("RLIMIT_NOFILE") is None
+    assert system.temporary_cache() is None
+    assert system.can_hold(tmp_path / "new")
+
+
+def test_a_file_in_the_place_of_a_folder_holds_nothing(tmp_path, monkeypatch):
+    (tmp_path / "file").touch(0o777)
+    assert not system.can_hold(tmp_path / "file" / "folder")
+    for missing in (os.W_OK, os.X_OK):
+        monkeypatch.setattr(os, "access", lambda _, mode, missing=missing: not mode & missing)
+        assert not system.can_hold(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_fit", "largest", "is_off"),
+    [
+        ("/caches", True, None, False),
+        ("/caches", True, 1 << 20, False),
+        ("/caches", True, (1 << 20) - 1, True),  # a file of a program is larger
+        ("/caches", False, None, True),
+        (None, True, None, True),
+    ],
+)
+def test_where_pyopencl_cannot_write_its_cache_is_off(monkeypatch, folder, is_fit, largest, is_off):
+    monkeypatch.delenv("PYOPENCL_NO_CACHE", raising=False)
+    monkeypatch.setattr(system, "user_cache", lambda name: folder and Path(folder, name))
+    monkeypatch.setattr(system, "can_hold", lambda each: is_fit and each == Path("/caches/pyopencl"))
+    monkeypatch.setattr(system, "limit", {"RLIMIT_FSIZE": largest}.get)
+    system.spare_pyopencl_its_cache()
+    assert os.environ.get("PYOPENCL_NO_CACHE") == ("1" if is_off else None)
+
+
+def test_a_user_decides_over_the_cache_of_pyopencl(monkeypatch):
+    monkeypatch.setenv("PYOPENCL_NO_CACHE", "0")
+    monkeypatch.setattr(system, "can_hold", lambda _: False)
+    system.spare_pyopencl_its_cache()
+    assert os.environ["PYOPENCL_NO_CACHE"] == "0"
+
+
+def test_processors_are_those_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 5, 7})
+    assert system.cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert system.cores() == 8
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert system.cores() == 1
+
+
+@pytest.fixture
+def few_threads(monkeypatch):
+    """Threads of which three can be started; the list of those that were, and what limits them, by name or file."""
+    started, limits = [], {}
+    start = threading.Thread.start
+
+    def start_few(thread):
+        if len(started) == 3:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+        started.append(thread)
+
+    def read_text(file, *_):
+        return limits.get(str(file), "max\n")
+
+    monkeypatch.setattr(threading.Thread, "start", start_few)
+    monkeypatch.setattr(Path, "read_text", read_text)
+    monkeypatch.setattr(system, "limit", limits.get)
+    return started, limits
+
+
+@pytest.mark.parametrize("name", ["RLIMIT_NPROC", "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"])
+def test_where_processes_are_limited_threads_are_counted_by_starting_them(few_threads, name):
+    started, limits = few_threads
+    limits["RLIMIT_NPROC"] = 10_000  # of which the least counts
+    limits[name] = 4095 if name == "RLIMIT_NPROC" else "4095\n"
+    assert system.startable_threads(2) == 2
+    assert len(started) == 2
+    started.clear()
+    assert system.startable_threads(9) == 3
+    assert not any(thread.is_alive() for thread in started)
+
+
+def test_where_many_processes_are_allowed_no_thread_is_tried(few_threads):
+    started, limits = few_threads
+    assert system.startable_threads(9) == 9
+    limits["RLIMIT_NPROC"] = 4096
+    assert system.startable_threads(9) == 9
+    assert not started
+
+
+@pytest.mark.parametrize(("threads", "processes"), [(3, 0), (4, 0), (9, 0), (10, 1), (15, 1), (16, 2), (22, 3)])
+def test_a_process_of_a_folder_takes_six_threads_and_all_take_four(monkeypatch, threads, processes):
+    monkeypatch.setattr(system, "processes_by_files", lambda wanted: wanted)
+    monkeypatch.setattr(system, "startable_threads", lambda wanted: min(wanted, threads))
+    assert system.startable_processes(3) == processes
+
+
+def test_no_more_processes_are_started_than_files_allow(monkeypatch):
+    monkeypatch.setattr(system, "startable_threads", lambda wanted: wanted)
+    for by_files in (0, 2):
+        monkeypatch.setattr(system, "processes_by_files", lambda _, by_files=by_files: by_files)
+        assert system.startable_processes(3) == by_files
+    # Where more than were wanted are possible, they are those that were wanted.
+    monkeypatch.setattr(system, "processes_by_files", lambda wanted: wanted)
+    assert system.startable_processes(3) == 3
+
+
+@pytest.mark.parametrize(
+    ("allowed", "processes"),
+    [(None, 5), (4096, 5), (7 + 24 + 5 * 8, 5), (7 + 24 + 4 * 8 + 7, 4), (7 + 24 + 8, 1), (9, 0)],
+)
+def test_a_process_of_a_folder_takes_eight_files_and_all_take_24_beside_those_that_are_open(
+    monkeypatch, allowed, processes
+):
+    monkeypatch.setattr(system, "limit", {"RLIMIT_NOFILE": allowed}.get)
+    monkeypatch.setattr(system, "_entries", {"/dev/fd": 7}.get)
+    assert system.processes_by_files(5) == processes
+
+
+def test_the_entries_of_a_folder_that_is_not_there_are_none(tmp_path):
+    (tmp_path / "file").touch()
+    assert system._entries(str(tmp_path)) == 1
+    assert system._entries(str(tmp_path / "none")) == 0

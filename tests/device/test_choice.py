@@ -14,8 +14,8 @@ import pytest
 
 import fftfilter
 from fftfilter.device import choice
-from fftfilter.device.choice import all_devices, choose, open_device, rank
-from fftfilter.errors import BuildError, DeviceError
+from fftfilter.device.choice import Device, all_devices, choose, open_device, rank
+from fftfilter.errors import BuildError, DeviceError, ParameterError, TooLargeError
 from tests.helpers import Alone, keep_in
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
@@ -32,7 +32,7 @@ def test_auto_takes_a_gpu_then_the_best_cpu_runtime_and_never_a_simulator():
         fake("Intel(R) OpenCL", CPU),
         fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 5.0"),
         fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 3.0-rc2"),
-        fake("Another CPU runtime", CPU),
+        fake("Another CPU runtime", CPU, "OpenCL 3.1"),
         fake("An accelerator", cl.device_type.ACCELERATOR, "OpenCL 3.1"),
         fake("Oclgrind", GPU | CPU, units=999),
     ]
@@ -47,6 +47,56 @@ def test_a_device_is_chosen_by_kind_index_and_part_of_a_name():
     )
     assert choose(None) is auto
     assert not auto.is_gpu
+
+
+def test_of_several_devices_the_best_that_fits_is_chosen(monkeypatch):
+    described = [
+        ("Portable Computing Language", CPU, 4, "pthread-a"),
+        ("Intel(R) OpenCL", CPU, 4, "Xeon"),
+        ("NVIDIA CUDA", GPU, 10, "small card"),
+        ("NVIDIA CUDA", GPU, 132, "Large Card"),
+        ("Oclgrind", GPU | CPU, 999, "Oclgrind card"),
+    ]
+    devices = [fake(platform, kind, units=units) for platform, kind, units, _ in described]
+    for device, (*_, name) in zip(devices, described, strict=True):
+        device.name = name
+    monkeypatch.setattr(choice, "all_devices", lambda: tuple(devices))
+    monkeypatch.setattr(choice, "_device", lambda index: index)
+    wanted = {"auto": 3, "gpu": 3, "cpu": 1, "0": 0, "4": 4, "nvidia": 3, "small": 2, "card": 3, "portable": 0}
+    assert {asked: choose(asked) for asked in wanted} == wanted
+    assert choose(" Large card ") == 3
+    there = "there is 0 pthread-a, 1 Xeon, 2 small card, 3 Large Card, 4 Oclgrind card; choose one of these"
+    for asked in ("5", "9" * 5000):  # Python makes no number of so many digits
+        with pytest.raises(DeviceError, match=rf"^no OpenCL device '{asked}': {there}$"):
+            choose(asked)
+
+
+def test_what_a_device_says_of_itself():
+    raw = fake("  A platform ", GPU)
+    raw.name, raw.double_fp_config, raw.max_work_group_size, raw.max_work_item_sizes = " A card\n", 0, 256, [128, 64, 1]
+    card = Device(3, raw)
+    assert (card.name, card.platform, card.is_gpu, card.fp64) == ("A card", "A platform", True, False)
+    assert card.work_group_limit == 128
+    card.check_work_group_size(128)
+    said = r"work-group size 129 is not possible on A card: give 1 to 128 \(work-group size 256, work-item sizes 128 64"
+    with pytest.raises(ParameterError, match=said):
+        card.check_work_group_size(129)
+    raw.max_work_group_size, raw.double_fp_config = 32, 63
+    card = Device(3, raw)
+    assert (card.work_group_limit, card.fp64) == (32, True)
+
+
+def test_buffers_may_fill_a_device_and_take_no_byte_more(monkeypatch):
+    raw = fake("A platform", GPU)
+    raw.name, raw.max_mem_alloc_size, raw.global_mem_size = "A card", 1000, 1500
+    # A card's memory is its own: that of the machine does not count.
+    monkeypatch.setattr(choice, "lacking", lambda _: 1)
+    card = Device(0, raw)
+    card.check_memory("it", [500, 1000])
+    with pytest.raises(TooLargeError, match=r"^it needs 1,501 bytes in all and A card has 1,500: take a smaller image"):
+        card.check_memory("it", [501, 1000])
+    with pytest.raises(TooLargeError, match=r"^it needs 1,001 bytes in one buffer and A card has 1,000: "):
+        card.check_memory("it", [1001, 1])
 
 
 def test_without_a_choice_the_environment_decides(monkeypatch):
@@ -110,9 +160,10 @@ def test_a_platform_that_has_no_devices_leaves_those_of_the_others(monkeypatch):
     def failing():
         raise cl.RuntimeError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
 
-    empty, own = SimpleNamespace(get_devices=failing), SimpleNamespace(get_devices=lambda: ["a device"])
-    monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty])
-    assert all_devices.__wrapped__() == ("a device",)
+    empty = SimpleNamespace(get_devices=failing)
+    own, other = (SimpleNamespace(get_devices=lambda found=found: found) for found in (["a device"], ["two", "more"]))
+    monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty, other])
+    assert all_devices.__wrapped__() == ("a device", "two", "more")
 
 
 def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):
@@ -123,6 +174,15 @@ def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):
         choose("auto")
     with pytest.raises(DeviceError, match=r"no OpenCL device 'cpu': there is 0 Oclgrind Simulator; choose one of"):
         choose("cpu")
+
+
+def test_without_a_device_it_is_said_what_pocl_lacks(monkeypatch):
+    monkeypatch.setattr(choice.embedded_pocl, "lack", lambda: "PoCL has no folder")
+    simulator = fake("Oclgrind", GPU | CPU)
+    for devices, but in (((), ""), ((simulator,), " but a simulator")):
+        monkeypatch.setattr(choice, "all_devices", lambda devices=devices: devices)
+        with pytest.raises(DeviceError, match=rf"^no OpenCL device{but}: PoCL has no folder$"):
+            choose("auto")
 
 
 def test_one_thread_at_a_time_checks_a_device(monkeypatch):

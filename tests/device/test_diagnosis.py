@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ctypes.util
 import json
+import os
 import platform
 import subprocess
 import sys
 from types import SimpleNamespace
 
+import pyopencl as cl
 import pytest
 
-from fftfilter.device import diagnosis
-from fftfilter.device.choice import all_devices, choose
+from fftfilter.device import diagnosis, embedded_pocl
+from fftfilter.device.choice import Device, all_devices, choose, rank
 from fftfilter.device.diagnosis import Driver
-from fftfilter.errors import BuildError
+from fftfilter.errors import BuildError, RefusedError
 from fftfilter.fused import fused
 from tests.helpers import keep_in, needs_posix
 
@@ -96,6 +98,16 @@ def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
     assert problem.repair.startswith("unset OCL_ICD_VENDORS, which is /not/there; or ")
 
 
+@needs_posix
+@pytest.mark.parametrize(("system", "machine"), [("linux", "aarch64"), ("darwin", "x86_64")])
+def test_where_pip_has_no_pocl_it_is_not_named(monkeypatch, system, machine):
+    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
+    (problem,) = diagnosis.problems(fused, [])
+    assert "pip install 'pyopencl[pocl]'" not in problem.repair
+
+
 @pytest.mark.parametrize(
     ("is_gpu", "why"), [(True, "auto takes a GPU first"), (False, "auto: no GPU, and the best CPU runtime")]
 )
@@ -103,3 +115,72 @@ def test_of_several_devices_it_is_said_which_auto_takes(monkeypatch, is_gpu, why
     monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=1, is_gpu=is_gpu))
     monkeypatch.setattr(diagnosis, "all_devices", lambda: all_devices() * 2)
     assert diagnosis.chosen() == (1, why)
+
+
+def test_of_one_device_beside_a_simulator_it_is_said_that_there_is_no_other(monkeypatch):
+    own = next(device for device in all_devices() if rank(device)[0] > 0)
+    simulator = SimpleNamespace(platform=SimpleNamespace(name="Oclgrind"))
+    monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=0, is_gpu=False))
+    monkeypatch.setattr(diagnosis, "all_devices", lambda: (simulator, own, simulator))
+    assert diagnosis.chosen() == (0, "auto: the only device")
+
+
+def test_a_card_is_described_with_each_of_its_limits():
+    raw = SimpleNamespace(
+        name="A card ",
+        platform=SimpleNamespace(name="A platform", version="OpenCL 3.0 A "),
+        driver_version="5.1 ",
+        type=cl.device_type.GPU | cl.device_type.ACCELERATOR,
+        version="OpenCL 1.2 ",
+        max_compute_units=10,
+        max_work_item_dimensions=2,
+        max_work_item_sizes=(64, 32),
+        max_work_group_size=48,
+        local_mem_size=1000,
+        global_mem_size=3000,
+        max_mem_alloc_size=2000,
+        double_fp_config=0,
+    )
+    assert diagnosis.describe(Device(4, raw, "what was repaired")) == {
+        "index": 4, "name": "A card", "platform": "A platform", "platform version": "OpenCL 3.0 A", "driver": "5.1",
+        "type": "GPU, ACCELERATOR", "OpenCL": "OpenCL 1.2", "compute units": 10, "work-item dimensions": 2,
+        "work-item sizes": [64, 32], "work-group size": 48, "local memory": 1000, "global memory": 3000,
+        "largest allocation": 2000, "fp64": False, "repaired": "what was repaired",
+    }  # fmt: skip
+
+
+def test_each_device_but_simulators_is_tried_and_another_driver_than_pocl_is_to_be_updated(monkeypatch):
+    def device(index, name):
+        return SimpleNamespace(
+            index=index,
+            is_simulator=name == "Oclgrind",
+            cl_device=SimpleNamespace(platform=SimpleNamespace(version=name)),
+        )
+
+    def refuse(index, make):
+        raise RefusedError(f"{index} computes wrongly by {make}")
+
+    monkeypatch.setattr(diagnosis, "devices", lambda: [device(0, "CUDA"), device(1, "Oclgrind"), device(2, "PoCL 5")])
+    monkeypatch.setattr(diagnosis, "open_device", refuse)
+    assert diagnosis.problems("a pipeline", []) == [
+        ("0 computes wrongly by a pipeline", "update its driver"),
+        ("2 computes wrongly by a pipeline", embedded_pocl.WAYS_OUT),
+    ]
+
+
+def test_the_drivers_of_three_vendors_are_looked_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(diagnosis, "loads", lambda _: True)
+    monkeypatch.setattr(diagnosis, "vendors", lambda: str(tmp_path / "vendors"))
+    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    first, *found = diagnosis.problems(fused)
+    assert first.what == "no OpenCL platform has a device"
+    assert [problem.repair.partition(" && ")[2].replace(f"{tmp_path}/", "") for problem in found] == [
+        "echo libnvidia-opencl.so.1 > vendors/nvidia.icd",
+        "echo libamdocl64.so > vendors/amdocl64.icd",
+        "echo libigdrcl.so > vendors/intel.icd",
+    ]
+    platforms = "NVIDIA CUDA", "AMD Accelerated Parallel Processing", "Intel(R) OpenCL Graphics"
+    present = [SimpleNamespace(platform=SimpleNamespace(name=name)) for name in platforms]
+    monkeypatch.setattr(diagnosis, "all_devices", lambda: present)
+    monkeypatch.setattr(diagnosis, "devices", list)
+    assert diagnosis.problems(fused) == []

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fftfilter.device import embedded_pocl
+from fftfilter.errors import DeviceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -151,6 +152,16 @@ def test_surprise_is_left_alone(device: Any) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("known_machine")
+def test_a_name_that_does_not_read_back_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    device: Any = FakeDevice()
+    struct, texts = device.struct.raw, iter((embedded_pocl.TRIPLET, "znver3", "another one"))
+    monkeypatch.setattr(embedded_pocl, "_text", lambda _: next(texts))
+    assert embedded_pocl.repair(device) is None
+    assert device.struct.raw == struct
+
+
+@needs_proc
+@pytest.mark.usefixtures("known_machine")
 @pytest.mark.parametrize("wild", [0, 16, 2**47 + 5, 2**64 - 8])
 def test_wild_pointer_is_left_alone(wild: int) -> None:
     device: Any = FakeDevice()
@@ -190,11 +201,187 @@ def test_a_core_that_may_be_used_has_a_worker_pinned_to_it_where_pocl_can(
 ) -> None:
     embedded_pocl._limit_workers.cache_clear()
     monkeypatch.setattr(os, "environ", dict(environment))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: usable, raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", {0: usable}.get, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     embedded_pocl.prepare_environment()
     assert os.environ.get("POCL_AFFINITY") == pinned
     assert os.environ.get("POCL_MAX_PTHREAD_COUNT") == workers
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many threads can be started, then each number that was asked for; there are four processors."""
+    found = [9]
+
+    def startable(wanted: int) -> int:
+        found.append(wanted)
+        return min(wanted, found[0])
+
+    embedded_pocl._limit_workers.cache_clear()
+    monkeypatch.setattr(os, "environ", {"POCL_CACHE_DIR": "/"})
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(embedded_pocl.system, "cores", lambda: 4)
+    monkeypatch.setattr(embedded_pocl.system, "startable_threads", startable)
+    yield found
+    embedded_pocl._limit_workers.cache_clear()
+
+
+@pytest.mark.parametrize(("possible", "workers"), [(9, None), (6, None), (5, "3"), (3, "1")])
+def test_two_threads_of_those_that_can_be_started_are_left_for_the_compiler(
+    threads: list[int], possible: int, workers: str | None
+) -> None:
+    threads[0] = possible
+    embedded_pocl.prepare_environment()
+    assert os.environ.get("POCL_MAX_PTHREAD_COUNT") == workers
+    assert threads == [possible, 6]
+
+
+def test_without_a_thread_for_a_worker_there_is_no_device(threads: list[int]) -> None:
+    threads[0] = 2
+    said = r"^OpenCL cannot start its threads: 2 more are allowed, and 3 needed; raise the limit on processes"
+    with pytest.raises(DeviceError, match=said):
+        embedded_pocl.prepare_environment()
+
+
+@pytest.mark.usefixtures("threads")
+def test_other_systems_than_linux_set_up_their_opencl_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    embedded_pocl.prepare_environment()
+    assert [name for name in os.environ if name.startswith("POCL_")] == ["POCL_CACHE_DIR"]
+    monkeypatch.setattr(embedded_pocl.system, "limit", lambda _: 1)
+    assert embedded_pocl.lack() is None
+
+
+# Where PoCL keeps programs, and what it needs for them
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"XDG_CACHE_HOME": "/caches", "HOME": "/home/me"}, "/caches/pocl/kcache"),
+        ({"XDG_CACHE_HOME": "", "HOME": "/home/me"}, "/home/me/.cache/pocl/kcache"),
+        ({"HOME": ""}, "/tmp/pocl/kcache"),  # noqa: S108
+        ({}, "/tmp/pocl/kcache"),  # noqa: S108
+        ({"POCL_CACHE_DIR": "/programs", "HOME": "/home/me"}, "/programs"),
+        ({"POCL_CACHE_DIR": "", "HOME": "/home/me"}, "/home/me/.cache/pocl/kcache"),
+    ],
+)
+def test_the_folder_that_pocl_takes_has_to_hold_programs(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], folder: str
+) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(embedded_pocl.system, "limit", lambda _: None)
+    monkeypatch.setattr(embedded_pocl.system, "can_hold", lambda path: asked.append(path) or len(asked) > 1)
+    assert (embedded_pocl.lack() or "").startswith("PoCL has no folder for its programs: set POCL_CACHE_DIR")
+    assert embedded_pocl.lack() is None
+    assert asked == [Path(folder)] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "enough", "said"),
+    [
+        ("RLIMIT_FSIZE", 1 << 20, "PoCL writes programs to files of up to 1 MB, and 1,048,575 bytes are allowed"),
+        ("RLIMIT_NOFILE", 20, "PoCL links programs, for which 20 files are open, and 19 may be: raise ulimit -n"),
+    ],
+)
+def test_a_limit_that_is_just_enough_for_programs_lacks_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, enough: int, said: str
+) -> None:
+    monkeypatch.setattr(embedded_pocl.system, "can_hold", lambda _: True)
+    monkeypatch.setattr(embedded_pocl.system, "limit", {name: enough}.get)
+    assert embedded_pocl.lack() is None
+    monkeypatch.setattr(embedded_pocl.system, "limit", {name: enough - 1}.get)
+    assert (embedded_pocl.lack() or "").startswith(said)
+
+
+@pytest.mark.parametrize(("is_fit", "folder"), [(True, None), (False, "/temporary/pocl")])
+@pytest.mark.usefixtures("threads")
+def test_a_temporary_folder_takes_the_place_of_one_that_cannot_hold_programs(
+    monkeypatch: pytest.MonkeyPatch, is_fit: bool, folder: str | None
+) -> None:
+    monkeypatch.setattr(embedded_pocl.system, "can_hold", lambda _: is_fit)
+    monkeypatch.setattr(embedded_pocl.system, "temporary_cache", lambda: Path("/temporary"))
+    embedded_pocl.prepare_environment()
+    assert os.environ["POCL_CACHE_DIR"] == "/"  # which the user has set
+    del os.environ["POCL_CACHE_DIR"]
+    embedded_pocl.prepare_environment()
+    assert os.environ.get("POCL_CACHE_DIR") == folder
+    monkeypatch.setattr(embedded_pocl.system, "temporary_cache", lambda: None)
+    os.environ.pop("POCL_CACHE_DIR", None)
+    embedded_pocl.prepare_environment()
+    assert "POCL_CACHE_DIR" not in os.environ
+
+
+# Before any platform is loaded
+
+
+@pytest.mark.parametrize(("device", "is_hidden"), [("cpu", True), ("gpu", False), (None, False)])
+@pytest.mark.usefixtures("threads")
+def test_to_load_the_cpu_ahead_no_driver_of_a_gpu_is_shown(
+    monkeypatch: pytest.MonkeyPatch, device: str | None, is_hidden: bool
+) -> None:
+    loaded: list[dict[str, str]] = []
+    monkeypatch.setattr(embedded_pocl.drivers, "without_gpus", lambda: {"OCL_ICD_VENDORS": "/no-vendors"})
+    monkeypatch.setattr(embedded_pocl.startup, "load_platforms_ahead", lambda: loaded.append(dict(os.environ)))
+    embedded_pocl.load_ahead(device)
+    (environment,) = loaded
+    assert (environment.get("OCL_ICD_VENDORS") == "/no-vendors") == is_hidden
+
+
+def test_the_library_is_loaded_from_beside_pyopencl_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load(path: str) -> None:
+        loaded.append(path)
+        raise OSError(path)
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    monkeypatch.setattr(
+        embedded_pocl, "find_spec", {"pyopencl": SimpleNamespace(origin="/packages/pyopencl/__init__.py")}.get
+    )
+    embedded_pocl.load_library()
+    assert loaded == ["/packages/pyopencl/.libs/libpocl-21062cec.so"]
+
+
+@pytest.fixture
+def sooner(known_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A machine on which small files are done on the CPU before a GPU's driver has loaded."""
+    monkeypatch.delenv("FFTFILTER_DEVICE", raising=False)
+    monkeypatch.setattr(embedded_pocl.drivers, "without_gpus", lambda: {"OCL_ICD_VENDORS": "/no-vendors"})
+    monkeypatch.setattr(embedded_pocl, "lack", lambda: None)
+    return known_machine
+
+
+def test_files_of_up_to_64_mib_are_done_on_the_cpu_sooner(
+    sooner: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert embedded_pocl.is_cpu_sooner(None, 1 << 26)
+    assert embedded_pocl.is_cpu_sooner("auto", 0)
+    assert not embedded_pocl.is_cpu_sooner(None, (1 << 26) + 1)
+    assert not embedded_pocl.is_cpu_sooner("cpu", 0)
+    monkeypatch.setenv("FFTFILTER_DEVICE", "gpu")
+    assert not embedded_pocl.is_cpu_sooner(None, 0)
+    assert embedded_pocl.is_cpu_sooner("auto", 0)
+    monkeypatch.delenv("FFTFILTER_DEVICE")
+    sooner["/proc/cpuinfo"] = "flags : sse2"
+    assert not embedded_pocl.is_cpu_sooner(None, 0)
+
+
+@pytest.mark.usefixtures("sooner")
+@pytest.mark.parametrize("name", ["lack", "drivers.without_gpus"])
+def test_the_cpu_is_not_sooner_where_it_lacks_something_or_no_gpu_is_expected(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(f"fftfilter.device.embedded_pocl.{name}", {"lack": lambda: "a folder"}.get(name, dict))
+    assert not embedded_pocl.is_cpu_sooner(None, 0)
+
+
+def test_a_processor_whose_features_are_not_listed_is_known_to_no_other_pocl(known_machine: dict[str, str]) -> None:
+    assert embedded_pocl.unknown_cpu(FakeDevice()) is None
+    known_machine["/proc/cpuinfo"] = "processor : 0"
+    assert "/proc/cpuinfo, which has none" in (embedded_pocl.unknown_cpu(FakeDevice()) or "")
+    assert embedded_pocl.unknown_cpu(FakeDevice(platform=SimpleNamespace(version="OpenCL 3.0 PoCL 3.1"))) is None
 
 
 def test_ways_out_are_one_line_that_names_them() -> None:
@@ -211,6 +398,7 @@ import ctypes, sys
 from types import SimpleNamespace
 import pyopencl as cl
 from fftfilter.device import embedded_pocl
+from fftfilter.errors import DeviceError
 
 embedded_pocl.prepare_environment()
 device = next((d for p in cl.get_platforms() if p.version.strip() == embedded_pocl.PLATFORM

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from fftfilter.device import programs
@@ -74,3 +79,44 @@ def test_files_come_after_those_that_they_need_each_once():
     assert [
         (name, each) for i, name in enumerate(names) for each in programs.needs(name) if each not in names[:i]
     ] == []
+
+
+class Unbuilt:
+    """A program that notes how it is built, and fails with a log if there is one."""
+
+    def __init__(self, log=""):
+        self.log, self.arguments = log, None
+
+    def build(self, arguments):
+        warnings.warn("kernel was vectorized", cl.CompilerWarning, stacklevel=1)
+        self.arguments = arguments
+        if self.log:
+            raise cl.RuntimeError(self.log)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_program_is_built_with_its_defines_and_options_while_the_user_is_told(monkeypatch):
+    told, program = [], Unbuilt()
+    monkeypatch.setattr(programs, "while_building", lambda: told.append("building") or nullcontext())
+    monkeypatch.setattr(programs.startup, "unbuilt_program", lambda _, text: told.append(text) or program)
+    built = programs.build(None, ("staged/steps/magnitude.cl",), ("REAL=float", "N=2"), ("-own",))
+    assert built is program
+    assert program.arguments == ["-cl-std=CL1.2", "-w", "-D REAL=float", "-D N=2", "-own"]
+    assert told == [programs.join(("staged/steps/magnitude.cl",)), "building"]
+
+
+def test_a_device_that_cannot_build_is_named_with_the_files_and_the_first_error(monkeypatch):
+    monkeypatch.setattr(programs.startup, "unbuilt_program", lambda *_: Unbuilt("x\n a.cl:1:2: error: no type\nmore"))
+    context = SimpleNamespace(devices=[SimpleNamespace(name=" A card ")])
+    said = r"^A card cannot build a.cl, b.cl: a.cl:1:2: error: no type; see 'fftfilter devices' for what else there is$"
+    monkeypatch.setattr(programs, "join", lambda _: "")
+    with pytest.raises(BuildError, match=said):
+        programs.build(context, ("a.cl", "b.cl"), ())
+
+
+def test_kernels_lie_inside_an_installed_package_and_beside_it_in_a_checkout(monkeypatch, tmp_path):
+    package = tmp_path / "fftfilter"
+    monkeypatch.setattr(programs, "__file__", str(package / "device" / "programs.py"))
+    assert programs.folder.__wrapped__() == tmp_path / "kernels"
+    (package / "kernels").mkdir(parents=True)
+    assert programs.folder.__wrapped__() == package / "kernels"

@@ -11,7 +11,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device import selftest
 from fftfilter.device.choice import Device, choose
-from fftfilter.errors import RefusedError
+from fftfilter.errors import DeviceError, RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference
 from tests.helpers import keep_in
@@ -49,6 +49,14 @@ def test_a_device_is_tried_once_and_remembered(new_here, tmp_path):
     assert right.made == 1
 
 
+def test_another_release_tries_again(new_here, monkeypatch):
+    right = Counted()
+    for release in ("1.0", "1.1", "1.0"):
+        monkeypatch.setattr(selftest, "__version__", release)
+        selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 2
+
+
 def test_another_repair_is_tried_again(new_here):
     right = Counted()
     selftest.check(new_here, right)
@@ -78,6 +86,44 @@ def test_a_device_that_computes_wrongly_is_refused_with_its_error(new_here, tmp_
         selftest.check(new_here, Counted(off=3))
     assert new_here.name in str(refused.value)
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(("error", "is_right"), [(1e-2, True), (1.001e-2, False)])
+def test_an_error_of_one_percent_is_right_and_a_larger_one_is_wrong(new_here, monkeypatch, error, is_right):
+    monkeypatch.setattr(selftest, "measure", lambda *_: error)
+    if is_right:
+        selftest.check(new_here, Counted())
+    else:
+        with pytest.raises(RefusedError, match=r"relative error 1.0e-02 in a small filter, at most 1e-02 is right"):
+            selftest.check(new_here, Counted())
+
+
+@pytest.mark.parametrize("what", ["lack", "unknown_cpu"])
+def test_pocl_that_would_abort_is_not_tried(new_here, monkeypatch, what):
+    pipelines = Counted()
+    monkeypatch.setattr(f"fftfilter.device.embedded_pocl.{what}", lambda *_: "it has none: give it one")
+    with pytest.raises(DeviceError, match=r" cannot be used: it has none: give it one$"):
+        selftest.check(new_here, pipelines)
+    assert pipelines.made == 0
+
+
+@pytest.mark.usefixtures("new_here")
+def test_what_pocl_lacks_does_not_matter_to_another_driver(monkeypatch):
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.lack", lambda: "it has none")
+    monkeypatch.setattr(selftest, "Launcher", lambda device: device)
+    platform = SimpleNamespace(name="P", version="1")
+    card = SimpleNamespace(platform=platform, type=0, name="N", driver_version="1", version="OpenCL 3.0", vendor="V")
+    pipelines = Counted()
+    selftest.check(Device(0, card), pipelines)
+    assert pipelines.made == 1
+
+
+def test_a_user_without_a_cache_has_the_device_tried_every_time(new_here, monkeypatch):
+    monkeypatch.setattr("fftfilter.system.user_cache", lambda _: None)
+    right = Counted()
+    for _ in range(2):
+        selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 2
 
 
 def test_levels_that_are_only_rounded_otherwise_are_right(new_here):

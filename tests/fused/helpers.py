@@ -73,6 +73,15 @@ def assert_kept(pipeline, pixels, transfer):
         np.testing.assert_allclose(pipeline.facts().clipped, clipped, atol=1.5 / pixels[0].size)
 
 
+def assert_clipped_beyond_the_ends(pipeline, height, width):
+    """Hold what counts as clipped to the ends of a ramp: of four flat pictures those below 3, and from 7 on."""
+    levels = np.array([2, 3, 6, 7], np.uint8)
+    own = ramps("keep", units=np.ones(4), gray=Gray(255, np.dtype("u1"), 255))
+    own["shift"], own["below"], own["above"] = 0, 3, 7
+    pipeline.run(np.ones((4, height, width), np.uint8) * levels[:, None, None], own)
+    assert pipeline.facts().clipped.tolist() == [1, 0, 0, 1]
+
+
 def spikes(height, width):
     """Return a stack of pictures, each with one pixel of another column that is brighter or darker than the rest."""
     stack = np.full((2 * width, height, width), 100, np.uint8)

@@ -15,16 +15,30 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.memory_pool import MemoryPool, aligned
 from fftfilter.errors import TooLargeError
-from fftfilter.fused import device_bytes
+from fftfilter.fused import Shape, device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.cpu.program import PART_BYTES
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
-from tests.fused.helpers import assert_as_the_reference, assert_kept, assert_real, even, noise, spikes, stack_of
+from tests.fused.helpers import (
+    assert_as_the_reference,
+    assert_clipped_beyond_the_ends,
+    assert_kept,
+    assert_real,
+    even,
+    noise,
+    spikes,
+    stack_of,
+)
+from tests.helpers import assert_transform
 
 HIGH = H.highpass()
 
@@ -101,7 +115,9 @@ def test_columns_that_fill_a_narrow_image_have_no_part_in_its_largest_value(cpu)
 @pytest.mark.parametrize(("lanes", "height", "width"), [(4, 8, 64), (8, 60, 100), (16, 67, 71)])
 def test_every_vector_width_gives_the_same(unused, lanes, height, width):
     image = noise((1, height, width))
-    assert_as_the_reference(fused(unused, image, lanes=lanes), image, HIGH)
+    made = FusedCpuPipeline(unused, HIGH, stack_of(image), lanes=lanes)
+    assert made.plan.lanes == lanes
+    assert_as_the_reference(made.run(image), image, HIGH)
 
 
 @pytest.mark.parametrize("kind", PASSES)
@@ -109,6 +125,12 @@ def test_every_vector_width_gives_the_same(unused, lanes, height, width):
 def test_every_pass_of_every_shape(cpu, kind, shape):
     transfer = of_kind(kind, 12.5, shape, 3 if SHAPES[shape].has_order else None)
     image = noise((1, 36, 60))
+    assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
+def test_a_cutoff_is_round_in_a_high_picture_too(cpu, shape):
+    image, transfer = noise((1, 60, 36)), H.bandpass(6, 15, shape=shape)
     assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
 
 
@@ -230,6 +252,11 @@ def test_each_pixel_that_is_clipped_counts_once(cpu, height, width):
     assert_kept(pipeline, pixels, HIGH)
 
 
+def test_a_level_at_the_end_of_a_ramp_is_clipped_from_above_alone(cpu):
+    stack = stack_of(np.empty((4, 8, 60), np.uint8))
+    assert_clipped_beyond_the_ends(FusedCpuPipeline(cpu, HIGH.keeping_mean(), stack), 8, 60)
+
+
 def test_the_deviation_is_that_of_any_pixel(cpu):
     pixels = spikes(3, 60)
     pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(pixels))
@@ -251,6 +278,16 @@ def test_a_launch_for_each_step_gives_the_same_and_their_times(cpu):
     np.testing.assert_array_equal(pipeline.run(pixels), fused(cpu, pixels))
     steps = [(time.step, time.launches) for time in profiled.timings()]
     assert steps == [("columns forward", 1), ("rows", 1), ("columns inverse", 1), ("quantize", 1)]
+
+
+def test_each_launch_that_is_timed_does_its_own_step_alone(cpu, monkeypatch):
+    pipeline, bound = FusedCpuPipeline(Launcher(cpu.device, profile=True), HIGH, stack_of(noise((1, 36, 60)))), []
+    monkeypatch.setattr(
+        pipeline._filter, "bind", lambda **given: bound.append((given["first_step"], given["end_step"]))
+    )
+    monkeypatch.setattr(pipeline.launcher, "enqueue", lambda *_: None)
+    pipeline._launch()
+    assert bound == [(0, 1), (1, 2), (2, 3), (5, 6)]
 
 
 class Full(Device):
@@ -304,6 +341,73 @@ def test_runs_do_not_differ(cpu):
         np.testing.assert_array_equal(pipeline.run(pixels), first)
 
 
+class Spoiled(Launcher):
+    """Fills every new buffer with NaN, and new memory of the host as well."""
+
+    def allocate(self, size):
+        buffer = super().allocate(size)
+        self.write(buffer, np.full(size, 0xFF, np.uint8))
+        return buffer
+
+
+def test_nothing_is_read_before_it_is_written(cpu, monkeypatch):
+    def spoiled(shape, dtype):
+        memory = aligned(shape, dtype)
+        memory.view(np.uint8)[...] = 0xFF
+        return memory
+
+    pixels, own = noise((2, 36, 60)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    wanted = FusedCpuPipeline(cpu, HIGH, stack_of(pixels))
+    for room in ("pipeline", "plain_fft"):
+        monkeypatch.setattr(f"fftfilter.fused.cpu.{room}.aligned", spoiled)
+    made = FusedCpuPipeline(Spoiled(cpu.device), HIGH, stack_of(pixels))
+    for given in (None, own, own):
+        np.testing.assert_array_equal(made.run(pixels, given), wanted.run(pixels, given))
+        for got, right in zip(made.facts()[:3], wanted.facts()[:3], strict=True):
+            np.testing.assert_array_equal(got, right)
+        np.testing.assert_allclose(made.facts().clipped, 0.2 if given else 0, atol=0.02)
+    x = noise((2, 36, 60), "float32")
+    result, largest = CpuTransform(Spoiled(cpu.device), Shape("real", "both", *x.shape)).run(x)
+    assert_transform(result, np.fft.fft2(x), 60)
+    assert largest == np.abs(result.view(np.float32)).max()
+
+
+def test_facts_stay_those_of_their_run(cpu):
+    bright, dark = noise((1, 36, 60)), noise((1, 36, 60)) // 5
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(bright))
+    pipeline.run(bright)
+    facts = pipeline.facts()
+    before = facts.extremes.tolist()
+    pipeline.run(dark)
+    assert facts.extremes.tolist() == before != pipeline.facts().extremes.tolist()
+
+
+class Copies(Launcher):
+    """Works on copies of the host's arrays, as a device with memory of its own may, until the host asks for them."""
+
+    def wrap(self, array, **_):
+        buffer = self.allocate(array.nbytes)
+        self.write(buffer, np.ascontiguousarray(array))
+        return buffer
+
+    def finish(self, buffer, array):
+        self.read(array, buffer)
+
+
+def test_a_device_with_memory_of_its_own_gives_pixels_and_facts(cpu):
+    """All that the host reads is asked for."""
+    pixels = noise((2, 36, 60))
+    own, copies = (FusedCpuPipeline(each, HIGH, stack_of(pixels)) for each in (cpu, Copies(cpu.device)))
+    np.testing.assert_array_equal(copies.run(pixels), own.run(pixels))
+    for got, wanted in zip(copies.facts()[:3], own.facts()[:3], strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(copies.facts().deviations(), deviation(pixels))
+    x = noise((1, 36, 60), "float32")
+    made, largest = CpuTransform(Copies(cpu.device), Shape("real", "both", *x.shape)).run(x)
+    assert_transform(made, np.fft.fft2(x), 60)
+    assert largest == np.abs(made.view(np.float32)).max()
+
+
 def test_a_compiler_that_declares_every_builtin_makes_the_same_kernels(cpu):
     plain = Device(0, cpu.device.cl_device)
     plain.own_builtins = ()
@@ -329,8 +433,12 @@ def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
     del gone, kept
     again = pipeline.run(image)
     assert again.ctypes.data == place
-    assert pipeline.run(image).ctypes.data not in {place, view.ctypes.data}
+    assert MemoryPool.holds(again)
+    other = pipeline.run(image)
+    assert other.ctypes.data not in {place, view.ctypes.data}
+    assert not MemoryPool.holds(other)  # as much as two results is in use
     np.testing.assert_array_equal(view, values)
+    assert not MemoryPool.holds(fused(cpu, image[:, :36, :60]))  # a small one is no burden
 
 
 def test_arrays_of_any_layout_are_read(cpu):
@@ -360,6 +468,15 @@ SLANTED = HIGH * H.notch((0.2, 0.13), width="0.05cyc")
 def test_every_size_is_mirrored(cpu, transfer, height, width):
     image = noise((1, height, width))
     assert_real(fused(cpu, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+def test_another_transfer_function_takes_the_buffers_that_fit_it(cpu):
+    image, low = noise((1, 36, 60)), H.lowpass(5)
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(image, real=True), edges="mirror")
+    assert not pipeline.retune(SLANTED)  # which needs buffers for two inverse transforms
+    assert_real(pipeline.run(image), image, HIGH, "mirror")
+    assert pipeline.retune(low)
+    assert_real(pipeline.run(image), image, low, "mirror")
 
 
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth"])  # gains that multiply, and any other smooth ones

@@ -12,7 +12,8 @@ from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, plain_fft
-from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp
+from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp, long, split
+from fftfilter.fused.cpu.program import vector_width
 from tests.helpers import assert_exact_radices, assert_transform
 
 # (count, height, width), chosen by what they make the kernels do
@@ -160,6 +161,42 @@ def test_long_rows_go_as_matrices(cpu, rows, n):
         assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
 
 
+def test_only_rows_that_are_few_or_long_go_as_matrices(cpu):
+    lanes = vector_width(cpu.device)
+
+    def goes(along, rows, n):
+        return long(cpu, Shape("complex", along, 1, rows, n)) is not None
+
+    assert [goes("rows", rows, 1024) for rows in (1, lanes - 1, lanes)] == [True, True, False]
+    assert [goes("rows", 1, 1023), goes("rows", lanes, (1 << 14) - 1), goes("rows", lanes, 1 << 14)] == [0, 0, 1]
+    assert not goes("both", 1, 1024)
+    assert not goes("columns", 1, 1024)
+
+
+def test_a_matrix_is_as_even_as_its_sides_can_be_and_each_is_a_vector_at_least():
+    assert split(3600, 16) == (60, 60)
+    assert split(3601 * 16, 16) is None  # of a prime of 277
+    assert [split(16 * 17, lanes) for lanes in (8, 16, 17)] == [(16, 17), (16, 17), None]
+
+
+def test_a_long_prime_takes_the_memory_of_two_transforms(cpu):
+    made = plain_fft(cpu, Shape("complex", "rows", 1, 2, 4099), np.dtype("f4"))
+    length, sides = len(made._filter), made._there.plan.shape
+    shape = Shape("complex", "rows", 1, 2, length)
+    one = CpuTransform(cpu, shape, sides=(sides.height, sides.width))
+    assert made.device_bytes == 2 * one.device_bytes
+
+
+@pytest.mark.parametrize(("rows", "n"), [(60, 36), (2, 4099)])
+def test_a_transform_takes_another_scale_and_forgets_what_was_larger(cpu, rows, n):
+    x = numbers((1, rows, n))
+    made = plain_fft(cpu, Shape("complex", "rows", *x.shape), np.dtype("f4"))
+    for scale in (8, 1, 0.5):
+        result, largest = made.run(x, scale)
+        assert_transform(result, scale * np.fft.fft(x), n)
+        assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
+
+
 def test_nan_and_infinity_are_seen(cpu):
     x = numbers((1, 60, 324))
     for bad in (np.nan, np.inf):
@@ -177,6 +214,25 @@ def test_many_sizes_are_two_programs(cpu):
     assert device.device._build.cache_info().currsize == 2
 
 
+class Full(Device):
+    """A device without memory, which notes what it was asked to hold."""
+
+    checked = ()
+
+    def check_memory(self, what, buffers):
+        self.checked = buffers
+        raise TooLargeError(what)
+
+
+def test_memory_is_checked_for_pixels_as_they_are_and_for_all_arrays(cpu):
+    device = Full(0, cpu.device.cl_device)
+    with pytest.raises(TooLargeError):
+        plain_fft(Launcher(device), Shape("real", "both", 3, 36, 60, half=True), np.dtype("u1"))
+    kept, *arrays = device.checked
+    assert arrays == [3 * 36 * 60, 3 * 36 * 31 * 8]
+    assert kept > 8 * 36 * 60  # strips between the steps
+
+
 def test_too_large_is_said_before_anything_is_allocated(cpu):
-    with pytest.raises(TooLargeError, match="a transform of 1 x 262144 x 262144"):
-        CpuTransform(cpu, Shape("complex", "both", 1, 1 << 18, 1 << 18))
+    with pytest.raises(TooLargeError, match="a transform of 2 x 262144 x 131072"):
+        CpuTransform(cpu, Shape("complex", "both", 2, 1 << 18, 1 << 17))

@@ -9,6 +9,7 @@ import pytest
 
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.program import FusedCpuPlan, vector_width
+from fftfilter.fused.tables import convolution_lengths
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,12 @@ def test_no_length_is_cheaper_for_a_convolution(n):
     lengths = [m for m in range(2 * n - 1, 4 * n) if max(mixed_radix.factors(m)) <= max(mixed_radix.RADICES)]
     lengths = [m for m in lengths if mixed_radix.factors(m)[0] == 8 and not {7} & set(mixed_radix.factors(m))]
     assert cost(mixed_radix.convolution_length(n)) == min(map(cost, lengths))
+
+
+def test_lengths_of_convolutions_are_all_products_from_the_shortest_to_the_longest():
+    assert convolution_lengths(5, 16, (2, 3)) == [9, 12, 16]
+    assert convolution_lengths(5, 15, (2, 3, 5)) == [9, 10, 12, 15]
+    assert convolution_lengths(5, 8, (2, 3, 5)) == []
 
 
 def test_the_length_of_a_convolution_takes_no_search_at_any_length():

@@ -19,10 +19,13 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import (
     assert_as_the_reference,
+    assert_clipped_beyond_the_ends,
     assert_kept,
     assert_real,
     even,
@@ -62,6 +65,7 @@ def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, 
         (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
         (27, 21),  # two stages; an odd first radix: rows of a pair meet in local memory
         (1, 250),  # three stages of rows, more columns than a tile
+        (250, 3),  # three stages of columns, side by side
         (34, 17),  # chirp-z in both directions, an even height
     ],
 )
@@ -190,6 +194,17 @@ def test_columns_beyond_the_support_are_neither_written_nor_read(launcher):
     np.testing.assert_array_equal(untouched, [np.arange(planned.tiles) * planned.tile >= 4] * 2)
 
 
+def test_what_is_counted_begins_at_nothing(launcher):
+    pixels, own = noise((2, 12, 10)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    spoiled, plain = (FusedGpuPipeline(each, HIGH, stack_of(pixels)) for each in (Spoiled(launcher.device), launcher))
+    for given in (None, own, own):
+        np.testing.assert_array_equal(spoiled.run(pixels, given), plain.run(pixels, given))
+        for got, wanted in zip(spoiled.facts()[:3], plain.facts()[:3], strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_allclose(spoiled.facts().clipped, 0.2 if given else 0, atol=0.02)
+    np.testing.assert_array_equal(spoiled.facts().deviations(), deviation(pixels))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
 def test_what_is_subtracted_leaves_no_noise_and_faint_detail(launcher, dtype):
     white = white_of(dtype)
@@ -247,6 +262,11 @@ def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(launcher):
 def test_each_pixel_that_is_clipped_counts_once(launcher, height, width, limits):
     pixels = noise((2, height, width))
     assert_kept(FusedGpuPipeline(launcher, HIGH.keeping_mean(), stack_of(pixels), limits=limits), pixels, HIGH)
+
+
+def test_a_level_at_the_end_of_a_ramp_is_clipped_from_above_alone(launcher):
+    stack = stack_of(np.empty((4, 12, 10), np.uint8))
+    assert_clipped_beyond_the_ends(FusedGpuPipeline(launcher, HIGH.keeping_mean(), stack), 12, 10)
 
 
 @pytest.mark.parametrize("one_scale", [False, True])
@@ -349,5 +369,11 @@ def test_memory_for_twice_the_spectra_is_checked_and_announced(launcher):
 
 
 def test_sides_too_long_for_a_group_are_not_mirrored(launcher):
-    with pytest.raises(ParameterError, match="mirrored edges"):
-        fused(launcher, noise((1, 64, 64)), limits=TINY, edges="mirror")
+    with pytest.raises(ParameterError, match="has no mirrored edges for 60 x 64 pixels: take another engine"):
+        fused(launcher, noise((1, 64, 60)), limits=TINY, edges="mirror")
+
+
+def test_double_precision_is_left_to_another_engine(launcher):
+    double = Launcher(launcher.device, precision="double")
+    with pytest.raises(ParameterError, match="computes in single precision: take another engine for double"):
+        FusedGpuPipeline(double, HIGH, stack_of(noise((1, 12, 10))))

@@ -13,9 +13,12 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.fused import fused
 from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.transform import Limits
+from fftfilter.fused.gpu.transform import Limits, plan_transform
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import WEAK
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
 
@@ -70,6 +73,16 @@ def test_passes_and_shapes(launcher, transfer):
     assert_as_the_reference(pipeline_of(launcher, image, transfer).run(image), image, transfer)
 
 
+@pytest.mark.parametrize(
+    "transfer",
+    [H.highpass(3, shape="gaussian"), H.bandpass(2, 4, shape="butterworth", order=2), H.bandpass(2, 4)],
+    ids=str,
+)
+def test_a_cutoff_is_round_in_a_wide_picture_too(launcher, transfer):
+    image = noise((1, 10, 15))
+    assert_as_the_reference(pipeline_of(launcher, image, transfer).run(image), image, transfer)
+
+
 def test_values_that_are_not_scaled_and_one_scale(launcher):
     pixels = noise((3, 12, 10))
     assert_real(pipeline_of(launcher, pixels, real=True).run(pixels), pixels, HIGH)
@@ -97,10 +110,33 @@ def test_a_size_that_comes_again_has_its_own_programs_and_the_same_pixels(launch
     assert pipeline_of(launcher, image, transfer, edges=edges, out="u1")._is_specialized
 
 
+def test_a_size_that_comes_again_finds_its_range_by_its_own_programs(launcher):
+    image, own = noise((1, 34, 17)), ByHistogram("magnitude", Auto(20), np.dtype("u1"), 255)
+    made = pipeline_of(launcher, image)
+    first, before = made.run(image, own), made._by_histogram
+    assert made.facts().clipped == pytest.approx(0.2, abs=0.01)
+    np.testing.assert_array_equal(made.run(image, own), first)
+    assert made._is_specialized
+    assert made._by_histogram is not before
+
+
 def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):
-    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3))
+    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3), width="0.05cyc")
     got = pipeline_of(launcher, images, notch, edges="mirror", out="u1").run(images)
     assert_as_the_reference(got, images, notch, edges="mirror")
+
+
+class AsGpu(Device):
+    """The device that there is, as if it were a GPU."""
+
+    is_gpu = True
+
+
+def test_a_gpu_is_given_the_program_for_any_size_with_the_edges_that_are_asked_for(launcher):
+    images, notch = noise((2, 17, 6), "float32"), H.notch((0.2, 0.3), width="0.05cyc")
+    made = fused(Launcher(AsGpu(0, launcher.device.cl_device)), notch, stack_of(images, "u1"), "mirror")
+    assert not made._is_specialized
+    assert_as_the_reference(made.run(images), images, notch, edges="mirror")
 
 
 class Counting(Launcher):
@@ -123,6 +159,26 @@ def test_few_programs_serve_many_sizes_and_filters(launcher):
             pipeline_of(counting, image, transfer).run(image)
     # The steps, and quantizing one pixel at once, or four
     assert len(counting.programs) == 3
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "limit", "batch", "groups", "is_local"),
+    [
+        (64, 33, 4, 4, 9, True),
+        (64, 3, 4, 2, 2, True),  # powers of two
+        (64, 33, 2, 2, 17, True),
+        (1024, 512, 4, 2, 256, True),  # of 17/16 of 1024 numbers two fit into 48 KiB, each twice
+        (2048, 1024, 4, 1, 1024, True),
+        (3000, 10, 4, 4, 3, False),  # none fits, so that there is room for any
+    ],
+)
+def test_groups_of_the_generic_program_have_as_many_transforms_as_local_memory(
+    n, count, limit, batch, groups, is_local
+):
+    side = generic.Side(plan_transform(n, columns=False, count=8), count, Limits(), limit=limit)
+    assert (side.batch, side.groups, side.is_local) == (batch, groups, is_local)
+    assert side.stride == n + n // 16
+    assert side.group == (256 if is_local else 512)
 
 
 def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):

@@ -11,7 +11,10 @@ import math
 import numpy as np
 import pytest
 
-from fftfilter.fused import Shape
+from fftfilter.device.choice import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.errors import TooLargeError
+from fftfilter.fused import Shape, plain_fft
 from fftfilter.fused.gpu import plain_fft as plan
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
@@ -39,7 +42,20 @@ def run(launcher, shape, source, scale=1.0, **how):
 # All radices, some at a time, and as many stages as there are
 @pytest.mark.parametrize(
     "radices",
-    [(2,), (16, 13), (14, 11), (15, 12), (10, 9), (8, 7), (6, 4), (9, 3), (7, 5, 5, 5, 3), (3,), (32, 16, 16)],
+    [
+        (2,),
+        (16, 13),
+        (14, 11),
+        (15, 12),
+        (10, 9),
+        (8, 7),
+        (6, 4),
+        (9, 3),
+        (5, 5, 5, 5),
+        (7, 5, 5, 5, 3),
+        (3,),
+        (32, 16, 16),
+    ],
     ids=str,
 )
 def test_every_radix_is_exact(launcher, radices):
@@ -101,6 +117,21 @@ def test_long_sides_go_in_two_steps(launcher, kind):
     assert_transform(run(launcher, shape, x, limits=TINY), (np.fft.rfft2 if half else np.fft.fft2)(x), 60)
 
 
+@pytest.mark.parametrize(
+    ("along", "size", "batches"),
+    [
+        ("both", (512, 512), [4, 4]),
+        ("rows", (100, 1024), [4]),
+        ("columns", (4096, 4096), [4]),  # whole sectors, also where that is more than the usual work-items
+        ("both", (20_000, 3000), [2, 8, 16]),
+        ("rows", (2, 20_000), [8, 16]),
+    ],
+)
+def test_groups_take_whole_sectors_of_neighboring_lines(along, size, batches):
+    steps = plan.steps(Shape("complex", along, 1, *size))
+    assert [step.plan.batch for step in steps] == batches
+
+
 def test_numbers_that_move_never_stay_in_their_buffer():
     for along in ("rows", "columns", "both"):
         for height in (8, 30):
@@ -115,14 +146,46 @@ def test_what_is_too_long_is_not_served():
     assert not plan.serves(Shape("complex", "rows", 1, 2, 37), TINY)  # a chirp-z in two steps
     assert not plan.serves(Shape("values", "both", 1, 30, 45, half=True), TINY)
     assert not plan.serves(Shape("complex", "both", 1, 1 << 17, 1 << 17))
+    assert plan.serves(Shape("complex", "rows", 3, 1 << 15, 1 << 15))
+    assert not plan.serves(Shape("complex", "rows", 4, 1 << 15, 1 << 15))  # places of all arrays have 32 bits
+
+
+def test_rows_of_real_images_are_paired_forward_along_both_axes_alone():
+    shape = Shape("real", "both", 2, 5, 9)
+    assert plan.is_paired(shape)
+    assert plan.is_paired(Shape("values", "both", 2, 5, 9, half=True))
+    others = {"inverse": True, "along": "rows", "data": "complex", "height": 20_000, "width": 20_000}
+    assert not any(plan.is_paired(shape._replace(**{name: value})) for name, value in others.items())
+
+
+class Full(Device):
+    """A device without memory, which notes what it was asked to hold."""
+
+    is_gpu = True
+    checked = ()
+
+    def check_memory(self, what, buffers):
+        self.checked = buffers
+        raise TooLargeError(what)
+
+
+def test_memory_is_checked_before_any_is_allocated_for_pixels_as_they_are(launcher):
+    device = Full(0, launcher.device.cl_device)
+    with pytest.raises(TooLargeError, match="a transform of 2 x 5 x 9"):
+        plain_fft(Launcher(device), Shape("real", "both", 2, 5, 9, half=True), np.dtype("u1"))
+    *arrays, scratch = device.checked
+    assert arrays == [2 * 5 * 9, 8 * 2 * 5 * 5]
+    assert scratch >= 8 * 2 * 5 * 5
 
 
 def test_buffers_on_the_device_are_transformed_without_a_copy(launcher):
     x = numbers((2, 5, 9))
     made = GpuTransform(launcher, Shape("complex", "both", *x.shape))
+    assert (made.source_bytes, made.target_bytes, made.device_bytes) == (720, 720, 2 * 720)  # columns are in place
     source, target = launcher.allocate(made.source_bytes), launcher.allocate(made.target_bytes)
     launcher.write(source, x)
-    made.enqueue(source, target)
+    made.enqueue(source, target, 3)
+    made.enqueue(source, target)  # at another scale
     result, left = np.empty_like(x), np.empty_like(x)
     launcher.read(result, target)
     launcher.read(left, source)

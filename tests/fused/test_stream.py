@@ -7,6 +7,7 @@ import weakref
 from itertools import cycle
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from fftfilter import transfer as H
@@ -18,6 +19,8 @@ from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
+from fftfilter.output.ramp import Gray, ramps
+from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
@@ -59,6 +62,16 @@ def pictures(rng, count):
     return [rng.integers(0, 256, (1, *SIZE)).astype(np.uint8) for _ in range(count)]
 
 
+class Counted(Launcher):
+    """A launcher that counts how often it is asked for page-locked memory."""
+
+    made = 0
+
+    def page_locked(self, size):
+        self.made += 1
+        return super().page_locked(size)
+
+
 # The stream itself
 
 
@@ -71,6 +84,7 @@ def test_results_may_be_asked_for_late_and_in_any_order(pipeline, rng):
     for each, image in list(zip(started, images, strict=True))[::-1]:
         np.testing.assert_array_equal(each.result(), pipeline.run(image))
         assert each.result() is each.result()
+    assert through._copiers is None  # no thread for so little
 
 
 def test_extremes_are_those_of_the_result(pipeline, rng):
@@ -82,10 +96,16 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
         each.result()
         pipeline.run(image)
         np.testing.assert_array_equal(each.facts().extremes, pipeline.facts().extremes)
+    # They stay what they were, whatever comes after it.
+    before = [each.facts().extremes.tolist() for each in started]
+    for image in pictures(rng, 3):
+        through.start(image // 9).result()
+    assert [each.facts().extremes.tolist() for each in started] == before
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
-    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 120)  # the other results are copied
+    launcher = Counted(pipeline.device)
+    page_locked = PageLocked(launcher, most_bytes=5 * 120)  # the other results are copied
     images = pictures(rng, 20)
     through = Stream(pipeline, page_locked)
     views = [through.start(image).result()[0, 3:, ::2] for image in images]
@@ -93,16 +113,62 @@ def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
     for view, image in zip(views, images, strict=True):
         np.testing.assert_array_equal(view, pipeline.run(image)[0, 3:, ::2])
     assert sum(PageLocked.holds(view.base) for view in views) == 5
+    # Each slot's for stacks, the results, one that is copied again and again, and what is found of a picture.
+    assert launcher.made == stream.SLOTS + 5 + 1 + 1
 
 
-class Counted(Launcher):
-    """A launcher that counts how often it is asked for page-locked memory."""
+def test_each_stack_is_on_the_ramps_that_it_is_started_with(pipeline, rng):
+    kept = ramps("keep", units=np.ones(1), gray=Gray(255, np.dtype("u1"), 255))
+    dark = ramps("keep", units=np.full(1, 0.5), gray=Gray(255, np.dtype("u1"), 255))
+    images, given = pictures(rng, 4), (None, kept, dark, None)
+    wanted = [pipeline.run(image, own) for image, own in zip(images, given, strict=True)]
+    assert len({pixels.tobytes() for pixels in (pipeline.run(images[0], own) for own in given)}) == 3
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = [through.start(image, own) for image, own in zip(images, given, strict=True)]
+    for each, right in zip(started, wanted, strict=True):
+        np.testing.assert_array_equal(each.result(), right)
 
-    made = 0
 
-    def page_locked(self, size):
-        self.made += 1
-        return super().page_locked(size)
+def test_a_stack_in_page_locked_memory_has_been_read_when_the_next_one_is_started(pipeline, rng, monkeypatch):
+    page_locked, waited = PageLocked(pipeline.launcher), []
+    through = Stream(pipeline, page_locked)
+    monkeypatch.setattr(through._up, "wait", waited.append)
+    copies = []
+    for image in pictures(rng, 3):
+        stack = page_locked.empty((1, *SIZE), np.uint8)
+        stack[...] = image
+        assert waited == copies[:-1]
+        through.start(stack)
+        copies.append(through._read)
+    through.start(pictures(rng, 1)[0])  # from other memory it is copied before that returns
+    assert waited == copies
+    through.wait_until_read()
+    assert waited == copies
+
+
+def test_what_another_queue_waits_for_is_on_its_way_to_the_device(pipeline, rng, monkeypatch):
+    """A driver may keep commands to itself until it is told to send them."""
+    sent, flush = [], cl.CommandQueue.flush
+    monkeypatch.setattr(cl.CommandQueue, "flush", lambda queue: sent.append(queue) or flush(queue))
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = through.start(pictures(rng, 1)[0])
+    assert sent == [through._up.queue, pipeline.launcher.queue, through.down.queue, through.down.queue]
+    started.result()
+
+
+def test_a_stack_and_its_facts_are_there_until_the_fourth_after_it(pipeline, rng, monkeypatch):
+    images = pictures(rng, 5)
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    first, *_, last = [through.start(image) for image in images[:4]]
+    np.testing.assert_array_equal(first.images(), images[0])
+    np.testing.assert_array_equal(last.images(), images[3])
+    np.testing.assert_array_equal(first.facts().deviations(), deviation(images[0]))
+    np.testing.assert_array_equal(last.facts().deviations(), deviation(images[3]))
+    waited, copied_out = [], first._copied_out
+    monkeypatch.setattr(through.down, "wait", waited.append)
+    through.start(images[4])
+    assert waited == [copied_out]  # or the first result would be written over
+    np.testing.assert_array_equal(first.images(), images[4])
 
 
 def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, rng):
@@ -125,10 +191,13 @@ def test_a_large_stack_is_copied_by_several_threads(pipeline, rng):
 
 
 class FullForStreams(AsGpu):
-    """A device that holds one stack, and no more."""
+    """A device that holds one stack, and no more; it notes what a stream asks for."""
+
+    asked = ()
 
     def check_memory(self, what, buffers):
         if "stream" in what:
+            self.asked = buffers
             raise TooLargeError(what)
         super().check_memory(what, buffers)
 
@@ -138,6 +207,8 @@ def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, r
     only_one = FusedGpuPipeline(full, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
     with pytest.raises(TooLargeError, match="a stream of 4 times an image of 10 x 12"):
         Stream(only_one, PageLocked(full))
+    # What one takes, and four times a stack, its result, and three numbers for what is found of its picture.
+    assert sum(full.device.asked) == sum(only_one.buffer_bytes) + 4 * (120 + 120 + 12)
     high = Filter(HIGH)
     high.launcher = full
     for got, (image,) in zip(high.stream(images := pictures(rng, 3)), images, strict=True):
