@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from fftfilter.errors import ReadError
 from fftfilter.images import Picture, decode, read, write
@@ -277,14 +277,15 @@ def test_no_pixels_are_refused(size):
 # Pillow's settings
 
 
-def test_pillows_limit_on_pixels_neither_stops_nor_warns_and_stays(monkeypatch):
+def test_pillows_limits_on_pixels_and_profiles_neither_stop_nor_warn_and_stay(monkeypatch):
     file = io.BytesIO()
-    Image.fromarray(COLOR).save(file, "PNG")
+    Image.fromarray(COLOR).save(file, "PNG", icc_profile=bytes(128))
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1)
+    monkeypatch.setattr(PngImagePlugin, "MAX_TEXT_CHUNK", 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert decode(file.getvalue(), "x.png").planes.shape == (3, 2, 3)
-    assert Image.MAX_IMAGE_PIXELS == 1
+    assert (Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK) == (1, 2)
 
 
 def test_pillows_log_stays_off_standard_error(tmp_path):
