@@ -28,6 +28,7 @@ def saved(format_, image=None, **options):
 def refusal(data, name="x"):
     with pytest.raises(ReadError) as caught:
         decode(data, name)
+    assert message(caught).startswith(f"{name}: ")
     return message(caught)
 
 
@@ -36,6 +37,17 @@ def test_a_png_of_fewer_rows_with_right_checksums(bits):
     rows = zlib.compress(bytes(40 * (1 + -(-47 * bits // 8))))
     file = png(png_header(47, 60, bits=bits), (b"IDAT", rows), (b"IEND", b""))
     assert "its pixels end before its last row" in refusal(file)
+
+
+def test_an_icon_whose_png_has_fewer_rows():
+    for height, whole in (60, False), (40, True):
+        rows = zlib.compress(bytes(40 * (1 + 4 * 47)))
+        inner = png(png_header(47, height, color_type=6), (b"IDAT", rows), (b"IEND", b""))
+        file = struct.pack("<3H4B2H2I", 0, 1, 1, 47, height, 0, 0, 1, 32, len(inner), 22) + inner
+        if whole:
+            assert decode(file, "x").planes.shape == (3, 40, 47)
+        else:
+            assert "its pixels end before its last row" in refusal(file)
 
 
 @pytest.mark.parametrize("length", [1, 7 * 8, 1500, 2928 - 48])

@@ -10,8 +10,19 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ParameterError, WriteError
-from fftfilter.images import Asked, Coding, Picture, check_fits, extensions, read, refuse_coding, write
-from fftfilter.images.formats import FORMATS, RASTERS, suffix_of
+from fftfilter.images import (
+    Asked,
+    Coding,
+    Picture,
+    check_fits,
+    extensions,
+    is_lossy,
+    is_zarr,
+    read,
+    refuse_coding,
+    write,
+)
+from fftfilter.images.formats import FORMATS, RASTERS, refuse_whole_numbers, suffix_of
 from tests.files.helpers import ROOT, message, python
 from tests.helpers import HAS_ASTROPY, needs_posix
 from tests.images.helpers import picture
@@ -59,6 +70,7 @@ def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
         (3, True, ".ppm", "no alpha"),
         (3, True, ".jpg", "no alpha"),
         (3, True, ".BMP", "no alpha"),
+        (1, True, ".npy", "no alpha channel; write .tif"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_by_name(channels, alpha, suffix, words):
@@ -158,13 +170,54 @@ def test_a_format_that_cannot_be_written_is_refused():
     ("coding", "words"),
     [
         (Coding(quality=500), "quality 500 is invalid: give a whole number from 1 to 100"),
+        (Coding(quality=101), "quality 101 is invalid"),
+        (Coding(quality=0), "quality 0 is invalid"),
         (Coding(quality="high"), "quality 'high' is invalid"),
         (Coding(png_level=10), "PNG level 10 is invalid: give a whole number from 0 to 9"),
+        (Coding(png_level=-1), "PNG level -1 is invalid"),
+        (Coding(png_level=1.5), "PNG level 1.5 is invalid"),
     ],
 )
 def test_a_coding_that_no_format_has_is_refused(coding, words):
-    with pytest.raises(ParameterError, match=words):
-        refuse_coding("x.jpg", coding)
+    for name in "x.jpg", "-":
+        with pytest.raises(ParameterError, match=words):
+            refuse_coding(name, coding)
+
+
+@pytest.mark.parametrize("coding", [Coding(png_level=0, quality=1), Coding(png_level=9, quality=100)])
+def test_the_least_and_the_most_of_a_coding_are_fine(coding):
+    refuse_coding("x.jpg", coding)
+
+
+def test_some_formats_have_other_samples_when_they_are_read_again():
+    assert {suffix for suffix in FORMATS if is_lossy(f"x{suffix}")} == {".jpg", ".jpeg", ".avif", ".gif"}
+    assert is_lossy("x.png", format="jpg")
+    assert is_lossy("x.webp", coding=Coding(quality=100))
+    assert not is_lossy("x.png", coding=Coding(png_level=9))
+
+
+def test_values_as_they_are_need_floats():
+    for name in "x.tif", "x.npy", "x.pfm", "x.fits":
+        refuse_whole_numbers(name)
+    said = ".png holds whole numbers, and output real gives floats"
+    with pytest.raises(ParameterError, match=f"^x.png: {said}; write .tif, .npy or .pfm$"):
+        refuse_whole_numbers("x.png")
+    with pytest.raises(ParameterError, match=f"^standard output: {said}; give --format tif or npy$"):
+        refuse_whole_numbers("-", format="png")
+
+
+@pytest.mark.parametrize("name", ["zarr.json", ".zgroup", ".zattrs", ".zarray"])
+def test_a_folder_is_a_zarr_by_its_name_or_its_metadata(tmp_path, name):
+    folder, named = tmp_path / "a", tmp_path / "b.zarr"
+    folder.mkdir()
+    named.mkdir()
+    assert not is_zarr(folder)
+    (folder / name).touch()
+    for source in folder, f"{folder}/", named, f"{named}/":
+        assert is_zarr(source)
+        assert is_zarr(source, "out.zarr/")
+        assert not is_zarr(source, "out.png")
+    assert not is_zarr(tmp_path / "missing.zarr")
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,17 @@ def test_what_filters_counts_too():
         decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
 
 
-@pytest.mark.parametrize(("maxval", "taken"), [(255, 8), (65535, 12)])
-def test_what_a_sample_takes_depends_on_its_bytes(maxval, taken):
+@pytest.mark.parametrize(
+    ("head", "taken"),
+    [
+        *((b"P5 1048576 1048576 255\n", 8), (b"P6 1048576 1048576 255\n", 24), (b"P5 1048576 1048576 65535\n", 12)),
+        # Samples that are written as text take as much as floats while they are read.
+        *((b"Pf 1048576 1048576 1\n", 30), (b"P2 1048576 1048576 255\n", 30)),
+    ],
+)
+def test_what_a_sample_takes_depends_on_its_bytes(head, taken):
     with pytest.raises(TooLargeError, match=f"pixels take {taken * 2**40:,} bytes to filter"):
-        decode(b"P5 1048576 1048576 %d\n" % maxval, "x")
+        decode(head, "x")
 
 
 def gif_of_many(width, height, frames):

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import Coding, decode, measure, read, write
+from fftfilter.images import Coding, Picture, decode, measure, read, write
 from fftfilter.images.metadata import Metadata, gather
 from tests.images.helpers import png, png_header
 
@@ -121,9 +122,9 @@ def test_text_of_a_png_is_a_comment_in_a_jpeg_and_tags_in_a_tiff(tmp_path):
     write(given, tmp_path / "out.jpg")
     with Image.open(tmp_path / "out.jpg") as image:
         assert image.info["comment"].decode() == TEXT["Comment"]
-    write(given, tmp_path / "out.tif")
+    assert write(given, tmp_path / "out.tif") == ["text"]
     with Image.open(tmp_path / "out.tif") as image:
-        assert image.getexif()[ExifTags.Base.Artist]
+        assert image.getexif()[ExifTags.Base.Artist] == TEXT["Author"]
 
 
 @pytest.mark.parametrize(("written", "wanted"), [("\u732b".encode(), "\u732b"), (b"caf\xe9", "caf\xe9")])
@@ -311,6 +312,41 @@ def test_more_than_a_jpeg_can_hold_stays_behind(tmp_path):
     assert (tmp_path / "out.jpg").stat().st_size < 70000
     write(picture, tmp_path / "out.png")
     assert (tmp_path / "out.png").stat().st_size > 140000
+
+
+@pytest.mark.parametrize("name", ["exif", "xmp", "iptc"])
+def test_a_marker_of_a_jpeg_has_room_for_65499_bytes(name):
+    for length, left_out in (65499, []), (65500, [{"exif": "EXIF", "xmp": "XMP", "iptc": "IPTC"}[name]]):
+        kept, said = Metadata(**{name: bytes(length)}).fitting("JPEG")
+        assert (len(getattr(kept, name)), said) == (0 if left_out else length, left_out)
+    for length in 65499, 65500:
+        kept, said = Metadata(text={"Comment": "x" * length}).fitting("JPEG")
+        assert (list(kept.text), said) == (["Comment"], []) if length < 65500 else ([], ["text"])
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".gif", ".jp2"])
+def test_a_comment_is_all_the_text_of_some_formats(tmp_path, suffix):
+    picture = Picture(np.zeros((1, 8, 8), np.uint8), None, 255, "PNG", Metadata(text={"Comment": "a cat"}))
+    assert write(picture, tmp_path / f"x{suffix}") == []
+    assert Image.open(tmp_path / f"x{suffix}").info["comment"] == b"a cat"
+    picture.metadata = Metadata(text={"Comment": "a cat", "Title": "Cat"})
+    assert write(picture, tmp_path / f"x{suffix}") == ["text"]
+
+
+def test_a_tiff_has_four_kinds_of_text(tmp_path):
+    said = {"Description": "a cat", "Software": "Cats 1.0", "Author": "Chérie", "Copyright": "hers"}
+    picture = Picture(np.zeros((1, 8, 8), np.uint8), None, 255, "PNG", Metadata(text=said))
+    assert write(picture, tmp_path / "x.tif") == []
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        tags = {number: file.pages[0].tags[number].value for number in (270, 305, 315, 33432)}
+    assert tags == {270: "a cat", 305: "Cats 1.0", 315: "Chérie", 33432: "hers"}
+
+
+def test_the_tags_of_a_picture_go_before_its_text_and_those_of_a_layout_stay_behind():
+    tags = Image.Exif()
+    tags[315], tags[254], tags[317] = "Ann", 1, 2
+    given = Metadata(exif=tags.tobytes().removeprefix(b"Exif\0\0"), text={"Author": "Bob"})
+    assert given.tiff_tags() == {315: "Ann"}
 
 
 def test_a_resolution_in_pixels_per_meter_is_rounded():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -32,7 +33,13 @@ def test_what_is_written_is_what_numpy_loads_and_what_is_read(tmp_path, dtype, c
     )
 
 
-@pytest.mark.parametrize("array", [np.arange(6.0)[::2], np.ones((2, 3, 4)), np.ones((2, 3), complex), np.ones((0, 3))])
+@pytest.mark.parametrize(
+    "array",
+    [
+        *(np.arange(6.0)[::2], np.ones((2, 3, 4)), np.ones((2, 3, 1)), np.ones((1, 2, 3, 3))),
+        *(np.ones((2, 3), complex), np.ones((2, 3), bool), np.ones((0, 3))),
+    ],
+)
 def test_an_array_that_is_no_image_is_refused(tmp_path, array):
     with pytest.raises(ReadError, match=r"x.npy: an array of shape .* is not an image; give real numbers"):
         images.read(saved(tmp_path / "x.npy", array))
@@ -42,6 +49,19 @@ def test_other_layouts_and_types_become_floats(tmp_path):
     array = np.asfortranarray(np.arange(6, dtype=">i4").reshape(2, 3) - 2)
     found = images.read(saved(tmp_path / "x.npy", array)).planes
     assert (found.dtype, found.tolist()) == (np.float32, [array.tolist()])
+
+
+def test_a_header_of_the_second_version_is_read():
+    array, file = np.arange(6, dtype=np.uint16).reshape(2, 3), io.BytesIO()
+    np.lib.format.write_array(file, array, version=(2, 0))
+    np.testing.assert_array_equal(images.decode(file.getvalue(), "x").planes, [array])
+
+
+def test_numbers_beyond_single_precision_are_infinite_without_a_warning(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = images.read(saved(tmp_path / "x.npy", np.array([[0, -1e300]])))
+    assert found.planes.tolist() == [[[0, -np.inf]]]
 
 
 def test_damage_is_told(tmp_path):

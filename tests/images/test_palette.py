@@ -42,8 +42,16 @@ def quantized():
 
 @pytest.mark.parametrize(
     ("colors", "is_table"),
-    [(FIRE, True), (ALARM, True), (FIRE[::-1], True), (quantized(), False), (FIRE[::2], False), (FIRE[::17], False)],
-    ids=["smooth", "other colors at the ends", "falling", "chosen for a picture", "half as many", "sixteen"],
+    [
+        *((FIRE, True), (ALARM, True), (FIRE[::-1], True)),
+        *((quantized(), False), (FIRE[::2], False), (FIRE[::17], False)),
+        *((FIRE // 2 + UP[:, None] % 2 * [[19, 0, 0]], True), (FIRE // 2 + UP[:, None] % 2 * [[0, 0, 22]], False)),
+        *((FIRE // 2 + UP[:, None] // 100 * [[40, 0, 0]], True), (FIRE // 2 + UP[:, None] // 80 * [[40, 0, 0]], False)),
+    ],
+    ids=[
+        *("smooth", "other colors at the ends", "falling", "chosen for a picture", "half as many", "sixteen"),
+        *("steps of 20", "steps of 22", "two jumps", "three jumps"),
+    ],
 )
 def test_a_table_runs_smoothly_through_256_colors(colors, is_table):
     assert (table_of(colors.astype(np.uint16) * WHITE, "auto") is not None) == is_table
@@ -100,6 +108,12 @@ def test_a_png_of_any_level_keeps_its_table(tmp_path, level):
 def test_other_formats_get_the_indices_in_gray(tmp_path, name):
     assert write(decode(file_of("PNG", FIRE), "x"), tmp_path / name) == ["the look-up table"]
     assert len(read(tmp_path / name).planes) == 1
+
+
+def test_the_palette_of_a_bmp_is_a_table_only_where_one_is_asked_for():
+    data = file_of("BMP", FIRE)
+    np.testing.assert_array_equal(decode(data, "x").planes, FIRE[GRAY].transpose(2, 0, 1))
+    np.testing.assert_array_equal(opened(data, "x", TABLE).planes, GRAY[None])
 
 
 def test_colors_with_transparent_ones_are_colors_unless_a_table_is_asked_for(tmp_path):

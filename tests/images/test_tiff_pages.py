@@ -105,15 +105,19 @@ def test_palettes_and_what_libtiff_takes_apart_are_read_through_pillow():
         assert (first != second).any()
 
 
-def test_reduced_copies_and_masks_are_no_pages():
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+def test_reduced_copies_and_masks_are_no_pages(byteorder):
     file = io.BytesIO()
-    with tifffile.TiffWriter(file) as made:
+    with tifffile.TiffWriter(file, byteorder=byteorder) as made:
         for page in STACK[:2]:
             made.write(page, subifds=1, metadata=None)
             made.write(page[::2, ::2], subfiletype=1)
         made.write(STACK[2, ::2, ::2], subfiletype=1, metadata=None)
+        made.write(STACK[0], subfiletype=1, metadata=None)
         made.write(STACK[2], metadata=None)
-    pages = opened(file.getvalue(), "x.tif")
+    # The last reduced copy becomes a mask.
+    reduced, mask = (struct.pack(f"{byteorder}HHII", 254, 4, 1, kind) for kind in (1, 4))
+    pages = opened(mask.join(file.getvalue().rsplit(reduced, 1)), "x.tif")
     assert pages.left_out == ("reduced copies of pages",)
     np.testing.assert_array_equal([pages.read(i).planes[0] for i in range(len(pages))], STACK)
 
@@ -184,6 +188,7 @@ def test_what_is_written_is_what_was_read(kind):
     np.testing.assert_array_equal(arrays(again), arrays(data))
     with tifffile.TiffFile(io.BytesIO(data)) as given, tifffile.TiffFile(io.BytesIO(again)) as got:
         assert [page.compression for page in got.pages] == [page.compression for page in given.pages]
+        assert [page.offset % 2 for page in got.pages] == [0] * len(got.pages)  # as TIFF wants its lists of tags
 
 
 def test_a_file_of_more_than_4_gib_is_a_bigtiff(monkeypatch):
@@ -232,6 +237,15 @@ def test_what_ome_says_stays():
             with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, **options)))) as got:
                 assert got.ome_metadata == given.ome_metadata.replace('Type="uint16"', f'Type="{kind}"')
                 assert got.pages[1].description == ""
+
+
+def test_what_ome_says_of_all_pages_is_said_to_be_left_out_of_some():
+    data = tiff_of(STACK, ome=True, metadata={"axes": "ZYX"})
+    for asked, wanted in ((Asked(), ()), (Asked(1, 2), ("the description of all pages",))):
+        pages = opened(data, "x.tif", asked)
+        for index in range(len(pages)):
+            pages.read(index)
+        assert pages.left_out == wanted
 
 
 def test_pages_of_a_file_on_disk_need_no_bytes_of_it(tmp_path):

@@ -9,8 +9,8 @@ import pytest
 import tifffile
 from PIL import Image
 
-from fftfilter.errors import ImageError, ParameterError, WriteError
-from fftfilter.images import COMPRESSIONS, Coding, Picture, check_output, read, refuse_coding, write
+from fftfilter.errors import ImageError, ParameterError, TooLargeError, WriteError
+from fftfilter.images import COMPRESSIONS, Coding, Picture, check_output, encoded, read, refuse_coding, write
 from tests.files.helpers import message, python
 from tests.helpers import needs_links
 from tests.images.helpers import picture
@@ -142,6 +142,14 @@ def test_what_a_writer_of_pillow_refuses_is_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_picture_for_which_memory_does_not_suffice_is_said_to_be_too_large():
+    def fail(_):
+        raise MemoryError
+
+    with pytest.raises(TooLargeError, match=r"^x.png: out of memory while writing it; use a smaller image$"):
+        encoded(picture(), ".png", "x.png", fail)
+
+
 # Before the work
 
 
@@ -258,6 +266,28 @@ def test_less_quality_makes_smaller_files(tmp_path, suffix, camera):
     assert sizes == sorted(sizes, reverse=True)
 
 
+@pytest.mark.parametrize("suffix", [".jpg", ".avif"])
+def test_without_a_quality_it_is_95(tmp_path, suffix, camera):
+    photo, files = Picture(camera[None, :64, :64], None, 255, "PNG"), []
+    for quality in (None, 95):
+        write(photo, tmp_path / f"x{suffix}", coding=Coding(quality=quality))
+        files.append((tmp_path / f"x{suffix}").read_bytes())
+    assert files[0] == files[1]
+
+
+def test_a_webp_has_every_sample_even_below_transparent_pixels(tmp_path):
+    given = picture(channels=3, alpha=True)
+    write(given, tmp_path / "x.webp")
+    found = read(tmp_path / "x.webp")
+    np.testing.assert_array_equal(found.planes, given.planes)
+    np.testing.assert_array_equal(found.alpha, given.alpha)
+
+
+def test_a_jpeg_2000_has_16_bits_of_gray(tmp_path):
+    write(picture(dtype=np.uint16), tmp_path / "x.jp2")
+    np.testing.assert_array_equal(read(tmp_path / "x.jp2").planes, picture(dtype=np.uint16).planes)
+
+
 @pytest.mark.parametrize(("name", "number"), [*COMPRESSIONS.items(), (None, 5)])
 def test_a_tiff_is_compressed_as_asked_or_as_its_input(tmp_path, name, number):
     given = picture(dtype=np.uint16)
@@ -268,13 +298,16 @@ def test_a_tiff_is_compressed_as_asked_or_as_its_input(tmp_path, name, number):
     np.testing.assert_array_equal(read(tmp_path / "x.tif").planes, given.planes)
 
 
+@pytest.mark.parametrize("compression", ["deflate", "lzw"])
 @pytest.mark.parametrize("strips", [1, 2, 3])
-def test_each_strip_of_a_tiff_is_where_it_is_said_to_be(tmp_path, rng, strips):
+def test_each_strip_of_a_tiff_is_where_it_is_said_to_be(tmp_path, rng, strips, compression):
     planes = rng.integers(0, 9, (1, 256 * strips - 56, 256), np.uint8)
-    write(Picture(planes, None, 255, "TIFF"), tmp_path / "out.tif", coding=Coding(compression="deflate"))
+    write(Picture(planes, None, 255, "TIFF"), tmp_path / "out.tif", coding=Coding(compression=compression))
     with tifffile.TiffFile(tmp_path / "out.tif") as file:
         assert len(file.pages[0].dataoffsets) == strips
-        np.testing.assert_array_equal(file.asarray(), planes[0])
+        if compression == "deflate":  # tifffile decodes no LZW by itself
+            np.testing.assert_array_equal(file.asarray(), planes[0])
+    np.testing.assert_array_equal(read(tmp_path / "out.tif").planes, planes)
 
 
 @pytest.mark.parametrize(
