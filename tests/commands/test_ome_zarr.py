@@ -89,6 +89,9 @@ def test_every_plane_is_filtered_as_it_would_be_alone_and_metadata_stay(tmp_path
     assert "metadata" not in after
     assert zarr.open_group(out, mode="r").attrs["own"] == 7
     assert (level(out).chunks, level(out).compressors, level(out).dtype) == ((1, 1, 8, 8), (), np.uint16)
+    assert files(out).keys() == files(given).keys()
+    if version == "0.5":
+        assert level(out).metadata.dimension_names == ("c", "z", "y", "x")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "out.zarr"]
 
 
@@ -97,6 +100,13 @@ def test_the_pyramid_has_the_means_of_2_x_2(given, tmp_path):
     fine = level(tmp_path / "out.zarr")[...].astype(np.float64)
     means = fine.reshape(2, 3, 6, 2, 5, 2).mean(axis=(3, 5))
     np.testing.assert_array_equal(level(tmp_path / "out.zarr", 1)[...], np.rint(means))
+
+
+def test_a_pyramid_ends_with_one_pixel(tmp_path):
+    fftfilter.filter_stack(made(tmp_path / "in.zarr", levels=8), tmp_path / "out.zarr", BLUR)
+    assert len(attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]) == 5
+    shapes = [level(tmp_path / "out.zarr", number).shape[-2:] for number in range(5)]
+    assert shapes == [(12, 10), (6, 5), (3, 3), (2, 2), (1, 1)]
 
 
 def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice():
@@ -117,12 +127,59 @@ def test_samples_keep_their_type_where_the_output_has_it(tmp_path, dtype, output
     attributes(tmp_path / "out.zarr")
 
 
+def test_an_array_keeps_its_attributes_its_order_and_what_it_is_filled_with(tmp_path):
+    given = made(tmp_path / "in.zarr", version="0.4", fill_value=7, order="F")
+    zarr.open_group(given, mode="r+")["0"].attrs["own"] = 8
+    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep")
+    out = level(tmp_path / "out.zarr")
+    assert (out.fill_value, out.order, dict(out.attrs)) == (7, "F", {"own": 8})
+
+
+def test_a_picture_of_two_axes_is_one_plane(tmp_path):
+    made(tmp_path / "in.zarr", PLANES[0, 0])
+    assert fftfilter.filter_stack(tmp_path / "in.zarr", tmp_path / "out.zarr", BLUR, output="keep") == 1
+    np.testing.assert_array_equal(level(tmp_path / "out.zarr")[...], alone(PLANES[:1, :1], output="keep")[0, 0])
+
+
+def test_some_planes_are_pages_and_one_is_a_picture(given):
+    pages = fftfilter.images.opened(b"", given, fftfilter.images.Asked(2, 3))
+    np.testing.assert_array_equal([pages.read(i).planes[0] for i in range(len(pages))], PLANES[0, 1:])
+    picture = fftfilter.images.opened(b"", given, fftfilter.images.Asked(6, 6))
+    np.testing.assert_array_equal(picture.planes, PLANES[1, 2:])
+
+
+def test_labels_are_said_to_be_left_out(given):
+    assert ome_zarr.ZarrPages(given, "x").left_out == ()
+    (given / "labels").mkdir()
+    assert ome_zarr.ZarrPages(given, "x").left_out == ("labels",)
+
+
+def test_what_filters_counts_for_the_memory_of_a_plane(given):
+    with pytest.raises(TooLargeError, match=r"^x, plane 1: 10 x 12 pixels take 1,000,000,000,720 bytes"):
+        ome_zarr.ZarrPages(given, "x").read(0, lambda _: 10**12)
+
+
 def test_chunks_and_shards_of_several_planes_become_those_of_one(tmp_path):
     coding = {"chunks": (1, 2, 4, 4), "shards": (2, 4, 8, 8)}
     fftfilter.filter_stack(made(tmp_path / "in.zarr", **coding), tmp_path / "out.zarr", BLUR, output="keep")
     made_, out = level(tmp_path / "in.zarr"), level(tmp_path / "out.zarr")
     assert (out.chunks, out.shards, out.compressors) == ((1, 1, 4, 4), (1, 1, 8, 8), made_.compressors)
     np.testing.assert_array_equal(out[...], alone(PLANES, output="keep"))
+    coding = {"chunks": (2, 4, 4), "shards": (2, 8, 8)}
+    fftfilter.filter_stack(made(tmp_path / "3.zarr", PLANES[0], **coding), tmp_path / "3out.zarr", BLUR, output="keep")
+    assert (level(tmp_path / "3out.zarr").chunks, level(tmp_path / "3out.zarr").shards) == ((1, 4, 4), (1, 8, 8))
+
+
+def test_the_sides_of_a_pixel_are_those_of_x_and_y_by_the_scales_of_the_level_and_the_image(given):
+    def scaled(content):
+        dataset(content)["coordinateTransformations"][0].update(scale=[1, 1, 0.25, 0.5])
+        ome_of(content)["multiscales"][0]["coordinateTransformations"] = [{"type": "scale", "scale": [1, 1, 2, 3]}]
+        ome_of(content)["multiscales"][0]["axes"][-2]["unit"] = "nanometer"  # that of x counts
+
+    changed(given, "zarr.json", scaled)
+    metadata = ome_zarr.ZarrPages(given, "x").read(0).metadata
+    assert (metadata.pixel_size.across, metadata.pixel_size.down) == pytest.approx((1.5e-6, 0.5e-6))
+    assert metadata.dpi == pytest.approx((0.0254 / 1.5e-6, 0.0254 / 0.5e-6))
 
 
 def test_the_unit_of_the_axes_is_a_pixel_size(given, tmp_path, run):
@@ -350,6 +407,10 @@ def dataset(content):
 FAULTS = {
     "is OME-Zarr 0.6; save it as 0.4 or 0.5": ("zarr.json", lambda its: ome_of(its).update(version="0.6")),
     "a Zarr without multiscales; give the folder of one": ("zarr.json", lambda its: its["attributes"].pop("ome")),
+    "is no image but a well; give the folder of one, such as ": (
+        "zarr.json",
+        lambda its: its["attributes"].update(ome={"well": {}}),
+    ),
     "is no image but a plate": ("zarr.json", lambda its: its["attributes"].update(ome={"plate": {}})),
     "has labels, which number objects": ("zarr.json", lambda its: ome_of(its).update({"image-label": {}})),
     "level 0 lies outside of it, at '../../x'": ("zarr.json", lambda its: dataset(its).update(path="../../x")),
