@@ -252,6 +252,8 @@ def test_a_cube_is_measured_by_its_header(tmp_path):
     (tmp_path / "x.fits").write_bytes(fits_of(CUBE))
     size = measure(tmp_path / "x.fits")
     assert size == (12, 10, 1, 4, 4)
+    (tmp_path / "x.fits").write_bytes(fits_of(CUBE, GRAY))
+    assert measure(tmp_path / "x.fits", Asked(hdu=1)) == (3, 2, 1, 1, 1)
 
 
 def test_what_filters_counts_for_the_memory_of_a_picture():

@@ -134,7 +134,7 @@ def tiff_of_many(width, height, pages):
     return data
 
 
-@pytest.mark.parametrize("data", [gif_of_many(3000, 3000, 5000), tiff_of_many(3000, 3000, 5000)], ids=["GIF", "TIFF"])
+@pytest.mark.parametrize("data", [gif_of_many(6000, 1500, 5000), tiff_of_many(6000, 1500, 5000)], ids=["GIF", "TIFF"])
 def test_pages_of_more_pixels_than_a_day_can_decode_are_refused(data):
     with pytest.raises(TooLargeError) as caught:
         opened(data, "x")

@@ -86,10 +86,11 @@ def test_indices_are_read_and_the_table_stays(tmp_path, format_, target):
 
 
 @pytest.mark.parametrize("format_", ["PNG", "GIF", "TIFF"])
-def test_colors_are_read_where_they_are_asked_for(format_):
-    found = opened(file_of(format_, FIRE), "x", COLORS)
-    np.testing.assert_array_equal(found.planes, FIRE[GRAY].transpose(2, 0, 1))
-    assert found.table is None
+def test_colors_are_read_where_they_are_asked_for(tmp_path, format_):
+    (tmp_path / "x").write_bytes(file_of(format_, FIRE))
+    for found in opened((tmp_path / "x").read_bytes(), "x", COLORS), read(tmp_path / "x", COLORS):
+        np.testing.assert_array_equal(found.planes, FIRE[GRAY].transpose(2, 0, 1))
+        assert found.table is None
 
 
 def test_a_table_may_be_asked_for():
