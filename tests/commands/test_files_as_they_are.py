@@ -47,6 +47,12 @@ def test_a_fits_says_what_was_done(run, tmp_path):
     assert [header[name] for name in ("BITPIX", *ON_THE_SKY)] == [given[name] for name in ("BITPIX", *ON_THE_SKY)]
 
 
+def test_a_fits_that_is_stripped_says_nothing(run, tmp_path):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.int16), OBJECT="M 31")
+    assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "out.fits")[0] == 0
+    assert list(fits.getheader(tmp_path / "out.fits")) == ["SIMPLE", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2"]
+
+
 def test_2arcsec_of_half_an_arcsec_are_4_pixels(run, tmp_path):
     a_fits(tmp_path / "in.fits", RAMP.astype(np.float32), **ON_THE_SKY)
     for name, radius in ("a.fits", "4px"), ("b.fits", "2arcsec"):
