@@ -327,7 +327,10 @@ def test_a_run_beside_another_one_is_refused_and_disturbs_nothing(given, tmp_pat
     monkeypatch.setattr(ome_zarr.ZarrSink, "add", beside)
     assert run("lowpass", given, out)[0] == 0
     assert len(said) == 6
-    assert all(code == 2 and "is being written by another run: wait" in line for code, line in said)
+    assert all(
+        code == 2 and "is being written by another run: wait for it, or choose another name\n" in line
+        for code, line in said
+    )
     monkeypatch.undo()
     run("lowpass", given, tmp_path / "whole.zarr")
     assert files(out) == files(tmp_path / "whole.zarr")
@@ -339,7 +342,7 @@ def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeyp
         run("lowpass", given, tmp_path / "out.zarr")
     zarr.open_group(given, mode="r+")["0"][0, 0] = 5
     code, _, said = run("lowpass", given, tmp_path / "out.zarr")
-    assert (code, "is unfinished, but of another input or other settings: remove it" in said) == (2, True)
+    assert (code, "is unfinished, but of another input or other settings: remove it\n" in said) == (2, True)
 
 
 def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
@@ -360,13 +363,14 @@ def test_nothing_that_exists_is_overwritten(given, tmp_path):
     (tmp_path / "old.zarr").mkdir()
     (tmp_path / "out.zarr.partial").mkdir()
     (tmp_path / "out.zarr.partial" / "mine.txt").write_text("mine")
-    for out, error in (
-        ("in.zarr", WriteError),
-        ("old.zarr", WriteError),
-        ("in.zarr/x.zarr", ParameterError),
-        ("out.zarr", ParameterError),
+    other = "remove it, or choose another name$"
+    for out, error, said in (
+        ("in.zarr", WriteError, f"in.zarr: exists, and is not overwritten: {other}"),
+        ("old.zarr", WriteError, f"old.zarr: exists, and is not overwritten: {other}"),
+        ("in.zarr/x.zarr", ParameterError, "x.zarr: lies in IN: choose another folder$"),
+        ("out.zarr", ParameterError, f"out.zarr.partial: is no unfinished output: {other}"),
     ):
-        with pytest.raises(error, match=r"exists|lies in IN|is no unfinished output"):
+        with pytest.raises(error, match=said):
             fftfilter.filter_stack(given, tmp_path / out, BLUR)
     assert (files(given), files(tmp_path / "out.zarr.partial")) == (before, {"mine.txt": b"mine"})
 
@@ -412,15 +416,21 @@ FAULTS = {
         lambda its: its["attributes"].update(ome={"well": {}}),
     ),
     "is no image but a plate": ("zarr.json", lambda its: its["attributes"].update(ome={"plate": {}})),
-    "has labels, which number objects": ("zarr.json", lambda its: ome_of(its).update({"image-label": {}})),
+    "has labels, which number objects and are no picture; give the image": (
+        "zarr.json",
+        lambda its: ome_of(its).update({"image-label": {}}),
+    ),
     "level 0 lies outside of it, at '../../x'": ("zarr.json", lambda its: dataset(its).update(path="../../x")),
-    "level 0 is no array with the axes c, z, y, x": ("zarr.json", lambda its: dataset(its).update(path="/9")),
+    "level 0 is no array with the axes c, z, y, x, which have to end in y, x": (
+        "zarr.json",
+        lambda its: dataset(its).update(path="/9"),
+    ),
     "cannot be decoded (coordinateTransformations of": (
         "zarr.json",
         lambda its: dataset(its)["coordinateTransformations"][0].update(scale=[0] * 4),
     ),
     "cannot be decoded (list index out of range)": ("zarr.json", lambda its: ome_of(its).update(multiscales=[])),
-    "samples of complex64 are no picture": (
+    "samples of complex64 are no picture; save it anew": (
         "0/zarr.json",
         lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
     ),
@@ -467,7 +477,7 @@ def test_links_are_refused_and_a_damaged_chunk_has_its_plane(given, tmp_path):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
     chunk.unlink()
     chunk.symlink_to("/dev/zero")
-    with pytest.raises(ReadError, match="0/c/1/2/0/0 is a link or no file"):
+    with pytest.raises(ReadError, match=r"in.zarr: 0/c/1/2/0/0 is a link or no file; get a copy without links$"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 
 
@@ -476,11 +486,14 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
         code, _, said = run("lowpass", *words, given, tmp_path / "out.zarr")
         assert (code, f"is an OME-Zarr: leave {words[0].partition('=')[0]} out" in said) == (2, True)
     (tmp_path / "x.zarr").mkdir()
-    assert "x.zarr: is no group of a Zarr" in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
+    assert (
+        "x.zarr: is no group of a Zarr; give the folder of an OME-Zarr image\n"
+        in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
+    )
     fftfilter.images.write(fftfilter.images.Picture(PLANES[0, :1], None, 65535, "PNG"), tmp_path / "x.png")
     assert "cannot write .zarr files" in run("lowpass", tmp_path / "x.png", tmp_path / "out.zarr")[2]
     assert (
-        "is no OME-Zarr, and has no level 0"
+        "is no OME-Zarr, and has no level 0: leave --level out\n"
         in run("lowpass", "--level", "0", tmp_path / "x.png", tmp_path / "y.png")[2]
     )
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "x.png", "x.zarr"]
@@ -488,7 +501,7 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
 
 def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr.storage", None)
-    with pytest.raises(ReadError, match=r"OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
+    with pytest.raises(ReadError, match=r"in.zarr: OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 
 

@@ -311,7 +311,9 @@ def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
         assert identity(nothing) is None, nothing
     refuse_inputs(tmp_path / "missing", [None])
     for name in file, hard, soft, roundabout, *both:
-        with pytest.raises(ParameterError, match="is the input itself"):
+        with pytest.raises(
+            ParameterError, match=r": is the input itself; choose another name, or --in-place to overwr"
+        ):
             refuse_inputs(name, [None, identity(file)])
 
 

@@ -213,6 +213,8 @@ def test_the_frame_that_is_missing_has_its_number():
     for suffix in (".png", ".webp"):
         with pytest.raises(ReadError, match=r"x: page 4 is missing"):
             read(saved(suffix, GRAY)[:-50])
+    with pytest.raises(ReadError, match=r"^x: page 1 is missing, the file ends before it; get a whole copy of it$"):
+        read(saved(".png", GRAY)[:200])
 
 
 def test_the_frames_of_a_png_are_counted_by_its_chunks():

@@ -244,7 +244,9 @@ def test_pages_of_a_cube_make_a_cube(tmp_path, suffix, shape, asked, wanted, crp
 
 def test_some_pages_along_two_axes_are_no_cube():
     pages = opened(fits_of(CUBE.reshape(2, 2, 10, 12)), "x", Asked(2, 3))
-    with pytest.raises(ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out"):
+    with pytest.raises(
+        ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out, or choose one page$"
+    ):
         pages.read(0)
 
 
@@ -267,7 +269,7 @@ def test_what_filters_counts_for_the_memory_of_a_picture():
 @pytest.mark.parametrize(
     ("card", "value", "cause"),
     [
-        ("NAXIS1", 10**12, "the file ends within the 1000000000000 x 10 pixels of its header"),
+        ("NAXIS1", 10**12, "the file ends within the 1000000000000 x 10 pixels of its header; get a whole copy of it$"),
         ("NAXIS1", -5, "cannot be decoded"),
         ("NAXIS1", "'x'", "cannot be decoded"),
         ("NAXIS", 999, "cannot be decoded"),
@@ -298,13 +300,15 @@ def test_whole_pages_of_a_truncated_cube_are_read():
 def test_compressed_tiles_that_do_not_make_the_picture_are_an_error(card, value):
     data = fits_of(fits.PrimaryHDU(), fits.CompImageHDU(RAMP.astype(np.int16)))
     head, table = data[:2880], data[2880:]
-    with pytest.raises(ReadError, match=r"^x: some of its \d+ compressed tiles are missing"):
+    with pytest.raises(ReadError, match=r"^x: some of its \d+ compressed tiles are missing; get a whole copy of it$"):
         decode(head + changed(table, card, value), "x")
 
 
 def test_a_table_alone_is_no_picture():
     table = fits.BinTableHDU.from_columns([fits.Column("a", "J", array=[1, 2])])
-    with pytest.raises(ReadError, match=r"^x: no picture in this FITS \(PrimaryHDU, BinTableHDU\); give one of 2 axes"):
+    with pytest.raises(
+        ReadError, match=r"^x: no picture in this FITS \(PrimaryHDU, BinTableHDU\); give one of 2 axes or more$"
+    ):
         decode(fits_of(fits.PrimaryHDU(), table), "x")
 
 

@@ -65,8 +65,8 @@ def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
 @pytest.mark.parametrize(
     ("channels", "alpha", "suffix", "words"),
     [
-        (3, False, ".pgm", "no color; write .ppm or .png"),
-        (1, True, ".pgm", "no alpha channel; write .png"),
+        (3, False, ".pgm", ".pgm has no color; write .ppm or .png"),
+        (1, True, ".pgm", ".pgm has no alpha channel; write .png"),
         (3, True, ".ppm", "no alpha"),
         (3, True, ".jpg", "no alpha"),
         (3, True, ".BMP", "no alpha"),
@@ -87,7 +87,9 @@ def test_standard_output_is_called_so():
 
 def test_a_format_with_a_largest_size_says_so():
     long = Picture(np.zeros((1, 1, 20000), np.uint8), None, 255, "PNG")
-    with pytest.raises(WriteError, match="at most 16383 pixels a side, not 20000 x 1"):
+    with pytest.raises(
+        WriteError, match=r"^x.webp: .webp holds at most 16383 pixels a side, not 20000 x 1; write .png$"
+    ):
         check_fits(long, "x.webp")
     check_fits(long, "x.jpg")
 

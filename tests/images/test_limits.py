@@ -86,11 +86,14 @@ def test_a_header_that_promises_more_than_its_bytes_can_hold_is_refused(tmp_path
     ):
         with pytest.raises(ReadError) as caught:
             decode(data, "x")
-        assert f"bytes cannot hold the {size} pixels of its header" in message(caught)
+        assert message(caught).endswith(f" bytes cannot hold the {size} pixels of its header; get a whole copy of it")
 
 
 def test_what_filters_counts_too():
-    with pytest.raises(TooLargeError, match="x: 8 x 8 pixels take 1,000,000,000,000,192 bytes"):
+    with pytest.raises(
+        TooLargeError,
+        match=r"^x: 8 x 8 pixels take 1,000,000,000,000,192 bytes to filter, .* of memory that are free; use a smaller",
+    ):
         decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
 
 
@@ -139,9 +142,10 @@ def test_pages_of_more_pixels_than_a_day_can_decode_are_refused(data):
     with pytest.raises(TooLargeError) as caught:
         opened(data, "x")
     begins = (
-        f"x: its pages have 45,000,000,000 pixels to decode, too many for {len(data):,} bytes; take fewer by --pages"
+        f"x: its pages have 45,000,000,000 pixels to decode, too many for {len(data):,} bytes; take fewer by --pages, "
+        "such as --pages -10"
     )
-    assert message(caught).startswith(begins)
+    assert message(caught) == begins
     pages = opened(data, "x", Asked(11, 12))
     assert (len(pages), pages.pixels) == (2, (12 if data.startswith(b"GIF") else 2) * 9_000_000)
     pages.close()

@@ -23,10 +23,16 @@ def test_all_pages_are_those_of_the_file():
     assert list(ALL.of(3, "x.tif")) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("text", ["", "-", "0", "0-3", "3-2", "1,2", "a", "1-2-3", "1.5", "9" * 5000])
+@pytest.mark.parametrize("text", ["", "-", "0", "0-3", "3-0", "1,2", "a", "1-2-3", "1.5", "9" * 5000])
 def test_what_asks_for_no_page_is_refused(text):
-    with pytest.raises(ParameterError, match="pages"):
+    with pytest.raises(ParameterError, match=f"^pages '{text}' are unknown: give 2-5, 3, 3- or -5, counted from 1$"):
         Asked.parse(text)
+
+
+def test_a_range_that_runs_backwards_is_refused():
+    with pytest.raises(ParameterError, match=r"^pages '3-2' are an empty range: give the smaller number first$"):
+        Asked.parse("3-2")
+    assert Asked.parse("3-3") == Asked.parse("3")
 
 
 def test_a_page_beyond_the_last_is_refused():

@@ -221,7 +221,10 @@ def test_the_size_that_a_filter_needs():
         ),
         (PixelSize(1.02e-7, 1e-7, "OME description"), r"^a.png: its pixels are 1.02 times as wide as high"),
         (PixelSize(0.98e-7, 1e-7, "OME description"), r"^a.png: its pixels are 0.98 times as wide as high"),
-        (PixelSize(2e-7, 1e-7, "OME description"), r"^a.png: its pixels are 2 times as wide as high, .*--pixel-size"),
+        (
+            PixelSize(2e-7, 1e-7, "OME description"),
+            r"2 times as wide as high, by the file's OME description, .* needs one size: give --pixel-size .65nm,",
+        ),
     ],
 )
 def test_a_missing_or_a_second_size_is_one_line(size, message):

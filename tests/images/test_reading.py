@@ -98,6 +98,11 @@ def test_a_header_may_be_longer_than_what_is_read_first(tmp_path, format_):
     assert read(tmp_path / "x").metadata.profile == profile
 
 
+def test_the_tags_of_a_tiff_may_stand_behind_what_is_read_first(tmp_path):
+    (tmp_path / "x").write_bytes(tiff(np.full((1100, 1000, 1), 7, np.uint8), photometric=1))
+    assert (read(tmp_path / "x").planes == 7).all()
+
+
 # Sizes
 
 

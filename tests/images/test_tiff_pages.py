@@ -139,14 +139,17 @@ def test_the_page_that_is_missing_has_its_number():
     data = by_pillow("tiff_lzw")  # each list of tags stands beside its page
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         second, third = file.pages[1], file.pages[2]
-    with pytest.raises(ReadError, match=r"x.tif: page 3 is missing, .* --pages -2"):
+    with pytest.raises(
+        ReadError,
+        match=r"^x.tif: page 3 is missing, the file ends before it; get a whole copy of it, or take --pages -2$",
+    ):
         arrays(data[: third.offset + 10])
     np.testing.assert_array_equal(arrays(data[: third.offset + 10], "1-2"), STACK[:2])
     file = bytearray(tiff_of(STACK, metadata=None))
     with tifffile.TiffFile(io.BytesIO(file)) as opened_file:
         second = opened_file.pages[1]
     struct.pack_into("<I", file, second.tags["StripOffsets"].offset + 8, len(file))
-    with pytest.raises(ReadError, match=r"x.tif, page 2: 1 of its 1 strips are missing"):
+    with pytest.raises(ReadError, match=r"^x.tif, page 2: 1 of its 1 strips are missing; get a whole copy of it$"):
         arrays(bytes(file))
 
 
@@ -160,7 +163,7 @@ def test_a_chain_that_leads_back_ends():
 
 
 def test_one_picture_is_not_taken_from_several():
-    with pytest.raises(SeveralPagesError, match="3 frames or pages; save one of them"):
+    with pytest.raises(SeveralPagesError, match=r"3 frames or pages; save one of them as a file of its own$"):
         decode(tiff_of(STACK), "x.tif")
 
 
