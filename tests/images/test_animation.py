@@ -217,6 +217,13 @@ def test_the_frame_that_is_missing_has_its_number():
         read(saved(".png", GRAY)[:200])
 
 
+def test_a_byte_between_the_blocks_of_a_gif_is_no_frame_and_no_end():
+    data = saved(".gif", GRAY)
+    second = data.index(b"!\xf9\4", data.index(b"!\xf9\4") + 1)
+    _, found = read(data[:second] + b"\0" + data[second:])
+    np.testing.assert_array_equal([got.planes[0] for got, _ in found], GRAY)
+
+
 def test_the_frames_of_a_png_are_counted_by_its_chunks():
     data = bytearray(saved(".png", GRAY))
     at = data.index(b"acTL") + 4

@@ -114,6 +114,8 @@ def test_a_side_may_be_as_long_as_the_format_has_room_for(suffix, most):
     [
         ("x.png", None, ".png"),
         ("folder.png/x.TIF", None, ".tif"),
+        ("..png", None, ".png"),
+        ("folder/x.png/", None, ".png"),
         ("x.png", "ppm", ".pnm"),  # Pillow's name of all of netpbm
         ("x.png", "pgm", ".pgm"),
         ("x.dat", "TIFF", ".tif"),

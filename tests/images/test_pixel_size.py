@@ -114,6 +114,11 @@ FILES = {
         1e-4,
         "254 dpi",
     ),
+    "PNG, which goes before its EXIF": (
+        by_pillow("PNG", dpi=(600, 600), exif=exif(across=254.0, down=254.0)),
+        25.4e-3 / 600,
+        "600 dpi",
+    ),
     "JFIF": (by_pillow("JPEG", dpi=(72, 72)), 25.4e-3 / 72, "72 dpi"),
     "EXIF in a JPEG": (by_pillow("JPEG", exif=exif(across=100.0, down=100.0, unit=3)), 1e-4, "254 dpi"),
     "EXIF in WebP": (by_pillow("WEBP", exif=exif(across=254.0, down=254.0, unit=2)), 1e-4, "254 dpi"),

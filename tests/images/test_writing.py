@@ -38,9 +38,11 @@ def test_planes_and_alpha_are_rescaled_to_the_depth_of_the_file(tmp_path):
 
 def test_floats_of_any_size_stay_as_they_are_in_tiff_and_pfm(tmp_path):
     planes = np.array([[[-3e30, 0.25], [1, 7e-30]]], np.float32)
-    for suffix in (".tif", ".pfm"):
-        write(Picture(planes, None, 1, "TIFF"), tmp_path / f"x{suffix}")
-        np.testing.assert_array_equal(read(tmp_path / f"x{suffix}").planes, planes)
+    for suffix in (".tif", ".pfm", ".npy"):
+        for dtype in np.float32, np.float64:
+            write(Picture(planes.astype(dtype), None, 1, "TIFF"), tmp_path / f"x{suffix}")
+            np.testing.assert_array_equal(read(tmp_path / f"x{suffix}").planes, planes)
+    assert np.load(tmp_path / "x.npy").dtype == np.float32
 
 
 @pytest.mark.parametrize(("dtype", "channels", "white"), [(np.uint8, 1, 255), (np.uint16, 3, 65535)])
