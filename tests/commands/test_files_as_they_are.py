@@ -162,6 +162,30 @@ def test_python_takes_the_same_options(tmp_path):
     a_palette(tmp_path / "in.png", RAMP)
     fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), palette="colors")
     assert Image.open(tmp_path / "out.png").mode == "RGB"
-    for wrong in {"palette": "x"}, {"hdu": -1}:
-        with pytest.raises(ParameterError, match=r"palette 'x' is unknown|HDU -1 is invalid"):
+    for wrong, said in (
+        ({"palette": "x"}, "^palette 'x' is unknown: choose auto, table, colors$"),
+        ({"hdu": -1}, "^HDU -1 is invalid: give a whole number, counted from 0$"),
+        ({"level": 0.5}, "^level 0.5 is invalid: give a whole number, counted from 0$"),
+        ({"compression": "x"}, "^compression 'x' is unknown: choose none, lzw, deflate, packbits, lzma, zstd$"),
+    ):
+        with pytest.raises(ParameterError, match=said):
             fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "larger", "smaller"),
+    [
+        ("out.png", {"png_level": 0}, {"png_level": 9}),
+        ("out.jpg", {"quality": 95}, {"quality": 10}),
+        ("out.tif", {"compression": "none"}, {"compression": "deflate"}),
+        ("out.png", {}, {"strip": True}),
+    ],
+    ids=["png_level", "quality", "compression", "strip"],
+)
+def test_python_says_how_a_file_is_coded(tmp_path, name, larger, smaller):
+    Image.fromarray(RAMP.astype(np.uint8)).save(tmp_path / "in.png", dpi=(300, 300))
+    sizes = []
+    for options in larger, smaller:
+        fftfilter.filter_stack(tmp_path / "in.png", tmp_path / name, H.lowpass("4px"), **options)
+        sizes.append((tmp_path / name).stat().st_size)
+    assert sizes[0] > sizes[1]

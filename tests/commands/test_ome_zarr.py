@@ -41,7 +41,8 @@ def made(folder, array=PLANES, version="0.5", *, unit="micrometer", levels=2, tr
     axes = [{"name": name, "type": TYPES[name], **({"unit": unit} if name in "zyx" and unit else {})} for name in names]
     image = {"name": "cells", "axes": axes, "datasets": datasets, "metadata": {"method": "every second"}}
     window = {"min": 0, "max": 4095, "start": 0, "end": 4095}
-    ome = {"omero": {"channels": [{"label": "DNA", "color": "00FF00", "window": window}]}}
+    channels = [{"label": label, "color": "00FF00", "window": window} for label in ("DNA", "actin")]
+    ome = {"omero": {"channels": channels}}
     if old:
         group.attrs.update({"multiscales": [{**image, "version": version}], **ome, "own": 7})
     else:
@@ -103,10 +104,15 @@ def test_the_pyramid_has_the_means_of_2_x_2(given, tmp_path):
 
 
 def test_a_pyramid_ends_with_one_pixel(tmp_path):
-    fftfilter.filter_stack(made(tmp_path / "in.zarr", levels=8), tmp_path / "out.zarr", BLUR)
-    assert len(attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]) == 5
-    shapes = [level(tmp_path / "out.zarr", number).shape[-2:] for number in range(5)]
-    assert shapes == [(12, 10), (6, 5), (3, 3), (2, 2), (1, 1)]
+    narrow, out = PLANES[0, :1, :, :3], tmp_path / "out.zarr"
+    pages = ome_zarr.ZarrPages(made(tmp_path / "in.zarr", narrow, levels=8), "x")
+    with ome_zarr.growing(out, pages, "") as sink:
+        sink.add(sink.encode(pages.read(0), None))
+        sink.finish()
+    assert len(attributes(out)["multiscales"][0]["datasets"]) == 5
+    shapes = [(12, 3), (6, 2), (3, 1), (2, 1), (1, 1)]
+    assert [level(out, number).shape[-2:] for number in range(5)] == shapes
+    assert [level(out, number).chunks for number in range(5)] == [(1, 8, 3), *((1, *each) for each in shapes[1:])]
 
 
 def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice():
@@ -198,6 +204,8 @@ def test_a_coarser_level_is_filtered_with_its_own_pixel_size_and_place(tmp_path,
     assert (code, "pixel size 1 um" in said) == (0, True)
     assert level(tmp_path / "out.zarr").shape == (2, 3, 6, 5)
     datasets = attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]
+    fftfilter.filter_stack(given, tmp_path / "python.zarr", BLUR, level=1)
+    assert level(tmp_path / "python.zarr").shape == (2, 3, 6, 5)
     steps = [[step[step["type"]][-2:] for step in each["coordinateTransformations"]] for each in datasets]
     assert steps == [[[1, 1], [3, 4]], [[2, 2], [3.5, 4.5]]]
     assert (
@@ -209,9 +217,10 @@ def test_one_scale_for_all_planes_and_what_viewers_show_of_it(given, tmp_path, r
     assert run("highpass", "--scale", "stack", "--verify", given, tmp_path / "out.zarr")[0] == 0
     planes = level(tmp_path / "out.zarr")[...]
     assert (planes.max(axis=(2, 3)) == 65535).sum() == 1
-    (channel,) = attributes(tmp_path / "out.zarr")["omero"]["channels"]
+    channels = attributes(tmp_path / "out.zarr")["omero"]["channels"]
     middle = planes.reshape(-1, 12, 10)[3]
-    assert channel["window"] == {"min": middle.min(), "start": middle.min(), "max": middle.max(), "end": middle.max()}
+    window = {"min": middle.min(), "start": middle.min(), "max": middle.max(), "end": middle.max()}
+    assert [(each["label"], each["window"]) for each in channels] == [("DNA", window), ("actin", window)]
 
 
 def test_planes_are_compared_drawn_and_written_into_other_files(given, tmp_path, run):

@@ -309,6 +309,7 @@ def test_less_quality_makes_a_webp_smaller_and_alpha_stays(alpha):
     pictures = [Picture(frame.transpose(2, 0, 1), alpha, 255, "PNG") for frame in COLOR[:2]]
     best, worst = (joined(".webp", pictures, [10, 10], coding=Coding(quality=quality)) for quality in (95, 10))
     assert len(worst) < len(best)
+    assert Image.open(io.BytesIO(worst)).mode == ("RGB" if alpha is None else "RGBA")
     for got, _ in read(worst)[1]:
         np.testing.assert_array_equal(got.alpha, alpha)
 
