@@ -472,6 +472,13 @@ def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
 
 
+def test_the_images_of_a_well_are_named_as_the_folder_is(given):
+    changed(given, "zarr.json", lambda its: its["attributes"].update(ome={"well": {}}))
+    for name in "x.zarr", "x.zarr/":
+        with pytest.raises(ReadError, match=r"give the folder of one, such as x.zarr/0$"):
+            ome_zarr.ZarrPages(given, name)
+
+
 @pytest.mark.parametrize("deep", [1000, 100_000])
 def test_deep_json_is_refused(given, tmp_path, deep):
     text = (given / "zarr.json").read_text()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import struct
 import sys
 
 import numpy as np
@@ -15,6 +17,7 @@ from fftfilter.images import (
     Coding,
     Picture,
     check_fits,
+    decode,
     extensions,
     is_lossy,
     is_zarr,
@@ -235,7 +238,8 @@ def test_a_format_has_an_extension(name, wanted):
 def test_pillow_knows_the_extensions_that_are_only_read():
     assert extensions(read_only=False) == set(FORMATS)
     more = extensions(read_only=True) - set(FORMATS)
-    assert ".psd" in more
+    jpegs = {".jpe", ".jfif", ".mpo", ".jpf", ".jpx"}
+    assert more == jpegs | {".pbm", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
     Image.init()
     # Pillow opens an MPO as the JPEG that it begins with.
     assert {Image.EXTENSION[suffix] for suffix in more} - {"MPO"} <= set(Image.OPEN)
@@ -294,6 +298,22 @@ def test_what_is_no_raster_starts_no_program_and_loads_no_plugin_whatever_its_na
     # A camera's file of several pictures is opened as a JPEG.
     allowed = {f"PIL.{module}ImagePlugin" for module in (*RASTERS.values(), "Mpo")}
     assert set(done.stdout.decode().split()) <= allowed
+
+
+@pytest.mark.parametrize("format_", sorted({*RASTERS} - {"PSD"}))
+def test_every_raster_that_the_documents_name_is_read(format_):
+    image, file = Image.fromarray(np.tile(np.arange(0, 256, 8, np.uint8), (32, 1))), io.BytesIO()
+    if format_ == "SUN":  # which Pillow does not write
+        file.write(struct.pack(">8I", 0x59A66A95, 32, 32, 8, 32 * 32, 1, 0, 0) + image.tobytes())
+    elif format_ == "ICNS":  # of which Pillow writes all sizes up to 1024 x 1024
+        image.convert("RGB").save(file, "PNG")
+        inner = file.getvalue()
+        file = io.BytesIO(struct.pack(">4sI4sI", b"icns", 16 + len(inner), b"icp5", 8 + len(inner)) + inner)
+    else:
+        image.convert("RGB" if format_ == "QOI" else "L").save(file, format_)
+    found = decode(file.getvalue(), "x")
+    assert found.format == format_
+    np.testing.assert_allclose(found.planes[0], np.asarray(image), atol=6)
 
 
 def test_pillow_opens_nothing_without_the_list():

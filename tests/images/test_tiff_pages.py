@@ -45,6 +45,7 @@ KINDS = {
     "imagej in the other byte order": lambda: tiff_of(STACK, imagej=True, byteorder=">"),
     "ome": lambda: tiff_of(STACK, ome=True, metadata={"axes": "ZYX"}),
     "big": lambda: tiff_of(STACK, bigtiff=True),
+    "big in the other byte order": lambda: tiff_of(STACK, bigtiff=True, byteorder=">"),
     "deflate": lambda: tiff_of(STACK, compression="zlib", predictor=True),
     "lzw": lambda: by_pillow("tiff_lzw"),
     "8 bits": lambda: tiff_of(STACK.astype(np.uint8)),
