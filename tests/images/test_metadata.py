@@ -92,6 +92,7 @@ def test_text_of_a_png_stays(tmp_path, png_level):
     with Image.open(tmp_path / "out.png") as image:
         assert {name: str(words) for name, words in image.text.items() if name in TEXT} == TEXT
         assert list(image.text) == [*TEXT, "XML:com.adobe.xmp"]
+    assert (tmp_path / "out.png").read_bytes().count(b"XML:com.adobe.xmp") == 1
 
 
 def test_text_that_a_png_may_not_have_is_made_to_fit(tmp_path):
@@ -349,7 +350,7 @@ def test_a_tiff_has_four_kinds_of_text(tmp_path):
 
 def test_the_tags_of_a_picture_go_before_its_text_and_those_of_a_layout_stay_behind():
     tags = Image.Exif()
-    tags[315], tags[254], tags[317] = "Ann", 1, 2
+    tags[315], tags[254], tags[317], tags[34675] = "Ann", 1, 2, b"the profile of other colors"
     given = Metadata(exif=tags.tobytes().removeprefix(b"Exif\0\0"), text={"Author": "Bob"})
     assert given.tiff_tags() == {315: "Ann"}
 
