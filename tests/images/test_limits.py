@@ -10,6 +10,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Asked, Picture, decode, opened, write
@@ -87,6 +88,13 @@ def test_a_header_that_promises_more_than_its_bytes_can_hold_is_refused(tmp_path
         with pytest.raises(ReadError) as caught:
             decode(data, "x")
         assert message(caught).endswith(f" bytes cannot hold the {size} pixels of its header; get a whole copy of it")
+
+
+@pytest.mark.parametrize("format_", ["GIF", "JPEG"])
+def test_a_picture_of_one_color_takes_few_bytes(format_):
+    file = io.BytesIO()
+    Image.new("L", (1500, 1000), 9).save(file, format_)
+    assert decode(file.getvalue(), "x").planes.shape == (1, 1000, 1500)
 
 
 def test_what_filters_counts_too():

@@ -213,7 +213,7 @@ def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path, iptc):
 @pytest.mark.parametrize("png_level", [1, 6])
 @pytest.mark.parametrize("is_srgb", [False, True], ids=["gamma", "sRGB"])
 def test_what_a_png_says_of_its_colors_stays(tmp_path, png_level, is_srgb):
-    chunks = {b"gAMA": struct.pack(">I", 100_000), b"cHRM": struct.pack(">8I", *range(31270, 31278))}
+    chunks = {b"gAMA": struct.pack(">I", 31_270), b"cHRM": struct.pack(">8I", *range(31270, 31278))}
     chunks |= {b"sRGB": b"\1"} if is_srgb else {}
     raster = zlib.compress(bytes(3 * 5))
     parts = [png_header(4, 3), *chunks.items(), (b"IDAT", raster), (b"IEND", b"")]

@@ -143,6 +143,13 @@ def test_pages_have_their_tables(options, asked, wanted):
         assert (found.table is None) == (asked is COLORS)
 
 
+@pytest.mark.parametrize(("format_", "option"), [("PNG", "icc_profile"), ("TIFF", "iccprofile")])
+def test_the_profile_of_a_palette_is_one_of_colors(format_, option):
+    profile = bytes(16) + b"RGB " + bytes(108)
+    found = decode(file_of(format_, FIRE, **{option: profile}), "x")
+    assert (len(found.planes), found.metadata.profile) == (1, profile)
+
+
 def test_frames_of_an_animation_have_no_table():
     image = Image.fromarray(GRAY)
     image.putpalette(FIRE.ravel().tolist())
