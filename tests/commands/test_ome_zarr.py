@@ -354,6 +354,21 @@ def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeyp
     assert (code, "is unfinished, but of another input or other settings: remove it\n" in said) == (2, True)
 
 
+def test_who_writes_a_part_leaves_the_metadata_to_who_began(given, tmp_path):
+    out, pages, others = tmp_path / "out.zarr", *(ome_zarr.ZarrPages(given, "x") for _ in range(2))
+    with ome_zarr.growing(out, pages, "") as sink:
+        sink.add(sink.encode(pages.read(0), None))
+        others.chosen = [1, 2, 3, 4, 5]
+        with ome_zarr.part(out, others) as more:
+            for index in range(5):
+                more.add(more.encode(others.read(index), None))
+            more.finish()
+        assert "ome" not in zarr.open_group(ome_zarr.unfinished(out), mode="r").attrs
+        sink.finish()
+    np.testing.assert_array_equal(level(out)[...], PLANES)
+    assert attributes(out)["multiscales"][0]["name"] == "cells"
+
+
 def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
     ending_after(monkeypatch, 1, OSError(errno.ENOSPC, "x"))
     code, _, said = run("lowpass", given, tmp_path / "out.zarr")

@@ -67,6 +67,14 @@ def test_a_palette_of_grays_is_gray():
         assert found.table is None
 
 
+@pytest.mark.parametrize("format_", ["PNG", "TIFF"])
+@pytest.mark.parametrize("channels", [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+def test_a_palette_is_of_colors_where_one_channel_differs(format_, channels):
+    colors = np.stack([UP, 255 - UP], axis=-1).astype(np.uint8)[:, channels]
+    found = opened(file_of(format_, colors), "x", COLORS)
+    np.testing.assert_array_equal(found.planes, colors[GRAY].transpose(2, 0, 1))
+
+
 def test_no_colors_are_no_table():
     assert table_of(np.zeros((0, 3), np.uint16), "table") is None
 

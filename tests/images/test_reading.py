@@ -124,11 +124,26 @@ def saved(image, format_):
         (saved(Image.fromarray(np.dstack([COLOR, ALPHA])), "PNG"), (3, 2, 3, 1)),
         (saved(Image.fromarray(COLOR).quantize(), "GIF"), (3, 2, 3, 1)),
         (saved(Image.fromarray(GRAY.astype(np.float32)), "TIFF"), (3, 2, 1, 4)),
+        (saved(Image.fromarray(GRAY.astype(np.float32)), "SPIDER"), (3, 2, 1, 4)),
         (b"".join(encode(noise(4))), (11, 9, 3, 2)),
         (tiff(noise(3), photometric=2), (11, 9, 3, 2)),
         (tiff(noise(4).astype(np.uint8), photometric=5), (11, 9, 3, 1)),
     ],
-    ids=["P5", "P3", "L", "I;16", "RGB cut off", "LA", "RGBA", "P", "F", "RGBA of 16 bits", "TIFF of 16 bits", "CMYK"],
+    ids=[
+        "P5",
+        "P3",
+        "L",
+        "I;16",
+        "RGB cut off",
+        "LA",
+        "RGBA",
+        "P",
+        "F",
+        "F in SPIDER",
+        "RGBA of 16 bits",
+        "TIFF of 16 bits",
+        "CMYK",
+    ],
 )
 def test_a_size_is_that_of_the_header(tmp_path, data, wanted):
     (tmp_path / "x").write_bytes(data)
