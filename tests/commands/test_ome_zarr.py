@@ -354,6 +354,17 @@ def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeyp
     assert (code, "is unfinished, but of another input or other settings: remove it\n" in said) == (2, True)
 
 
+def test_planes_are_entered_into_the_journal_while_others_are_written(given, tmp_path):
+    """Or a run that is killed would begin anew."""
+    out, pages = tmp_path / "out.zarr", ome_zarr.ZarrPages(given, "x")
+    with ome_zarr.growing(out, pages, "") as sink:
+        for index in range(6):
+            sink.add(sink.encode(pages.read(index), None))
+        noted = (ome_zarr.unfinished(out) / ".fftfilter-done").read_text().splitlines()
+        sink.finish()
+    assert [*map(int, noted[1:])] == [0, 1]  # and four are in the hands of threads
+
+
 def test_who_writes_a_part_leaves_the_metadata_to_who_began(given, tmp_path):
     out, pages, others = tmp_path / "out.zarr", *(ome_zarr.ZarrPages(given, "x") for _ in range(2))
     with ome_zarr.growing(out, pages, "") as sink:

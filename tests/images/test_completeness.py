@@ -79,7 +79,17 @@ def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(o
     for cut in 6, 100, 1000:
         said = "x: cannot be decoded (it ends within its pixels); it may be damaged or cut off"
         assert refusal(data[:-cut]) == said
-    assert "its pixels end before its last row" in refusal(saved("JPEG")[:-1000] + data[-2:])
+    inks = saved("JPEG", Image.fromarray(np.dstack([GRAY, 255 - GRAY, GRAY, GRAY]), "CMYK"))
+    for whole in saved("JPEG"), inks:
+        assert "its pixels end before its last row" in refusal(whole[:-1000] + data[-2:])
+
+
+def test_the_main_picture_of_an_mpo_of_fewer_rows():
+    image = Image.fromarray(GRAY)
+    data = saved("MPO", image, save_all=True, append_images=[image])
+    end = data.index(b"\xff\xd9\xff\xd8")
+    assert decode(data, "x").planes.shape == (1, 60, 47)
+    assert "its pixels end before its last row" in refusal(data[: end - 1000] + b"\xff\xd9" + bytes(998) + data[end:])
 
 
 def test_a_jpeg_that_ends_in_gray_is_whole():

@@ -15,6 +15,7 @@ from PIL import Image
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Asked, Picture, decode, opened, write
 from fftfilter.images.picture import _TAKEN
+from fftfilter.images.quiet import damage_as_error
 from tests.files.helpers import message, python
 from tests.images.helpers import png, png_header
 
@@ -95,6 +96,11 @@ def test_a_picture_of_one_color_takes_few_bytes(format_):
     file = io.BytesIO()
     Image.new("L", (1500, 1000), 9).save(file, format_)
     assert decode(file.getvalue(), "x").planes.shape == (1, 1000, 1500)
+
+
+def test_memory_that_does_not_suffice_is_no_damage():
+    with pytest.raises(MemoryError), damage_as_error("x"):
+        raise MemoryError
 
 
 def test_what_filters_counts_too():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
 
 import numpy as np
@@ -204,6 +205,12 @@ def test_libtiff_says_nothing_of_its_own(tmp_path, compression):
     code = "from fftfilter import errors, images\ntry: images.read('x.tif')\nexcept errors.ReadError: print('refused')"
     done = python(code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"refused\n", b"")
+
+
+def test_what_libraries_log_has_a_place_that_is_not_standard_error():
+    decode(tiff_of(GRAY), "x.tif")
+    for name in "PIL", "tifffile":
+        assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger(name).handlers)
 
 
 def test_what_needs_imagecodecs_says_so(monkeypatch):
