@@ -244,12 +244,14 @@ def test_what_ome_says_stays():
 
 
 def test_what_ome_says_of_all_pages_is_said_to_be_left_out_of_some():
-    data = tiff_of(STACK, ome=True, metadata={"axes": "ZYX"})
+    """But for the size of a pixel, which becomes a resolution."""
+    data = tiff_of(STACK, ome=True, metadata={"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "µm"})
     for asked, wanted in ((Asked(), ()), (Asked(1, 2), ("the description of all pages",))):
         pages = opened(data, "x.tif", asked)
-        for index in range(len(pages)):
-            pages.read(index)
+        first, *_ = [pages.read(index).metadata for index in range(len(pages))]
         assert pages.left_out == wanted
+        assert first.pixel_size.across == pytest.approx(1e-7)
+        assert first.dpi == (pytest.approx((254_000, 254_000)) if wanted else None)
 
 
 def test_pages_of_a_file_on_disk_need_no_bytes_of_it(tmp_path):
