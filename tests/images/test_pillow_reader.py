@@ -120,10 +120,10 @@ def test_tiff_of_16_bits_that_pillow_would_narrow_is_refused(tmp_path):
 
 
 def test_alpha_that_was_multiplied_into_the_gray_is_divided_out():
-    samples = np.array([[[60, 128], [0, 0], [255, 255]]], np.uint8)
+    samples = np.array([[[60, 128], [0, 0], [255, 255], [200, 100], [7, 0]]], np.uint8)
     got = decode(tiff(samples, 1, (338, 1)), "x.tif")
-    assert got.alpha.tolist() == [[128, 0, 255]]
-    np.testing.assert_allclose(got.planes, [[[119.5, 0, 255]]], atol=0.6)
+    assert got.alpha.tolist() == [[128, 0, 255, 100, 0]]
+    np.testing.assert_allclose(got.planes, [[[119.5, 0, 255, 255, 7]]], atol=0.6)
 
 
 # PNG of 16 bits

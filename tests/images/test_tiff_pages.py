@@ -233,6 +233,12 @@ def test_what_imagej_says_stays(byteorder):
         }
 
 
+def test_labels_that_are_not_one_for_each_page_stay():
+    data = tiff_of(STACK, imagej=True, metadata={"Labels": ["a", "b"]})
+    with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, "2-3")))) as got:
+        assert got.imagej_metadata["Labels"] == ["a", "b"]
+
+
 def test_what_ome_says_stays():
     said = {"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "µm"}
     data = tiff_of(STACK, ome=True, metadata=said)
