@@ -141,6 +141,11 @@ def test_integers_stay_where_levels_are_kept(run, tmp_path, output, dtype):
     code, out, _ = run(*LOWPASS, "--output", output, tmp_path / "in.tif", tmp_path / "out.tif")
     assert (code, out.count(b"off by at most")) == (0, 1)
     assert tifffile.imread(tmp_path / "out.tif").dtype == dtype
+    tifffile.imwrite(tmp_path / "in.ome.tif", np.stack([RAMP, RAMP]).astype(np.int16), metadata={"axes": "ZYX"})
+    assert run(*LOWPASS, "--output", output, tmp_path / "in.ome.tif", tmp_path / "out.ome.tif")[0] == 0
+    with tifffile.TiffFile(tmp_path / "out.ome.tif") as file:
+        said = "int16" if dtype == np.int16 else "float"
+        assert (file.pages[0].dtype, f' Type="{said}"' in file.ome_metadata) == (dtype, True)
 
 
 def test_integers_are_clipped_to_their_type(run, tmp_path):

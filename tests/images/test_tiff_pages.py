@@ -249,6 +249,16 @@ def test_what_ome_says_stays():
                 assert got.pages[1].description == ""
 
 
+@pytest.mark.parametrize(
+    ("dtype", "keeps_levels", "wanted"),
+    [("i2", True, "int16"), ("i2", False, "float"), ("f8", True, "float"), ("u2", False, "uint16")],
+)
+def test_ome_says_the_type_of_the_samples_that_are_written(dtype, keeps_levels, wanted):
+    data = tiff_of(STACK.astype(dtype), ome=True, metadata={"axes": "ZYX"})
+    with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, keeps_levels=keeps_levels)))) as got:
+        assert f' Type="{wanted}"' in got.ome_metadata
+
+
 def test_what_ome_says_of_all_pages_is_said_to_be_left_out_of_some():
     """But for the size of a pixel, which becomes a resolution."""
     data = tiff_of(STACK, ome=True, metadata={"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "µm"})
