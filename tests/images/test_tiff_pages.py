@@ -244,7 +244,9 @@ def test_what_ome_says_stays():
     data = tiff_of(STACK, ome=True, metadata=said)
     with tifffile.TiffFile(io.BytesIO(data)) as given:
         for options, kind in (({}, "uint16"), ({"are_floats": True}, "float")):
-            with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, **options)))) as got:
+            again = written(pictures_of(data, **options))
+            assert "µm".encode() in again  # as OME has it
+            with tifffile.TiffFile(io.BytesIO(again)) as got:
                 assert got.ome_metadata == given.ome_metadata.replace('Type="uint16"', f'Type="{kind}"')
                 assert got.pages[1].description == ""
 
