@@ -162,7 +162,7 @@ def test_axes_have_units(unit, meters):
     assert of_axes(2, 3, unit) == pytest.approx((2 * meters, 3 * meters, "axes"))
 
 
-@pytest.mark.parametrize("unit", ["pixel", "second", "None", ""])
+@pytest.mark.parametrize("unit", ["pixel", "second", "ms", "None", ""])
 def test_a_unit_that_is_no_length_is_no_size(unit):
     assert of_axes(2, 3, unit) is None
 
