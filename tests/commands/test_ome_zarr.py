@@ -380,6 +380,20 @@ def test_who_writes_a_part_leaves_the_metadata_to_who_began(given, tmp_path):
     assert attributes(out)["multiscales"][0]["name"] == "cells"
 
 
+@pytest.mark.parametrize("change", ["time", "size", "name"])
+def test_a_zarr_is_another_one_by_the_time_the_size_and_the_name_of_each_file(given, change):
+    before, chunk = ome_zarr.ZarrPages(given, "x").digest, given / "0" / "c" / "1" / "2" / "0" / "0"
+    assert ome_zarr.ZarrPages(given, "x").digest == before
+    status = chunk.stat()
+    if change == "size":
+        chunk.write_bytes(chunk.read_bytes() + b"x")
+    elif change == "name":
+        chunk.rename(chunk.with_name("9"))
+        chunk = chunk.with_name("9")
+    os.utime(chunk, ns=(status.st_atime_ns, status.st_mtime_ns + (change == "time")))
+    assert ome_zarr.ZarrPages(given, "x").digest != before
+
+
 def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
     ending_after(monkeypatch, 1, OSError(errno.ENOSPC, "x"))
     code, _, said = run("lowpass", given, tmp_path / "out.zarr")
