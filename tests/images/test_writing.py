@@ -116,6 +116,15 @@ def test_a_gif_spends_the_rarest_gray_on_transparent_pixels(tmp_path, levels):
     assert (got.planes[0, 0, :256] == wanted).all()
 
 
+def test_white_that_is_the_rarest_gray_of_a_gif_stays_opaque(tmp_path):
+    gray = np.append(np.arange(256), np.arange(255)).astype(np.uint8).reshape(1, 1, -1)
+    alpha = np.full((1, 511), 255, np.uint8)
+    write(Picture(gray, alpha, 255, "GIF"), tmp_path / "x.gif")
+    got = read(tmp_path / "x.gif")
+    assert got.alpha is None or (got.alpha == 255).all()
+    np.testing.assert_array_equal(got.planes, np.minimum(gray, 254))
+
+
 def test_a_gif_of_partly_transparent_pixels_is_refused(tmp_path):
     with pytest.raises(WriteError, match=r"x\.gif: \.gif holds no pixels that are partly transparent; write \.png"):
         write(picture(alpha=True), tmp_path / "x.gif")
