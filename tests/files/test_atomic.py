@@ -226,6 +226,7 @@ def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
     for special in (
         "/dev/null",
         "/dev/stdout",
+        "/dev/stderr",
         "/dev/fd/7",
         "/proc/self/fd/1",
         tmp_path / "pipe",

@@ -83,6 +83,16 @@ def test_what_a_format_cannot_hold_is_refused_by_name(channels, alpha, suffix, w
     assert words in message(caught)
 
 
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_further_channels_are_for_tiff_alone(suffix):
+    given = Picture(np.zeros((5, 2, 3), np.uint8), None, 255, "TIFF", extra=4)
+    if FORMATS[suffix].name == "TIFF":
+        check_fits(given, f"x{suffix}")
+    else:
+        with pytest.raises(WriteError, match=f"{suffix} holds gray or color, and there are 5 channels; write .tif$"):
+            check_fits(given, f"x{suffix}")
+
+
 def test_standard_output_is_called_so():
     with pytest.raises(WriteError, match=r"^standard output: \.pgm has no color"):
         check_fits(picture(channels=3), "-", format="pgm")
