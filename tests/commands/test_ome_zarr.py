@@ -388,8 +388,7 @@ def test_a_zarr_is_another_one_by_the_time_the_size_and_the_name_of_each_file(gi
     if change == "size":
         chunk.write_bytes(chunk.read_bytes() + b"x")
     elif change == "name":
-        chunk.rename(chunk.with_name("9"))
-        chunk = chunk.with_name("9")
+        chunk = chunk.rename(chunk.with_name("00"))  # in the same order
     os.utime(chunk, ns=(status.st_atime_ns, status.st_mtime_ns + (change == "time")))
     assert ome_zarr.ZarrPages(given, "x").digest != before
 
