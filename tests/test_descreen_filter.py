@@ -12,6 +12,7 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.fit import fitted
 from fftfilter.analysis.screens import screens_of
 from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
@@ -162,6 +163,11 @@ def test_colors_have_a_screen_each():
     assert off(made) < off(ROSETTES) / 8
     assert note.startswith("screen of 5.00 px at ")
     assert {"15.0", "75.0", "45.0"} <= {*note.replace(",", "").split()}
+
+
+def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
+    assert fitted(H.descreen(), np.stack([CLEAN, PRINT, CLEAN]), 255).parts
+    assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()
 
 
 def test_kept_detail_lies_between_smoothing_and_notches():

@@ -12,13 +12,14 @@ from functools import cache
 from importlib import import_module
 from typing import BinaryIO
 
-from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
+from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError, _imaging
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
 from .formats import RASTERS
 
 _lock = threading.RLock()
+_LONGEST_CHUNK = 1 << 26  # bytes of a PNG's profile or text when it is decompressed
 # Pillow imports these for whatever it opens.
 _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
@@ -33,14 +34,18 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def quiet_pillow() -> Iterator[None]:
-    """Open images without Pillow's warnings, log lines and limit on pixels, since free memory is the limit here."""
+    """Open images without Pillow's warnings, log lines and limit on pixels, since free memory is the limit here.
+
+    Of a PNG's profile or text Pillow takes 1 MiB, and refuses the file for more, as profiles of printers have.
+    """
     silence()
     with quiet():
-        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        limits = Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK
+        Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK = None, _LONGEST_CHUNK
         try:
             yield
         finally:
-            Image.MAX_IMAGE_PIXELS = limit
+            Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK = limits
 
 
 @cache

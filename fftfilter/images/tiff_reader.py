@@ -211,7 +211,9 @@ class TiffPages(Pages):
             self._say_imagej(tags, first)
         text = first.description
         keeps_levels, are_floats = self.asked.keeps_levels, self.asked.are_floats
-        are_floats |= first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize
+        if first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize:
+            # Integers are among these, which are written as such where levels are kept.
+            are_floats |= first.dtype.kind == "f" or not keeps_levels
         kept = kept_description(text, self.chosen, self.count, keeps_levels=keeps_levels, are_floats=are_floats)
         if text and not kept:
             tags.pop(_DESCRIPTION, None)

@@ -47,3 +47,10 @@ def test_a_period_is_measured_in_pixels_that_are_no_squares():
 
 def test_a_frequency_that_rounds_to_0_has_no_sign():
     assert Peak(0.1, -1e-9, 20, 9, 0.01).at == "0.1,0,0.01cyc"
+
+
+@pytest.mark.parametrize(("fy", "names"), [(0.2, ["1+1"]), (0.196, ["1+1"]), (0.15, None), (0.19, None)])
+def test_sums_of_two_waves_are_harmonics_if_these_are_a_screen(fy, names):
+    across, down = replace(WAVE, fx=0.2, fy=0.0, amplitude=9), replace(WAVE, fx=0.0, fy=fy, amplitude=8)
+    found = grouped([across, down, replace(WAVE, fx=0.2, fy=fy)], SPECTRUM)
+    assert [[each.name for each in group.harmonics] for group in found] == ([names, []] if names else [[], [], []])

@@ -51,6 +51,12 @@ def test_a_fits_says_what_was_done(run, tmp_path):
     assert fits.getheader(tmp_path / "real.fits")["BUNIT"] == "adu"
 
 
+def test_a_fits_that_is_stripped_says_nothing(run, tmp_path):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.int16), OBJECT="M 31")
+    assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "out.fits")[0] == 0
+    assert list(fits.getheader(tmp_path / "out.fits")) == ["SIMPLE", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2"]
+
+
 def test_2arcsec_of_half_an_arcsec_are_4_pixels(run, tmp_path):
     a_fits(tmp_path / "in.fits", RAMP.astype(np.float32), **ON_THE_SKY)
     for name, radius in ("a.fits", "4px"), ("b.fits", "2arcsec"):
@@ -147,6 +153,11 @@ def test_integers_stay_where_levels_are_kept(run, tmp_path, output, dtype):
     code, out, _ = run(*LOWPASS, "--output", output, tmp_path / "in.tif", tmp_path / "out.tif")
     assert (code, out.count(b"off by at most")) == (0, 1)
     assert tifffile.imread(tmp_path / "out.tif").dtype == dtype
+    tifffile.imwrite(tmp_path / "in.ome.tif", np.stack([RAMP, RAMP]).astype(np.int16), metadata={"axes": "ZYX"})
+    assert run(*LOWPASS, "--output", output, tmp_path / "in.ome.tif", tmp_path / "out.ome.tif")[0] == 0
+    with tifffile.TiffFile(tmp_path / "out.ome.tif") as file:
+        said = "int16" if dtype == np.int16 else "float"
+        assert (file.pages[0].dtype, f' Type="{said}"' in file.ome_metadata) == (dtype, True)
 
 
 def test_integers_are_clipped_to_their_type(run, tmp_path):
@@ -168,6 +179,30 @@ def test_python_takes_the_same_options(tmp_path):
     a_palette(tmp_path / "in.png", RAMP)
     fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), palette="colors")
     assert Image.open(tmp_path / "out.png").mode == "RGB"
-    for wrong in {"palette": "x"}, {"hdu": -1}:
-        with pytest.raises(ParameterError, match=r"palette 'x' is unknown|HDU -1 is invalid"):
+    for wrong, said in (
+        ({"palette": "x"}, "^palette 'x' is unknown: choose auto, table, colors$"),
+        ({"hdu": -1}, "^HDU -1 is invalid: give a whole number, counted from 0$"),
+        ({"level": 0.5}, "^level 0.5 is invalid: give a whole number, counted from 0$"),
+        ({"compression": "x"}, "^compression 'x' is unknown: choose none, lzw, deflate, packbits, lzma, zstd$"),
+    ):
+        with pytest.raises(ParameterError, match=said):
             fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "larger", "smaller"),
+    [
+        ("out.png", {"png_level": 0}, {"png_level": 9}),
+        ("out.jpg", {"quality": 95}, {"quality": 10}),
+        ("out.tif", {"compression": "none"}, {"compression": "deflate"}),
+        ("out.png", {}, {"strip": True}),
+    ],
+    ids=["png_level", "quality", "compression", "strip"],
+)
+def test_python_says_how_a_file_is_coded(tmp_path, name, larger, smaller):
+    Image.fromarray(RAMP.astype(np.uint8)).save(tmp_path / "in.png", dpi=(300, 300))
+    sizes = []
+    for options in larger, smaller:
+        fftfilter.filter_stack(tmp_path / "in.png", tmp_path / name, H.lowpass("4px"), **options)
+        sizes.append((tmp_path / name).stat().st_size)
+    assert sizes[0] > sizes[1]

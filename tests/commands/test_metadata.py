@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import ExifTags, Image
 
@@ -30,6 +31,18 @@ def test_metadata_go_along_unless_stripped(run, tmp_path):
     assert run("lowpass", "--strip", given, tmp_path / "out.png") == (0, "", "")
     assert found_in(tmp_path / "out.png")["make"] is None
     assert b"on a mat" not in (tmp_path / "out.png").read_bytes()
+
+
+def test_pages_are_stripped_and_keep_the_times_of_their_file(run, tmp_path):
+    pages = np.arange(240, dtype=np.uint8).reshape(2, 10, 12)
+    said = {"resolution": (10, 10), "metadata": {"unit": "um"}}
+    tifffile.imwrite(tmp_path / "in.tif", pages, imagej=True, **said)
+    os.utime(tmp_path / "in.tif", ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
+    for options, wanted in ((), True), (("--strip",), False):
+        code = run("lowpass", "--preserve-times", *options, tmp_path / "in.tif", tmp_path / "out.tif")[0]
+        with tifffile.TiffFile(tmp_path / "out.tif") as file:
+            assert (code, len(file.pages), file.is_imagej, 282 in file.pages[0].tags) == (0, 2, wanted, wanted)
+        assert (tmp_path / "out.tif").stat().st_mtime_ns == 1_200_000_000_987_654_321
 
 
 def test_a_spectrum_is_no_picture_of_a_place(run, tmp_path):

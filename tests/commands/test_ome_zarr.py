@@ -41,7 +41,8 @@ def made(folder, array=PLANES, version="0.5", *, unit="micrometer", levels=2, tr
     axes = [{"name": name, "type": TYPES[name], **({"unit": unit} if name in "zyx" and unit else {})} for name in names]
     image = {"name": "cells", "axes": axes, "datasets": datasets, "metadata": {"method": "every second"}}
     window = {"min": 0, "max": 4095, "start": 0, "end": 4095}
-    ome = {"omero": {"channels": [{"label": "DNA", "color": "00FF00", "window": window}]}}
+    channels = [{"label": label, "color": "00FF00", "window": window} for label in ("DNA", "actin")]
+    ome = {"omero": {"channels": channels}}
     if old:
         group.attrs.update({"multiscales": [{**image, "version": version}], **ome, "own": 7})
     else:
@@ -89,6 +90,9 @@ def test_every_plane_is_filtered_as_it_would_be_alone_and_metadata_stay(tmp_path
     assert "metadata" not in after
     assert zarr.open_group(out, mode="r").attrs["own"] == 7
     assert (level(out).chunks, level(out).compressors, level(out).dtype) == ((1, 1, 8, 8), (), np.uint16)
+    assert files(out).keys() == files(given).keys()
+    if version == "0.5":
+        assert level(out).metadata.dimension_names == ("c", "z", "y", "x")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "out.zarr"]
 
 
@@ -97,6 +101,18 @@ def test_the_pyramid_has_the_means_of_2_x_2(given, tmp_path):
     fine = level(tmp_path / "out.zarr")[...].astype(np.float64)
     means = fine.reshape(2, 3, 6, 2, 5, 2).mean(axis=(3, 5))
     np.testing.assert_array_equal(level(tmp_path / "out.zarr", 1)[...], np.rint(means))
+
+
+def test_a_pyramid_ends_with_one_pixel(tmp_path):
+    narrow, out = PLANES[0, :1, :, :3], tmp_path / "out.zarr"
+    pages = ome_zarr.ZarrPages(made(tmp_path / "in.zarr", narrow, levels=8), "x")
+    with ome_zarr.growing(out, pages, "") as sink:
+        sink.add(sink.encode(pages.read(0), None))
+        sink.finish()
+    assert len(attributes(out)["multiscales"][0]["datasets"]) == 5
+    shapes = [(12, 3), (6, 2), (3, 1), (2, 1), (1, 1)]
+    assert [level(out, number).shape[-2:] for number in range(5)] == shapes
+    assert [level(out, number).chunks for number in range(5)] == [(1, 8, 3), *((1, *each) for each in shapes[1:])]
 
 
 def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice():
@@ -117,12 +133,59 @@ def test_samples_keep_their_type_where_the_output_has_it(tmp_path, dtype, output
     attributes(tmp_path / "out.zarr")
 
 
+def test_an_array_keeps_its_attributes_its_order_and_what_it_is_filled_with(tmp_path):
+    given = made(tmp_path / "in.zarr", version="0.4", fill_value=7, order="F")
+    zarr.open_group(given, mode="r+")["0"].attrs["own"] = 8
+    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep")
+    out = level(tmp_path / "out.zarr")
+    assert (out.fill_value, out.order, dict(out.attrs)) == (7, "F", {"own": 8})
+
+
+def test_a_picture_of_two_axes_is_one_plane(tmp_path):
+    made(tmp_path / "in.zarr", PLANES[0, 0])
+    assert fftfilter.filter_stack(tmp_path / "in.zarr", tmp_path / "out.zarr", BLUR, output="keep") == 1
+    np.testing.assert_array_equal(level(tmp_path / "out.zarr")[...], alone(PLANES[:1, :1], output="keep")[0, 0])
+
+
+def test_some_planes_are_pages_and_one_is_a_picture(given):
+    pages = fftfilter.images.opened(b"", given, fftfilter.images.Asked(2, 3))
+    np.testing.assert_array_equal([pages.read(i).planes[0] for i in range(len(pages))], PLANES[0, 1:])
+    picture = fftfilter.images.opened(b"", given, fftfilter.images.Asked(6, 6))
+    np.testing.assert_array_equal(picture.planes, PLANES[1, 2:])
+
+
+def test_labels_are_said_to_be_left_out(given):
+    assert ome_zarr.ZarrPages(given, "x").left_out == ()
+    (given / "labels").mkdir()
+    assert ome_zarr.ZarrPages(given, "x").left_out == ("labels",)
+
+
+def test_what_filters_counts_for_the_memory_of_a_plane(given):
+    with pytest.raises(TooLargeError, match=r"^x, plane 1: 10 x 12 pixels take 1,000,000,000,720 bytes"):
+        ome_zarr.ZarrPages(given, "x").read(0, lambda _: 10**12)
+
+
 def test_chunks_and_shards_of_several_planes_become_those_of_one(tmp_path):
     coding = {"chunks": (1, 2, 4, 4), "shards": (2, 4, 8, 8)}
     fftfilter.filter_stack(made(tmp_path / "in.zarr", **coding), tmp_path / "out.zarr", BLUR, output="keep")
     made_, out = level(tmp_path / "in.zarr"), level(tmp_path / "out.zarr")
     assert (out.chunks, out.shards, out.compressors) == ((1, 1, 4, 4), (1, 1, 8, 8), made_.compressors)
     np.testing.assert_array_equal(out[...], alone(PLANES, output="keep"))
+    coding = {"chunks": (2, 4, 4), "shards": (2, 8, 8)}
+    fftfilter.filter_stack(made(tmp_path / "3.zarr", PLANES[0], **coding), tmp_path / "3out.zarr", BLUR, output="keep")
+    assert (level(tmp_path / "3out.zarr").chunks, level(tmp_path / "3out.zarr").shards) == ((1, 4, 4), (1, 8, 8))
+
+
+def test_the_sides_of_a_pixel_are_those_of_x_and_y_by_the_scales_of_the_level_and_the_image(given):
+    def scaled(content):
+        dataset(content)["coordinateTransformations"][0].update(scale=[1, 1, 0.25, 0.5])
+        ome_of(content)["multiscales"][0]["coordinateTransformations"] = [{"type": "scale", "scale": [1, 1, 2, 3]}]
+        ome_of(content)["multiscales"][0]["axes"][-2]["unit"] = "nanometer"  # that of x counts
+
+    changed(given, "zarr.json", scaled)
+    metadata = ome_zarr.ZarrPages(given, "x").read(0).metadata
+    assert (metadata.pixel_size.across, metadata.pixel_size.down) == pytest.approx((1.5e-6, 0.5e-6))
+    assert metadata.dpi == pytest.approx((0.0254 / 1.5e-6, 0.0254 / 0.5e-6))
 
 
 def test_the_unit_of_the_axes_is_a_pixel_size(given, tmp_path, run):
@@ -141,6 +204,8 @@ def test_a_coarser_level_is_filtered_with_its_own_pixel_size_and_place(tmp_path,
     assert (code, "pixel size 1 um" in said) == (0, True)
     assert level(tmp_path / "out.zarr").shape == (2, 3, 6, 5)
     datasets = attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]
+    fftfilter.filter_stack(given, tmp_path / "python.zarr", BLUR, level=1)
+    assert level(tmp_path / "python.zarr").shape == (2, 3, 6, 5)
     steps = [[step[step["type"]][-2:] for step in each["coordinateTransformations"]] for each in datasets]
     assert steps == [[[1, 1], [3, 4]], [[2, 2], [3.5, 4.5]]]
     assert (
@@ -152,9 +217,10 @@ def test_one_scale_for_all_planes_and_what_viewers_show_of_it(given, tmp_path, r
     assert run("highpass", "--scale", "stack", "--verify", given, tmp_path / "out.zarr")[0] == 0
     planes = level(tmp_path / "out.zarr")[...]
     assert (planes.max(axis=(2, 3)) == 65535).sum() == 1
-    (channel,) = attributes(tmp_path / "out.zarr")["omero"]["channels"]
+    channels = attributes(tmp_path / "out.zarr")["omero"]["channels"]
     middle = planes.reshape(-1, 12, 10)[3]
-    assert channel["window"] == {"min": middle.min(), "start": middle.min(), "max": middle.max(), "end": middle.max()}
+    window = {"min": middle.min(), "start": middle.min(), "max": middle.max(), "end": middle.max()}
+    assert [(each["label"], each["window"]) for each in channels] == [("DNA", window), ("actin", window)]
 
 
 def test_planes_are_compared_drawn_and_written_into_other_files(given, tmp_path, run):
@@ -249,7 +315,7 @@ def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_plan
     assert "ome" not in zarr.open_group(partial, mode="r").attrs
     assert run("lowpass", "--radius", "3", given, out)[0] == 2  # other settings
     with (partial / ".fftfilter-done").open("a") as journal:
-        journal.write(f"{'x' * 18}\n00000")  # damage, and of a line that a killed run did not finish
+        journal.write(f"{'x' * 18}\n00004")  # damage, and of a line that a killed run did not finish
     write = ome_zarr.ZarrSink._write
     monkeypatch.setattr(ome_zarr.ZarrSink, "_write", lambda *each: written.append(each[1]) or write(*each))
     assert run("lowpass", given, out)[0] == 0
@@ -270,7 +336,10 @@ def test_a_run_beside_another_one_is_refused_and_disturbs_nothing(given, tmp_pat
     monkeypatch.setattr(ome_zarr.ZarrSink, "add", beside)
     assert run("lowpass", given, out)[0] == 0
     assert len(said) == 6
-    assert all(code == 2 and "is being written by another run: wait" in line for code, line in said)
+    assert all(
+        code == 2 and "is being written by another run: wait for it, or choose another name\n" in line
+        for code, line in said
+    )
     monkeypatch.undo()
     run("lowpass", given, tmp_path / "whole.zarr")
     assert files(out) == files(tmp_path / "whole.zarr")
@@ -282,7 +351,46 @@ def test_an_input_that_has_changed_meanwhile_is_refused(given, tmp_path, monkeyp
         run("lowpass", given, tmp_path / "out.zarr")
     zarr.open_group(given, mode="r+")["0"][0, 0] = 5
     code, _, said = run("lowpass", given, tmp_path / "out.zarr")
-    assert (code, "is unfinished, but of another input or other settings: remove it" in said) == (2, True)
+    assert (code, "is unfinished, but of another input or other settings: remove it\n" in said) == (2, True)
+
+
+def test_planes_are_entered_into_the_journal_while_others_are_written(given, tmp_path):
+    """Or a run that is killed would begin anew."""
+    out, pages = tmp_path / "out.zarr", ome_zarr.ZarrPages(given, "x")
+    with ome_zarr.growing(out, pages, "") as sink:
+        for index in range(6):
+            sink.add(sink.encode(pages.read(index), None))
+        noted = (ome_zarr.unfinished(out) / ".fftfilter-done").read_text().splitlines()
+        sink.finish()
+    assert [*map(int, noted[1:])] == [0, 1]  # and four are in the hands of threads
+
+
+def test_who_writes_a_part_leaves_the_metadata_to_who_began(given, tmp_path):
+    out, pages, others = tmp_path / "out.zarr", *(ome_zarr.ZarrPages(given, "x") for _ in range(2))
+    with ome_zarr.growing(out, pages, "") as sink:
+        sink.add(sink.encode(pages.read(0), None))
+        others.chosen = [1, 2, 3, 4, 5]
+        with ome_zarr.part(out, others) as more:
+            for index in range(5):
+                more.add(more.encode(others.read(index), None))
+            more.finish()
+        assert "ome" not in zarr.open_group(ome_zarr.unfinished(out), mode="r").attrs
+        sink.finish()
+    np.testing.assert_array_equal(level(out)[...], PLANES)
+    assert attributes(out)["multiscales"][0]["name"] == "cells"
+
+
+@pytest.mark.parametrize("change", ["time", "size", "name"])
+def test_a_zarr_is_another_one_by_the_time_the_size_and_the_name_of_each_file(given, change):
+    before, chunk = ome_zarr.ZarrPages(given, "x").digest, given / "0" / "c" / "1" / "2" / "0" / "0"
+    assert ome_zarr.ZarrPages(given, "x").digest == before
+    status = chunk.stat()
+    if change == "size":
+        chunk.write_bytes(chunk.read_bytes() + b"x")
+    elif change == "name":
+        chunk = chunk.rename(chunk.with_name("00"))  # in the same order
+    os.utime(chunk, ns=(status.st_atime_ns, status.st_mtime_ns + (change == "time")))
+    assert ome_zarr.ZarrPages(given, "x").digest != before
 
 
 def test_a_full_disk_is_named_and_the_planes_before_it_stay(given, tmp_path, monkeypatch, run):
@@ -303,13 +411,14 @@ def test_nothing_that_exists_is_overwritten(given, tmp_path):
     (tmp_path / "old.zarr").mkdir()
     (tmp_path / "out.zarr.partial").mkdir()
     (tmp_path / "out.zarr.partial" / "mine.txt").write_text("mine")
-    for out, error in (
-        ("in.zarr", WriteError),
-        ("old.zarr", WriteError),
-        ("in.zarr/x.zarr", ParameterError),
-        ("out.zarr", ParameterError),
+    other = "remove it, or choose another name$"
+    for out, error, said in (
+        ("in.zarr", WriteError, f"in.zarr: exists, and is not overwritten: {other}"),
+        ("old.zarr", WriteError, f"old.zarr: exists, and is not overwritten: {other}"),
+        ("in.zarr/x.zarr", ParameterError, "x.zarr: lies in IN: choose another folder$"),
+        ("out.zarr", ParameterError, f"out.zarr.partial: is no unfinished output: {other}"),
     ):
-        with pytest.raises(error, match=r"exists|lies in IN|is no unfinished output"):
+        with pytest.raises(error, match=said):
             fftfilter.filter_stack(given, tmp_path / out, BLUR)
     assert (files(given), files(tmp_path / "out.zarr.partial")) == (before, {"mine.txt": b"mine"})
 
@@ -350,16 +459,26 @@ def dataset(content):
 FAULTS = {
     "is OME-Zarr 0.6; save it as 0.4 or 0.5": ("zarr.json", lambda its: ome_of(its).update(version="0.6")),
     "a Zarr without multiscales; give the folder of one": ("zarr.json", lambda its: its["attributes"].pop("ome")),
+    "is no image but a well; give the folder of one, such as ": (
+        "zarr.json",
+        lambda its: its["attributes"].update(ome={"well": {}}),
+    ),
     "is no image but a plate": ("zarr.json", lambda its: its["attributes"].update(ome={"plate": {}})),
-    "has labels, which number objects": ("zarr.json", lambda its: ome_of(its).update({"image-label": {}})),
+    "has labels, which number objects and are no picture; give the image": (
+        "zarr.json",
+        lambda its: ome_of(its).update({"image-label": {}}),
+    ),
     "level 0 lies outside of it, at '../../x'": ("zarr.json", lambda its: dataset(its).update(path="../../x")),
-    "level 0 is no array with the axes c, z, y, x": ("zarr.json", lambda its: dataset(its).update(path="/9")),
+    "level 0 is no array with the axes c, z, y, x, which have to end in y, x": (
+        "zarr.json",
+        lambda its: dataset(its).update(path="/9"),
+    ),
     "cannot be decoded (coordinateTransformations of": (
         "zarr.json",
         lambda its: dataset(its)["coordinateTransformations"][0].update(scale=[0] * 4),
     ),
     "cannot be decoded (list index out of range)": ("zarr.json", lambda its: ome_of(its).update(multiscales=[])),
-    "samples of complex64 are no picture": (
+    "samples of complex64 are no picture; save it anew": (
         "0/zarr.json",
         lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
     ),
@@ -392,6 +511,13 @@ def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
 
 
+def test_the_images_of_a_well_are_named_as_the_folder_is(given):
+    changed(given, "zarr.json", lambda its: its["attributes"].update(ome={"well": {}}))
+    for name in "x.zarr", "x.zarr/":
+        with pytest.raises(ReadError, match=r"give the folder of one, such as x.zarr/0$"):
+            ome_zarr.ZarrPages(given, name)
+
+
 def test_deep_json_is_refused(given, tmp_path):
     text = (given / "zarr.json").read_text()
     (given / "zarr.json").write_text(text.replace('"cells"', "[" * 100_000 + "]" * 100_000))
@@ -405,7 +531,7 @@ def test_links_are_refused_and_a_damaged_chunk_has_its_plane(given, tmp_path):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
     chunk.unlink()
     chunk.symlink_to("/dev/zero")
-    with pytest.raises(ReadError, match="0/c/1/2/0/0 is a link or no file"):
+    with pytest.raises(ReadError, match=r"in.zarr: 0/c/1/2/0/0 is a link or no file; get a copy without links$"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 
 
@@ -414,11 +540,14 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
         code, _, said = run("lowpass", *words, given, tmp_path / "out.zarr")
         assert (code, f"is an OME-Zarr: leave {words[0].partition('=')[0]} out" in said) == (2, True)
     (tmp_path / "x.zarr").mkdir()
-    assert "x.zarr: is no group of a Zarr" in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
+    assert (
+        "x.zarr: is no group of a Zarr; give the folder of an OME-Zarr image\n"
+        in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
+    )
     fftfilter.images.write(fftfilter.images.Picture(PLANES[0, :1], None, 65535, "PNG"), tmp_path / "x.png")
     assert "cannot write .zarr files" in run("lowpass", tmp_path / "x.png", tmp_path / "out.zarr")[2]
     assert (
-        "is no OME-Zarr, and has no level 0"
+        "is no OME-Zarr, and has no level 0: leave --level out\n"
         in run("lowpass", "--level", "0", tmp_path / "x.png", tmp_path / "y.png")[2]
     )
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "x.png", "x.zarr"]
@@ -426,7 +555,7 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
 
 def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr.storage", None)
-    with pytest.raises(ReadError, match=r"OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
+    with pytest.raises(ReadError, match=r"in.zarr: OME-Zarr needs zarr 3: pip install 'fftfilter\[zarr\]'"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 
 

@@ -226,6 +226,7 @@ def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
     for special in (
         "/dev/null",
         "/dev/stdout",
+        "/dev/stderr",
         "/dev/fd/7",
         "/proc/self/fd/1",
         tmp_path / "pipe",
@@ -237,6 +238,59 @@ def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
     for ordinary in "file", "link", "missing", ".", "proc/self/fd/1":
         assert not is_special(tmp_path / ordinary), ordinary
     assert not is_special(Path(f"/proc/self/cwd{tmp_path}/file"))
+
+
+# Files that grow
+
+TIMES = 1_000_000_000_123_456_789, 1_200_000_000_987_654_321
+
+
+@needs_posix
+def test_a_file_that_grows_is_written_and_read_anywhere_and_takes_its_place_at_the_end(tmp_path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    target.chmod(0o604)
+    with growing(target, TIMES) as file:
+        file.write(b"..cdef")
+        file.seek(2)
+        assert file.read() == b"cdef"
+        file.seek(0)
+        file.write(b"ab")
+        assert target.read_bytes() == b"old"
+    assert target.read_bytes() == b"abcdef"
+    assert (stat.S_IMODE(target.stat().st_mode), target.stat().st_mtime_ns) == (0o604, TIMES[1])
+
+
+def test_a_file_that_grows_and_fails_leaves_the_old_one_and_no_other(tmp_path):
+    (tmp_path / "out").write_bytes(b"old")
+
+    def grow():
+        with growing(tmp_path / "out") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grow()
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("out", b"old")]
+
+
+@needs_links
+def test_a_file_that_grows_follows_a_symbolic_link(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    with growing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_a_stream_gets_a_file_that_grows_whole_and_at_its_end(capsysbinary):
+    with growing("-") as file:
+        file.write(b".." + bytes(1 << 21))
+        file.seek(0)
+        file.write(b"ab")
+        assert capsysbinary.readouterr().out == b""
+    assert capsysbinary.readouterr().out == b"ab" + bytes(1 << 21)
 
 
 # Inputs
@@ -258,7 +312,9 @@ def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
         assert identity(nothing) is None, nothing
     refuse_inputs(tmp_path / "missing", [None])
     for name in file, hard, soft, roundabout, *both:
-        with pytest.raises(ParameterError, match="is the input itself"):
+        with pytest.raises(
+            ParameterError, match=r": is the input itself; choose another name, or --in-place to overwr"
+        ):
             refuse_inputs(name, [None, identity(file)])
 
 
@@ -325,3 +381,29 @@ def test_space_that_is_kept_for_root_counts_for_root_alone(tmp_path, monkeypatch
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
         refuse_unwritable(str(tmp_path))
+
+
+@needs_posix
+@pytest.mark.parametrize(
+    ("disk", "may_write", "cause"),
+    [
+        ({}, True, None),
+        ({}, False, errno.EACCES),
+        ({"f_flag": os.ST_RDONLY if hasattr(os, "ST_RDONLY") else 1}, False, errno.EROFS),
+        ({"f_bavail": 0}, True, errno.ENOSPC),
+        ({"f_ffree": 0}, True, errno.ENOSPC),
+        ({"f_files": 0, "f_ffree": 0}, True, None),  # as of file systems that do not count
+    ],
+    ids=["fine", "not allowed", "read-only", "no space", "no more files", "files that are not counted"],
+)
+def test_why_no_file_can_be_made_in_a_folder_is_known_before_the_work(tmp_path, monkeypatch, disk, may_write, cause):
+    usual = {"f_flag": 0, "f_bavail": 5, "f_bfree": 5, "f_files": 9, "f_ffree": 9}
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(**usual | disk))
+    monkeypatch.setattr(os, "access", lambda *_: may_write)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    if cause is None:
+        refuse_unwritable(str(tmp_path))
+    else:
+        with pytest.raises(OSError, match=os.strerror(cause)) as caught:
+            refuse_unwritable(str(tmp_path))
+        assert caught.value.errno == cause

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.files.atomic import remove_leftovers, temporary_name
+from fftfilter.files.atomic import remove_leftovers, remove_leftovers_beside, temporary_name
 from tests.files.helpers import environment
 
 WEEK = 7 * 24 * 3600
@@ -69,10 +69,21 @@ def test_only_so_many_entries_are_looked_at(tmp_path, gone):
 
 
 def test_files_of_other_machines_go_when_they_are_old(tmp_path, gone):
-    put(tmp_path, name_of(gone, here=False, start="old"), age=WEEK)
-    kept = put(tmp_path, name_of(gone, here=False))
-    assert remove_leftovers(tmp_path) == 1
-    assert left(tmp_path) == [kept]
+    for age in WEEK, 25 * 3600:
+        put(tmp_path, name_of(gone, here=False, start=f"{age}"), age=age)
+    kept = [put(tmp_path, name_of(gone, here=False, start=f"{age}"), age=age) for age in (0, 23 * 3600)]
+    assert remove_leftovers(tmp_path) == 2
+    assert left(tmp_path) == sorted(kept)
+
+
+def test_leftovers_beside_an_output_go_and_a_stream_has_none(tmp_path, gone, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept = [put(tmp_path, name_of(gone)), put(tmp_path, "b.pgm")]
+    for no_file in "-", "memory://b.pgm":
+        remove_leftovers_beside(no_file)
+    assert left(tmp_path) == sorted(kept)
+    remove_leftovers_beside(tmp_path / "out.png")
+    assert left(tmp_path) == ["b.pgm"]
 
 
 def test_processes_of_another_container_of_this_host_name_are_not_seen(tmp_path):

@@ -40,6 +40,12 @@ def test_a_dash_is_a_stream(tmp_path):
         (OSError(errno.EACCES, "x"), "permission denied; check its permissions and its folder's"),
         (OSError(errno.ENOSPC, "x"), "no space left on device; free some space or choose another folder"),
         (OSError(errno.ENAMETOOLONG, "x"), "file name too long; choose a shorter name"),
+        (OSError(errno.EPERM, "x"), "operation not permitted; check its permissions and its folder's"),
+        (OSError(errno.EBADF, "x"), "bad file descriptor; it is closed; give a file's name"),
+        (OSError(errno.EROFS, "x"), "read-only file system; choose another folder"),
+        (OSError(errno.ENOTDIR, "x"), "not a directory; check the name"),
+        (OSError(errno.EISDIR, "x"), "is a directory; give a file's name"),
+        (OSError(errno.EDQUOT, "x"), "disk quota exceeded; free some space or choose another folder"),
         (OSError(errno.EIO, "x"), "input/output error"),
         (OSError("a driver's words\nand more"), "a driver's words"),
         (ValueError("embedded null byte"), "embedded null byte"),
@@ -55,4 +61,6 @@ def test_an_error_without_words_is_its_type():
 
 
 def test_of_a_long_message_its_beginning_is_told():
+    assert first_line(ValueError("x" * 200)) == "x" * 200
+    assert first_line(ValueError("x" * 201)) == "x" * 200 + " ..."
     assert first_line(ValueError("Got " + "'0.1', " * 5000)) == ("Got " + "'0.1', " * 28) + " ..."

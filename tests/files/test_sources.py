@@ -9,9 +9,18 @@ import threading
 
 import pytest
 
-from fftfilter.errors import ReadError, TooLargeError
+from fftfilter.errors import ParameterError, ReadError, TooLargeError
 from fftfilter.files import sources
-from fftfilter.files.sources import content, times
+from fftfilter.files.sources import (
+    Slices,
+    as_file,
+    checked_digest,
+    content,
+    digest_of,
+    is_drawn_mask,
+    large_file,
+    times,
+)
 from tests.files.helpers import message, python
 from tests.helpers import needs_links, needs_posix
 
@@ -33,7 +42,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"abc" * 100_000,))
     writer.start()
-    assert content(tmp_path / "pipe") == b"abc" * 100_000
+    assert content(tmp_path / "pipe", limit=300_000) == b"abc" * 100_000
     writer.join()
 
 
@@ -141,3 +150,65 @@ def test_times_are_in_nanoseconds(tmp_path):
     (tmp_path / "x").touch()
     os.utime(tmp_path / "x", ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
     assert times(tmp_path / "x") == (1_000_000_000_123_456_789, 1_200_000_000_987_654_321)
+
+
+# Files that are read in parts
+
+
+def test_parts_of_a_file_are_those_of_its_bytes(tmp_path):
+    (tmp_path / "x").write_bytes(b"abcdef")
+    slices = Slices((tmp_path / "x").open("rb"))
+    assert len(slices) == 6
+    for part in slice(1, 3), slice(0, 6), slice(4, 99), slice(3, 2), slice(-2, None):
+        assert slices[part] == b"abcdef"[part]
+    assert as_file(slices).read() == as_file(b"abcdef").read() == b"abcdef"
+    assert as_file(slices).read() == b"abcdef"  # from its start again
+    slices.close()
+    assert slices.file.closed
+
+
+def test_a_large_file_is_read_in_parts_if_it_begins_in_one_of_some_ways(tmp_path, monkeypatch):
+    opened = []
+
+    def noted(*given):
+        opened.append(open(*given))  # noqa: PTH123, SIM115
+        return opened[-1]
+
+    monkeypatch.setattr(sources, "open", noted, raising=False)
+    monkeypatch.setattr(sources, "LARGE", 6)
+    for data, is_large in ((b"abcdef", True), (b"abcde", False), (b"bcdefg", False)):
+        (tmp_path / "x").write_bytes(data)
+        found = large_file(tmp_path / "x", (b"zz", b"ab"))
+        assert (found is not None) == is_large
+        if found:
+            assert found[:] == data
+            found.close()
+    assert [file.closed for file in opened] == [True, True]
+    assert large_file(tmp_path / "missing", (b"ab",)) is None
+
+
+def test_a_digest_is_that_of_the_bytes_however_they_are_read(tmp_path):
+    data = bytes(3 << 20) + b"end"
+    (tmp_path / "x").write_bytes(data)
+    slices = Slices((tmp_path / "x").open("rb"))
+    assert digest_of(slices) == digest_of(data) != digest_of(data[:-1])
+    for at in 0, (1 << 20) - 1, 1 << 20:
+        assert digest_of(data[:at] + b"x" + data[at + 1 :]) != digest_of(data)
+    slices.close()
+    assert checked_digest("x", data, None) == checked_digest("x", data, digest_of(data)) == digest_of(data)
+    with pytest.raises(
+        ParameterError,
+        match=r"^standard input: has changed since the recipe was saved: restore it, or save the recipe again$",
+    ):
+        checked_digest("-", data, digest_of(b""))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_drawn"),
+    [
+        *(("a-region-0123abcd.png", True), ("-region-0123abcd.png", True), ("a-region-0123ABCD.png", False)),
+        *(("a-region-0123abcd.jpg", False), ("a-region-123abcd.png", False), ("-region-a-0123abcd.png", False)),
+    ],
+)
+def test_a_drawn_mask_is_known_by_its_name(name, is_drawn):
+    assert is_drawn_mask(name) == is_drawn

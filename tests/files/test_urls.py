@@ -12,6 +12,7 @@ import pytest
 
 from fftfilter.errors import ParameterError
 from fftfilter.files import urls
+from fftfilter.files.atomic import growing
 from fftfilter.files.messages import reason
 from fftfilter.files.sources import content
 from fftfilter.files.urls import Url
@@ -101,6 +102,7 @@ def test_a_url_is_its_own_folder_and_absolute():
 @pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
 def test_a_file_url_is_a_path():
     assert urls.without_file_scheme("file:///a%20b/%C3%A9.png") == "/a b/é.png"
+    assert urls.without_file_scheme("FILE:///a") == "/a"
     for other in "a.png", "s3://b/a%20b.png", "file.png":
         assert urls.without_file_scheme(other) == other
 
@@ -138,6 +140,15 @@ def test_a_file_is_written_read_and_removed(memory):
     urls.remove(url)
     with pytest.raises(FileNotFoundError):
         urls.content(url)
+
+
+def test_a_file_that_grows_is_sent_whole_at_its_end(memory):
+    with growing("memory://out/a.tif") as file:
+        file.write(b"..cd")
+        file.seek(0)
+        file.write(b"ab")
+        assert not memory.exists("/out/a.tif")
+    assert memory.cat_file("/out/a.tif") == b"abcd"
 
 
 def test_folders_that_a_file_system_needs_are_created(tmp_path):
@@ -179,6 +190,10 @@ def test_a_file_written_again_has_another_stamp(tmp_path, memory):
         ({"ETag": "1"}, {"ETag": "1", "LastModified": "later"}, {"ETag": "2"}),
         ({"size": 1, "mtime": 5.0}, {"size": 1, "mtime": datetime.fromtimestamp(5, UTC)}, {"size": 1, "mtime": 6.0}),
         ({"size": None, "updated": "x"}, {"size": 0, "updated": "x"}, {"size": 1, "updated": "x"}),
+        *(
+            ({name: "1"}, {name: "1"}, {name: "2"})
+            for name in ("etag", "md5Hash", "content_md5", "LastModified", "last_modified", "created")
+        ),
     ],
 )
 def test_drivers_say_in_their_own_ways_what_has_changed(driver, entry, same, other):
@@ -292,7 +307,7 @@ def test_a_missing_driver_is_named():
 
 def test_without_fsspec_the_way_to_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(ParameterError, match=r"URLs need fsspec: pip install 'fftfilter\[cluster\]'"):
+    with pytest.raises(ParameterError, match=r"^memory://a.png: URLs need fsspec: pip install 'fftfilter\[cluster\]'"):
         urls.content("memory://a.png")
 
 

@@ -9,9 +9,9 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image, ImageSequence
+from PIL import ExifTags, Image, ImageSequence
 
-from fftfilter.errors import ParameterError, ReadError, WriteError
+from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.images import (
     Asked,
     Coding,
@@ -24,7 +24,8 @@ from fftfilter.images import (
     suffix_of_pages,
 )
 from fftfilter.images.animation import frames_of
-from tests.images.helpers import interleaved, picture
+from fftfilter.images.metadata import Metadata
+from tests.images.helpers import interleaved, picture, png, png_header
 
 RNG = np.random.default_rng(5)
 GRAY = RNG.integers(0, 256, (4, 20, 30)).astype(np.uint8)
@@ -133,6 +134,58 @@ def test_some_frames_are_chosen_and_the_default_image_is_none_of_them():
     assert interleaved(opened(data, "x", Asked.parse("1"))).squeeze().tolist() == GRAY[1].tolist()
 
 
+@pytest.mark.parametrize("suffix", [".gif", ".webp"])
+def test_all_chosen_frames_have_color_if_one_of_them_has(suffix):
+    in_gray = np.repeat(GRAY[..., None], 3, axis=-1)
+    data = saved(suffix, [COLOR[0], *in_gray[1:]])
+    assert [len(got.planes) for got, _ in read(data)[1]] == [3, 3, 3, 3]
+    assert [len(got.planes) for got, _ in read(data, "2-4")[1]] == [1, 1, 1]
+
+
+def test_the_frames_of_a_png_with_a_palette_have_color_if_one_of_them_has():
+    gray, color = [Image.fromarray(frame // 128 * 128 + shift) for frame, shift in ((GRAY[0], 0), (GRAY[1], 1))]
+    for image in gray, color:
+        image.putpalette([0, 0, 0, 255, 0, 0, *[9] * 378, 9, 9, 9, 0, 255, 0])
+    file = io.BytesIO()
+    gray.save(file, "PNG", save_all=True, append_images=[color])
+    assert [len(got.planes) for got, _ in read(file.getvalue())[1]] == [3, 3]
+
+
+def test_the_gray_that_a_png_calls_transparent_is_so_in_each_frame():
+    _, found = read(saved(".png", GRAY, transparency=int(GRAY[0, 0, 0])))
+    for (got, _), frame in zip(found, GRAY, strict=True):
+        np.testing.assert_array_equal(got.alpha, np.where(frame == GRAY[0, 0, 0], 0, 255))
+
+
+def test_frames_are_turned_upright_and_the_first_one_has_the_metadata_of_all():
+    tags = Image.Exif()
+    tags[ExifTags.Base.Orientation] = 6  # to be turned to the right
+    _, found = read(saved(".png", GRAY, exif=tags.tobytes()))
+    for (got, _), frame in zip(found, GRAY, strict=True):
+        np.testing.assert_array_equal(got.planes[0], np.rot90(frame, -1))
+    assert [got.metadata is None for got, _ in found] == [False, True, True, True]
+    assert found[0][0].metadata.exif
+
+
+def test_frames_of_16_bit_color_are_said_to_lose_their_low_bytes():
+    rows = zlib.compress(b"\0\1\2\3\4\5\6" * 2)  # two rows of one pixel: 0x0102, 0x0304, 0x0506
+
+    def frame(number):
+        return b"fcTL", struct.pack(">5I2H2B", number, 1, 2, 0, 0, 1, 10, 0, 0)
+
+    head, count = png_header(1, 2, bits=16, color_type=2), (b"acTL", struct.pack(">II", 2, 0))
+    more = (b"IDAT", rows), frame(1), (b"fdAT", struct.pack(">I", 2) + rows), (b"IEND", b"")
+    pages, found = read(png(head, count, frame(0), *more))
+    assert pages.left_out == ("the low bytes of 16-bit color",)
+    assert [got.planes[:, 1, 0].tolist() for got, _ in found] == [[1, 3, 5], [1, 3, 5]]
+
+
+def test_what_filters_counts_for_the_memory_of_a_frame():
+    pages = opened(saved(".gif", GRAY), "x")
+    with pytest.raises(TooLargeError, match=r"^x, page 1: 30 x 20 pixels take 1,000,000,005,400 bytes"):
+        pages.read(0, lambda _: 10**12)
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_an_animation_that_is_cut_off_is_never_taken_for_a_shorter_one(suffix):
     data = saved(suffix, GRAY)
@@ -160,6 +213,15 @@ def test_the_frame_that_is_missing_has_its_number():
     for suffix in (".png", ".webp"):
         with pytest.raises(ReadError, match=r"x: page 4 is missing"):
             read(saved(suffix, GRAY)[:-50])
+    with pytest.raises(ReadError, match=r"^x: page 1 is missing, the file ends before it; get a whole copy of it$"):
+        read(saved(".png", GRAY)[:200])
+
+
+def test_a_byte_between_the_blocks_of_a_gif_is_no_frame_and_no_end():
+    data = saved(".gif", GRAY)
+    second = data.index(b"!\xf9\4", data.index(b"!\xf9\4") + 1)
+    _, found = read(data[:second] + b"\0" + data[second:])
+    np.testing.assert_array_equal([got.planes[0] for got, _ in found], GRAY)
 
 
 def test_the_frames_of_a_png_are_counted_by_its_chunks():
@@ -193,12 +255,13 @@ def test_metadata_and_alpha_are_joined_once(suffix):
     profile = b"profile " * 20
     Image.fromarray(interleaved(given)).save(file, suffix[1:], icc_profile=profile, exif=b"Exif\0\0II*\0" + bytes(8))
     first = opened(file.getvalue(), "x")
-    first.metadata = type(first.metadata)(profile=profile, exif=b"II*\0\x08\0\0\0" + bytes(6))
+    first.metadata = Metadata(profile=profile, exif=b"II*\0\x08\0\0\0" + bytes(6), xmp=b"<x/>")
     made = joined(suffix, [first, given], [10, 20])
     with Image.open(io.BytesIO(made)) as image:
         assert image.n_frames == 2
         assert image.info["icc_profile"] == profile
         assert "exif" in image.info
+        assert image.info["xmp"] == b"<x/>"
         image.seek(1)
         np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 3], given.alpha)
 
@@ -226,10 +289,29 @@ def test_a_png_shows_a_frame_as_long_as_it_says(milliseconds):
     assert by_pillow(made)[1][0] == pytest.approx(wanted, rel=1e-4, abs=0.5 if wanted > 65535 else 0.01)
 
 
-def test_less_quality_makes_a_webp_smaller():
-    pictures = [picture(channels=3), picture(channels=3)]
-    frames, *_ = by_pillow(joined(".webp", pictures, [10, 10], coding=Coding(quality=30)))
-    assert len(frames) == 2
+def test_the_comment_of_a_gif_is_joined_once():
+    pages = [picture(), picture()]
+    for each in pages:
+        each.metadata = Metadata(text={"Comment": "a cat"})
+    made = joined(".gif", pages, [10, 20])
+    assert made.count(b"a cat") == 1
+    assert Image.open(io.BytesIO(made)).info["comment"] == b"a cat"
+
+
+@pytest.mark.parametrize(("suffix", "longest", "most"), [(".gif", 655_350, 65535), (".webp", (1 << 24) - 1, 65535)])
+def test_what_a_format_cannot_count_is_the_most_that_it_can(suffix, longest, most):
+    _, shown, loop = by_pillow(joined(suffix, [picture(), picture()], [1e9, 20], plays=70_000))
+    assert (shown, loop) == ([longest, 20], most)
+
+
+@pytest.mark.parametrize("alpha", [None, GRAY[3]])
+def test_less_quality_makes_a_webp_smaller_and_alpha_stays(alpha):
+    pictures = [Picture(frame.transpose(2, 0, 1), alpha, 255, "PNG") for frame in COLOR[:2]]
+    best, worst = (joined(".webp", pictures, [10, 10], coding=Coding(quality=quality)) for quality in (95, 10))
+    assert len(worst) < len(best)
+    assert Image.open(io.BytesIO(worst)).mode == ("RGB" if alpha is None else "RGBA")
+    for got, _ in read(worst)[1]:
+        np.testing.assert_array_equal(got.alpha, alpha)
 
 
 def test_16_bits_of_gray_stay_in_a_png():
@@ -246,11 +328,24 @@ def test_16_bits_of_gray_stay_in_a_png():
 def test_pages_of_an_animation_are_alike():
     with pytest.raises(WriteError, match=r"x.gif: page 2 is 3 x 2 color, 8 bits, page 1 3 x 2 gray, 8 bits"):
         check_page(picture(channels=3), 2, picture(), ".gif", "x.gif")
+    with pytest.raises(
+        WriteError, match=r"page 2 is 3 x 2 gray with alpha, 16 bits, page 1 3 x 2 gray, 8 bits: .*.tif"
+    ):
+        check_page(picture(alpha=True, dtype=np.uint16), 2, picture(), ".png", "x.png")
+    check_page(picture(channels=3), 2, picture(), ".tif", "x.tif")
+
+
+def test_a_page_that_does_not_fit_is_named():
+    with pytest.raises(WriteError, match=r"^x.gif: page 2: .gif holds no pixels that are partly transparent"):
+        check_page(picture(alpha=True), 2, picture(), ".gif", "x.gif")
 
 
 @pytest.mark.parametrize("name", ["x.jpg", "x.pgm", "x.npy", "x.bmp"])
 def test_a_format_that_holds_one_page_is_refused(name):
-    with pytest.raises(ParameterError, match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif"):
+    with pytest.raises(
+        ParameterError,
+        match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif, .fits, .webp or .gif",
+    ):
         suffix_of_pages(name, None, 4)
 
 

@@ -28,6 +28,7 @@ def saved(format_, image=None, **options):
 def refusal(data, name="x"):
     with pytest.raises(ReadError) as caught:
         decode(data, name)
+    assert message(caught).startswith(f"{name}: ")
     return message(caught)
 
 
@@ -36,6 +37,17 @@ def test_a_png_of_fewer_rows_with_right_checksums(bits):
     rows = zlib.compress(bytes(40 * (1 + -(-47 * bits // 8))))
     file = png(png_header(47, 60, bits=bits), (b"IDAT", rows), (b"IEND", b""))
     assert "its pixels end before its last row" in refusal(file)
+
+
+def test_an_icon_whose_png_has_fewer_rows():
+    for height, whole in (60, False), (40, True):
+        rows = zlib.compress(bytes(40 * (1 + 4 * 47)))
+        inner = png(png_header(47, height, color_type=6), (b"IDAT", rows), (b"IEND", b""))
+        file = struct.pack("<3H4B2H2I", 0, 1, 1, 47, height, 0, 0, 1, 32, len(inner), 22) + inner
+        if whole:
+            assert decode(file, "x").planes.shape == (3, 40, 47)
+        else:
+            assert "its pixels end before its last row" in refusal(file)
 
 
 @pytest.mark.parametrize("length", [1, 7 * 8, 1500, 2928 - 48])
@@ -65,8 +77,19 @@ def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(o
     for cut in 1, 2:
         np.testing.assert_array_equal(decode(data[:-cut], "x").planes, whole)
     for cut in 6, 100, 1000:
-        assert "it may be damaged or cut off" in refusal(data[:-cut])
-    assert "its pixels end before its last row" in refusal(saved("JPEG")[:-1000] + data[-2:])
+        said = "x: cannot be decoded (it ends within its pixels); it may be damaged or cut off"
+        assert refusal(data[:-cut]) == said
+    inks = saved("JPEG", Image.fromarray(np.dstack([GRAY, 255 - GRAY, GRAY, GRAY]), "CMYK"))
+    for whole in saved("JPEG"), inks:
+        assert "its pixels end before its last row" in refusal(whole[:-1000] + data[-2:])
+
+
+def test_the_main_picture_of_an_mpo_of_fewer_rows():
+    image = Image.fromarray(GRAY)
+    data = saved("MPO", image, save_all=True, append_images=[image])
+    end = data.index(b"\xff\xd9\xff\xd8")
+    assert decode(data, "x").planes.shape == (1, 60, 47)
+    assert "its pixels end before its last row" in refusal(data[: end - 1000] + b"\xff\xd9" + bytes(998) + data[end:])
 
 
 def test_a_jpeg_that_ends_in_gray_is_whole():
@@ -111,7 +134,7 @@ def test_what_is_cut_off_within_the_last_row_is_refused(format_):
 
 
 def test_a_second_png_in_one_stream_is_said():
-    assert "several images in one file" in refusal(2 * saved("PNG"))
+    assert refusal(2 * saved("PNG")) == "x: several images in one file; give one at a time"
     assert decode(saved("PNG") + b"\n", "x").planes.shape == (1, 60, 47)
 
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from fftfilter.errors import ParameterError, ReadError, WriteError
+from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.files.sources import Slices
 from fftfilter.images import Asked, Depth, Picture, check_output, decode, measure, opened, pages_of, read, sink, write
 from tests.files.helpers import python
@@ -102,16 +102,41 @@ def test_pixels_of_unsigned_integers_may_be_blank(tmp_path):
 
 
 def test_the_header_goes_along_but_for_what_no_longer_holds(tmp_path):
-    cards = {"OBJECT": "M 31", "CRVAL1": 10.68, "EXPTIME": 3.5, "DATAMAX": 119, "HIERARCH ESO TEL AIRM": 1.25}
-    data = fits_of(RAMP.astype(np.int16), **cards)
+    cards = {"OBJECT": "M 31", "CRVAL1": 10.68, "EXPTIME": 3.5, "HIERARCH ESO TEL AIRM": 1.25}
+    gone = {"DATAMAX": 119, "DATAMIN": 0, "DATASUM": "7140", "CHECKSUM": "0123456789abcdef"}
+    data = fits_of(RAMP.astype(np.int16), **cards, **gone)
     _, header = written(tmp_path, decode(data, "x"))
-    assert {name: header.get(name) for name in ("OBJECT", "CRVAL1", "EXPTIME", "ESO TEL AIRM", "DATAMAX")} == {
+    assert not gone.keys() & header.keys()
+    assert {name: header.get(name) for name in ("OBJECT", "CRVAL1", "EXPTIME", "ESO TEL AIRM")} == {
         "OBJECT": "M 31",
         "CRVAL1": 10.68,
         "EXPTIME": 3.5,
         "ESO TEL AIRM": 1.25,
-        "DATAMAX": None,
     }
+
+
+@pytest.mark.parametrize("kind", ["ImageHDU", "CompImageHDU"])
+def test_an_extension_becomes_the_picture_of_a_file_of_its_own(tmp_path, kind):
+    found = decode(fits_of(fits.PrimaryHDU(), getattr(fits, kind)(RAMP.astype(np.int16), name="SCI")), "x")
+    got, header = written(tmp_path, found)
+    np.testing.assert_array_equal(got, RAMP)
+    assert list(header) == ["SIMPLE", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2", "EXTNAME"]
+    assert (tmp_path / "x.fits").stat().st_size == 2 * 2880  # whole blocks
+
+
+def test_the_value_of_missing_samples_is_no_card_of_floats(tmp_path):
+    given = Picture(RAMP[None].astype(np.float32), None, 1, "TIFF", nodata=-9999.0)
+    assert "BLANK" not in written(tmp_path, given)[1]
+
+
+def test_pages_without_a_header_make_a_cube():
+    file = io.BytesIO()
+    growing = sink(file, ".fits", None, count=4, plays=0)
+    for page in CUBE:
+        growing.add(growing.encode(Picture(page[None], None, 1, "TIFF"), None))
+    growing.finish()
+    file.seek(0)
+    np.testing.assert_array_equal(fits.getdata(file), CUBE)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
@@ -141,6 +166,9 @@ def test_other_formats_drop_the_header(tmp_path):
         ({"CDELT1": 3.0, "CDELT2": 3.0, "CUNIT1": "mas", "CUNIT2": "mas"}, "3 mas"),
         ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "nm", "CUNIT2": "nm"}, "65 nm"),
         ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "Hz", "CUNIT2": "nm"}, None),
+        ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "deg", "CUNIT2": "nm"}, None),
+        ({"CDELT1": 2.0, "CDELT2": 2.0, "CUNIT1": "Degree", "CUNIT2": "DEG"}, "2 deg"),
+        ({"CDELT1": 2.0, "CDELT2": 2.0, "CTYPE1": "FREQ", "CTYPE2": "DEC--TAN"}, None),
         ({"CDELT1": 0.0, "CDELT2": 1.0, "CUNIT1": "deg", "CUNIT2": "deg"}, None),
         ({"CDELT1": "x", "CDELT2": 1.0, "CUNIT1": "deg", "CUNIT2": "deg"}, None),
         ({}, None),
@@ -149,6 +177,11 @@ def test_other_formats_drop_the_header(tmp_path):
 def test_the_wcs_has_the_size_of_a_pixel(cards, wanted):
     size = decode(fits_of(GRAY, **cards), "x").metadata.pixel_size
     assert (size and str(size)) == (wanted and f"pixel size {wanted} from the file's WCS")
+
+
+def test_the_sides_of_a_pixel_are_those_of_their_axes():
+    size = decode(fits_of(GRAY, CDELT1=-65.0, CDELT2=130.0, CUNIT1="nm", CUNIT2="nm"), "x").metadata.pixel_size
+    assert (size.across, size.down) == pytest.approx((65e-9, 130e-9))
 
 
 # HDUs and cubes
@@ -163,7 +196,8 @@ def test_the_first_hdu_with_a_picture_is_read_or_the_one_that_is_asked_for():
         opened(data, "x", Asked(hdu=1))
     with pytest.raises(ParameterError, match=r"x: no HDU 7; --hdu may be 2, 3, 4"):
         opened(data, "x", Asked(hdu=7))
-    assert decode(data, "x").metadata is not None
+    assert decode(data, "x").metadata.left_out == ("other HDUs",)
+    assert decode(fits_of(fits.PrimaryHDU(), GRAY), "x").metadata.left_out == ()
 
 
 def test_another_format_has_no_hdu(tmp_path):
@@ -210,14 +244,23 @@ def test_pages_of_a_cube_make_a_cube(tmp_path, suffix, shape, asked, wanted, crp
 
 def test_some_pages_along_two_axes_are_no_cube():
     pages = opened(fits_of(CUBE.reshape(2, 2, 10, 12)), "x", Asked(2, 3))
-    with pytest.raises(ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out"):
+    with pytest.raises(
+        ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out, or choose one page$"
+    ):
         pages.read(0)
 
 
 def test_a_cube_is_measured_by_its_header(tmp_path):
     (tmp_path / "x.fits").write_bytes(fits_of(CUBE))
     size = measure(tmp_path / "x.fits")
-    assert (size.width, size.height, size.channels, size.pages) == (12, 10, 1, 4)
+    assert size == (12, 10, 1, 4, 4)
+    (tmp_path / "x.fits").write_bytes(fits_of(CUBE, GRAY))
+    assert measure(tmp_path / "x.fits", Asked(hdu=1)) == (3, 2, 1, 1, 1)
+
+
+def test_what_filters_counts_for_the_memory_of_a_picture():
+    with pytest.raises(TooLargeError, match=r"^x: 12 x 10 pixels take 1,000,000,001,440 bytes"):
+        decode(fits_of(RAMP.astype(np.float32)), "x", lambda _: 10**12)
 
 
 # What is refused
@@ -226,7 +269,7 @@ def test_a_cube_is_measured_by_its_header(tmp_path):
 @pytest.mark.parametrize(
     ("card", "value", "cause"),
     [
-        ("NAXIS1", 10**12, "the file ends within the 1000000000000 x 10 pixels of its header"),
+        ("NAXIS1", 10**12, "the file ends within the 1000000000000 x 10 pixels of its header; get a whole copy of it$"),
         ("NAXIS1", -5, "cannot be decoded"),
         ("NAXIS1", "'x'", "cannot be decoded"),
         ("NAXIS", 999, "cannot be decoded"),
@@ -257,13 +300,15 @@ def test_whole_pages_of_a_truncated_cube_are_read():
 def test_compressed_tiles_that_do_not_make_the_picture_are_an_error(card, value):
     data = fits_of(fits.PrimaryHDU(), fits.CompImageHDU(RAMP.astype(np.int16)))
     head, table = data[:2880], data[2880:]
-    with pytest.raises(ReadError, match=r"^x: some of its \d+ compressed tiles are missing"):
+    with pytest.raises(ReadError, match=r"^x: some of its \d+ compressed tiles are missing; get a whole copy of it$"):
         decode(head + changed(table, card, value), "x")
 
 
 def test_a_table_alone_is_no_picture():
     table = fits.BinTableHDU.from_columns([fits.Column("a", "J", array=[1, 2])])
-    with pytest.raises(ReadError, match=r"^x: no picture in this FITS \(PrimaryHDU, BinTableHDU\); give one of 2 axes"):
+    with pytest.raises(
+        ReadError, match=r"^x: no picture in this FITS \(PrimaryHDU, BinTableHDU\); give one of 2 axes or more$"
+    ):
         decode(fits_of(fits.PrimaryHDU(), table), "x")
 
 

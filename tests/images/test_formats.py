@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import struct
 import sys
 
 import numpy as np
@@ -10,8 +12,20 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ParameterError, WriteError
-from fftfilter.images import Asked, Coding, Picture, check_fits, extensions, read, refuse_coding, write
-from fftfilter.images.formats import FORMATS, RASTERS, suffix_of
+from fftfilter.images import (
+    Asked,
+    Coding,
+    Picture,
+    check_fits,
+    decode,
+    extensions,
+    is_lossy,
+    is_zarr,
+    read,
+    refuse_coding,
+    write,
+)
+from fftfilter.images.formats import FORMATS, RASTERS, refuse_whole_numbers, suffix_of
 from tests.files.helpers import ROOT, message, python
 from tests.helpers import HAS_ASTROPY, needs_posix
 from tests.images.helpers import picture
@@ -54,11 +68,12 @@ def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
 @pytest.mark.parametrize(
     ("channels", "alpha", "suffix", "words"),
     [
-        (3, False, ".pgm", "no color; write .ppm or .png"),
-        (1, True, ".pgm", "no alpha channel; write .png"),
+        (3, False, ".pgm", ".pgm has no color; write .ppm or .png"),
+        (1, True, ".pgm", ".pgm has no alpha channel; write .png"),
         (3, True, ".ppm", "no alpha"),
         (3, True, ".jpg", "no alpha"),
         (3, True, ".BMP", "no alpha"),
+        (1, True, ".npy", "no alpha channel; write .tif"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_by_name(channels, alpha, suffix, words):
@@ -68,6 +83,16 @@ def test_what_a_format_cannot_hold_is_refused_by_name(channels, alpha, suffix, w
     assert words in message(caught)
 
 
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_further_channels_are_for_tiff_alone(suffix):
+    given = Picture(np.zeros((5, 2, 3), np.uint8), None, 255, "TIFF", extra=4)
+    if FORMATS[suffix].name == "TIFF":
+        check_fits(given, f"x{suffix}")
+    else:
+        with pytest.raises(WriteError, match=f"{suffix} holds gray or color, and there are 5 channels; write .tif$"):
+            check_fits(given, f"x{suffix}")
+
+
 def test_standard_output_is_called_so():
     with pytest.raises(WriteError, match=r"^standard output: \.pgm has no color"):
         check_fits(picture(channels=3), "-", format="pgm")
@@ -75,7 +100,9 @@ def test_standard_output_is_called_so():
 
 def test_a_format_with_a_largest_size_says_so():
     long = Picture(np.zeros((1, 1, 20000), np.uint8), None, 255, "PNG")
-    with pytest.raises(WriteError, match="at most 16383 pixels a side, not 20000 x 1"):
+    with pytest.raises(
+        WriteError, match=r"^x.webp: .webp holds at most 16383 pixels a side, not 20000 x 1; write .png$"
+    ):
         check_fits(long, "x.webp")
     check_fits(long, "x.jpg")
 
@@ -100,6 +127,8 @@ def test_a_side_may_be_as_long_as_the_format_has_room_for(suffix, most):
     [
         ("x.png", None, ".png"),
         ("folder.png/x.TIF", None, ".tif"),
+        ("..png", None, ".png"),
+        ("folder/x.png/", None, ".png"),
         ("x.png", "ppm", ".pnm"),  # Pillow's name of all of netpbm
         ("x.png", "pgm", ".pgm"),
         ("x.dat", "TIFF", ".tif"),
@@ -158,13 +187,54 @@ def test_a_format_that_cannot_be_written_is_refused():
     ("coding", "words"),
     [
         (Coding(quality=500), "quality 500 is invalid: give a whole number from 1 to 100"),
+        (Coding(quality=101), "quality 101 is invalid"),
+        (Coding(quality=0), "quality 0 is invalid"),
         (Coding(quality="high"), "quality 'high' is invalid"),
         (Coding(png_level=10), "PNG level 10 is invalid: give a whole number from 0 to 9"),
+        (Coding(png_level=-1), "PNG level -1 is invalid"),
+        (Coding(png_level=1.5), "PNG level 1.5 is invalid"),
     ],
 )
 def test_a_coding_that_no_format_has_is_refused(coding, words):
-    with pytest.raises(ParameterError, match=words):
-        refuse_coding("x.jpg", coding)
+    for name in "x.jpg", "-":
+        with pytest.raises(ParameterError, match=words):
+            refuse_coding(name, coding)
+
+
+@pytest.mark.parametrize("coding", [Coding(png_level=0, quality=1), Coding(png_level=9, quality=100)])
+def test_the_least_and_the_most_of_a_coding_are_fine(coding):
+    refuse_coding("x.jpg", coding)
+
+
+def test_some_formats_have_other_samples_when_they_are_read_again():
+    assert {suffix for suffix in FORMATS if is_lossy(f"x{suffix}")} == {".jpg", ".jpeg", ".avif", ".gif"}
+    assert is_lossy("x.png", format="jpg")
+    assert is_lossy("x.webp", coding=Coding(quality=100))
+    assert not is_lossy("x.png", coding=Coding(png_level=9))
+
+
+def test_values_as_they_are_need_floats():
+    for name in "x.tif", "x.npy", "x.pfm", "x.fits":
+        refuse_whole_numbers(name)
+    said = ".png holds whole numbers, and output real gives floats"
+    with pytest.raises(ParameterError, match=f"^x.png: {said}; write .tif, .npy or .pfm$"):
+        refuse_whole_numbers("x.png")
+    with pytest.raises(ParameterError, match=f"^standard output: {said}; give --format tif or npy$"):
+        refuse_whole_numbers("-", format="png")
+
+
+@pytest.mark.parametrize("name", ["zarr.json", ".zgroup", ".zattrs", ".zarray"])
+def test_a_folder_is_a_zarr_by_its_name_or_its_metadata(tmp_path, name):
+    folder, named = tmp_path / "a", tmp_path / "b.zarr"
+    folder.mkdir()
+    named.mkdir()
+    assert not is_zarr(folder)
+    (folder / name).touch()
+    for source in folder, f"{folder}/", named, f"{named}/":
+        assert is_zarr(source)
+        assert is_zarr(source, "out.zarr/")
+        assert not is_zarr(source, "out.png")
+    assert not is_zarr(tmp_path / "missing.zarr")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +248,8 @@ def test_a_format_has_an_extension(name, wanted):
 def test_pillow_knows_the_extensions_that_are_only_read():
     assert extensions(read_only=False) == set(FORMATS)
     more = extensions(read_only=True) - set(FORMATS)
-    assert ".psd" in more
+    jpegs = {".jpe", ".jfif", ".mpo", ".jpf", ".jpx"}
+    assert more == jpegs | {".pbm", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
     Image.init()
     # Pillow opens an MPO as the JPEG that it begins with.
     assert {Image.EXTENSION[suffix] for suffix in more} - {"MPO"} <= set(Image.OPEN)
@@ -237,6 +308,25 @@ def test_what_is_no_raster_starts_no_program_and_loads_no_plugin_whatever_its_na
     # A camera's file of several pictures is opened as a JPEG.
     allowed = {f"PIL.{module}ImagePlugin" for module in (*RASTERS.values(), "Mpo")}
     assert set(done.stdout.decode().split()) <= allowed
+
+
+@pytest.mark.parametrize("format_", sorted({*RASTERS} - {"PSD"}))
+def test_every_raster_that_the_documents_name_is_read(format_):
+    image, file = Image.fromarray(np.tile(np.arange(0, 256, 8, np.uint8), (32, 1))), io.BytesIO()
+    if format_ == "SUN":  # which Pillow does not write
+        file.write(struct.pack(">8I", 0x59A66A95, 32, 32, 8, 32 * 32, 1, 0, 0) + image.tobytes())
+    elif format_ == "ICNS":  # of which Pillow writes all sizes up to 1024 x 1024
+        image.convert("RGB").save(file, "PNG")
+        inner = file.getvalue()
+        file = io.BytesIO(struct.pack(">4sI4sI", b"icns", 16 + len(inner), b"icp5", 8 + len(inner)) + inner)
+    elif format_ == "QOI":  # which not every Pillow writes
+        pixels = b"".join(b"\xfe" + bytes(3 * [level]) for level in image.tobytes())
+        file.write(struct.pack(">4sIIBB", b"qoif", 32, 32, 3, 0) + pixels + bytes(7) + b"\1")
+    else:
+        image.save(file, format_)
+    found = decode(file.getvalue(), "x")
+    assert found.format == format_
+    np.testing.assert_allclose(found.planes[0], np.asarray(image), atol=6)
 
 
 def test_pillow_opens_nothing_without_the_list():

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import Coding, decode, measure, read, write
+from fftfilter.images import Coding, Picture, decode, measure, read, write
 from fftfilter.images.metadata import Metadata, gather
 from tests.images.helpers import png, png_header
 
@@ -91,6 +92,7 @@ def test_text_of_a_png_stays(tmp_path, png_level):
     with Image.open(tmp_path / "out.png") as image:
         assert {name: str(words) for name, words in image.text.items() if name in TEXT} == TEXT
         assert list(image.text) == [*TEXT, "XML:com.adobe.xmp"]
+    assert (tmp_path / "out.png").read_bytes().count(b"XML:com.adobe.xmp") == 1
 
 
 def test_text_that_a_png_may_not_have_is_made_to_fit(tmp_path):
@@ -121,9 +123,9 @@ def test_text_of_a_png_is_a_comment_in_a_jpeg_and_tags_in_a_tiff(tmp_path):
     write(given, tmp_path / "out.jpg")
     with Image.open(tmp_path / "out.jpg") as image:
         assert image.info["comment"].decode() == TEXT["Comment"]
-    write(given, tmp_path / "out.tif")
+    assert write(given, tmp_path / "out.tif") == ["text"]
     with Image.open(tmp_path / "out.tif") as image:
-        assert image.getexif()[ExifTags.Base.Artist]
+        assert image.getexif()[ExifTags.Base.Artist] == TEXT["Author"]
 
 
 @pytest.mark.parametrize(("written", "wanted"), [("\u732b".encode(), "\u732b"), (b"caf\xe9", "caf\xe9")])
@@ -211,7 +213,7 @@ def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path, iptc):
 @pytest.mark.parametrize("png_level", [1, 6])
 @pytest.mark.parametrize("is_srgb", [False, True], ids=["gamma", "sRGB"])
 def test_what_a_png_says_of_its_colors_stays(tmp_path, png_level, is_srgb):
-    chunks = {b"gAMA": struct.pack(">I", 100_000), b"cHRM": struct.pack(">8I", *range(31270, 31278))}
+    chunks = {b"gAMA": struct.pack(">I", 31_270), b"cHRM": struct.pack(">8I", *range(31270, 31278))}
     chunks |= {b"sRGB": b"\1"} if is_srgb else {}
     raster = zlib.compress(bytes(3 * 5))
     parts = [png_header(4, 3), *chunks.items(), (b"IDAT", raster), (b"IEND", b"")]
@@ -234,6 +236,11 @@ def test_cmyk_and_its_profile_are_said_to_stay_behind(tmp_path, suffix):
     for given in picture, picture.stripped():
         left_out = write(given, tmp_path / f"out{suffix}")
         assert left_out == ["CMYK colors (converted to RGB)", "color profile"]
+
+
+def test_colors_of_lab_are_said_to_be_converted(tmp_path):
+    Image.new("LAB", (4, 4)).save(tmp_path / "in.tif")
+    assert write(read(tmp_path / "in.tif"), tmp_path / "out.tif") == ["LAB colors (converted to RGB)"]
 
 
 def test_metadata_are_never_the_reason_of_a_failure(tmp_path):
@@ -311,6 +318,41 @@ def test_more_than_a_jpeg_can_hold_stays_behind(tmp_path):
     assert (tmp_path / "out.jpg").stat().st_size < 70000
     write(picture, tmp_path / "out.png")
     assert (tmp_path / "out.png").stat().st_size > 140000
+
+
+@pytest.mark.parametrize("name", ["exif", "xmp", "iptc"])
+def test_a_marker_of_a_jpeg_has_room_for_65499_bytes(name):
+    for length, left_out in (65499, []), (65500, [{"exif": "EXIF", "xmp": "XMP", "iptc": "IPTC"}[name]]):
+        kept, said = Metadata(**{name: bytes(length)}).fitting("JPEG")
+        assert (len(getattr(kept, name)), said) == (0 if left_out else length, left_out)
+    for length, left_out in (65499, []), (65500, ["text"]):
+        kept, said = Metadata(text={"Comment": "x" * length}).fitting("JPEG")
+        assert (len(kept.text), said) == (0 if left_out else 1, left_out)
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".gif", ".jp2"])
+def test_a_comment_is_all_the_text_of_some_formats(tmp_path, suffix):
+    picture = Picture(np.zeros((1, 8, 8), np.uint8), None, 255, "PNG", Metadata(text={"Comment": "a cat"}))
+    assert write(picture, tmp_path / f"x{suffix}") == []
+    assert Image.open(tmp_path / f"x{suffix}").info["comment"] == b"a cat"
+    picture.metadata = Metadata(text={"Comment": "a cat", "Title": "Cat"})
+    assert write(picture, tmp_path / f"x{suffix}") == ["text"]
+
+
+def test_a_tiff_has_four_kinds_of_text(tmp_path):
+    said = {"Description": "a cat", "Software": "Cats 1.0", "Author": "Chérie", "Copyright": "hers"}
+    picture = Picture(np.zeros((1, 8, 8), np.uint8), None, 255, "PNG", Metadata(text=said))
+    assert write(picture, tmp_path / "x.tif") == []
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        tags = {number: file.pages[0].tags[number].value for number in (270, 305, 315, 33432)}
+    assert tags == {270: "a cat", 305: "Cats 1.0", 315: "Chérie", 33432: "hers"}
+
+
+def test_the_tags_of_a_picture_go_before_its_text_and_those_of_a_layout_stay_behind():
+    tags = Image.Exif()
+    tags[315], tags[254], tags[317], tags[34675] = "Ann", 1, 2, b"the profile of other colors"
+    given = Metadata(exif=tags.tobytes().removeprefix(b"Exif\0\0"), text={"Author": "Bob"})
+    assert given.tiff_tags() == {315: "Ann"}
 
 
 def test_a_resolution_in_pixels_per_meter_is_rounded():

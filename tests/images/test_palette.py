@@ -42,8 +42,16 @@ def quantized():
 
 @pytest.mark.parametrize(
     ("colors", "is_table"),
-    [(FIRE, True), (ALARM, True), (FIRE[::-1], True), (quantized(), False), (FIRE[::2], False), (FIRE[::17], False)],
-    ids=["smooth", "other colors at the ends", "falling", "chosen for a picture", "half as many", "sixteen"],
+    [
+        *((FIRE, True), (ALARM, True), (FIRE[::-1], True)),
+        *((quantized(), False), (FIRE[::2], False), (FIRE[::17], False)),
+        *((FIRE // 2 + UP[:, None] % 2 * [[19, 0, 0]], True), (FIRE // 2 + UP[:, None] % 2 * [[0, 0, 22]], False)),
+        *((FIRE // 2 + UP[:, None] // 100 * [[40, 0, 0]], True), (FIRE // 2 + UP[:, None] // 80 * [[40, 0, 0]], False)),
+    ],
+    ids=[
+        *("smooth", "other colors at the ends", "falling", "chosen for a picture", "half as many", "sixteen"),
+        *("steps of 20", "steps of 22", "two jumps", "three jumps"),
+    ],
 )
 def test_a_table_runs_smoothly_through_256_colors(colors, is_table):
     assert (table_of(colors.astype(np.uint16) * WHITE, "auto") is not None) == is_table
@@ -57,6 +65,14 @@ def test_a_palette_of_grays_is_gray():
         found = decode(file_of(format_, grays), "x")
         np.testing.assert_array_equal(found.planes, 255 - GRAY[None])
         assert found.table is None
+
+
+@pytest.mark.parametrize("format_", ["PNG", "TIFF"])
+@pytest.mark.parametrize("channels", [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+def test_a_palette_is_of_colors_where_one_channel_differs(format_, channels):
+    colors = np.stack([UP, 255 - UP], axis=-1).astype(np.uint8)[:, channels]
+    found = opened(file_of(format_, colors), "x", COLORS)
+    np.testing.assert_array_equal(found.planes, colors[GRAY].transpose(2, 0, 1))
 
 
 def test_no_colors_are_no_table():
@@ -78,10 +94,11 @@ def test_indices_are_read_and_the_table_stays(tmp_path, format_, target):
 
 
 @pytest.mark.parametrize("format_", ["PNG", "GIF", "TIFF"])
-def test_colors_are_read_where_they_are_asked_for(format_):
-    found = opened(file_of(format_, FIRE), "x", COLORS)
-    np.testing.assert_array_equal(found.planes, FIRE[GRAY].transpose(2, 0, 1))
-    assert found.table is None
+def test_colors_are_read_where_they_are_asked_for(tmp_path, format_):
+    (tmp_path / "x").write_bytes(file_of(format_, FIRE))
+    for found in opened((tmp_path / "x").read_bytes(), "x", COLORS), read(tmp_path / "x", COLORS):
+        np.testing.assert_array_equal(found.planes, FIRE[GRAY].transpose(2, 0, 1))
+        assert found.table is None
 
 
 def test_a_table_may_be_asked_for():
@@ -100,6 +117,12 @@ def test_a_png_of_any_level_keeps_its_table(tmp_path, level):
 def test_other_formats_get_the_indices_in_gray(tmp_path, name):
     assert write(decode(file_of("PNG", FIRE), "x"), tmp_path / name) == ["the look-up table"]
     assert len(read(tmp_path / name).planes) == 1
+
+
+def test_the_palette_of_a_bmp_is_a_table_only_where_one_is_asked_for():
+    data = file_of("BMP", FIRE)
+    np.testing.assert_array_equal(decode(data, "x").planes, FIRE[GRAY].transpose(2, 0, 1))
+    np.testing.assert_array_equal(opened(data, "x", TABLE).planes, GRAY[None])
 
 
 def test_colors_with_transparent_ones_are_colors_unless_a_table_is_asked_for(tmp_path):
@@ -126,6 +149,13 @@ def test_pages_have_their_tables(options, asked, wanted):
         found = pages.read(index)
         np.testing.assert_array_equal(found.planes, wanted[:, rows])
         assert (found.table is None) == (asked is COLORS)
+
+
+@pytest.mark.parametrize(("format_", "option"), [("PNG", "icc_profile"), ("TIFF", "iccprofile")])
+def test_the_profile_of_a_palette_is_one_of_colors(format_, option):
+    profile = bytes(16) + b"RGB " + bytes(108)
+    found = decode(file_of(format_, FIRE, **{option: profile}), "x")
+    assert (len(found.planes), found.metadata.profile) == (1, profile)
 
 
 def test_frames_of_an_animation_have_no_table():

@@ -40,9 +40,10 @@ def test_gray_is_written_as_pillow_does(tmp_path):
     [
         (COLOR[:-1], "1 bytes are missing of the 72"),
         (COLOR + b"x", "1 bytes follow the last pixel"),
-        (b"PF\n3 0\n-1.0\n", "header of this PFM is damaged"),
+        (b"PF\n3 0\n-1.0\n", "^x.pfm: the header of this PFM is damaged; get a whole copy of it$"),
         (b"PF\n3 2\n0\n" + bytes(72), "header of this PFM is damaged"),
         (b"PF\n3 2\n-e-\n" + bytes(72), "header of this PFM is damaged"),
+        (b"PF\n3 2\n-1e999\n" + bytes(72), "header of this PFM is damaged"),
     ],
 )
 def test_a_damaged_file_is_refused(data, words):

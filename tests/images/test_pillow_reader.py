@@ -9,10 +9,11 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from fftfilter.errors import ReadError
 from fftfilter.images import Picture, decode, read, write
+from fftfilter.images.pillow_reader import jpeg_width
 from fftfilter.images.png_writer import encode
 from tests.files.helpers import message, python
 from tests.images.helpers import ALPHA, COLOR, GRAY, interleaved, noise, png, png_header, png_of, tiff
@@ -111,15 +112,18 @@ def test_tiff_of_16_bit_color_keeps_its_low_bytes(tmp_path):
 
 def test_tiff_of_16_bits_that_pillow_would_narrow_is_refused(tmp_path):
     (tmp_path / "x.tif").write_bytes(tiff(np.zeros((4, 5, 4), "<u2"), photometric=5))
-    with pytest.raises(ReadError, match=r"CMYK;16L.*convert it to RGB, or to 8 bits"):
+    with pytest.raises(
+        ReadError,
+        match=r": 16 bits a sample, laid out in an unusual way \(CMYK;16L\); convert it to RGB, or to 8 bits a sample$",
+    ):
         read(tmp_path / "x.tif")
 
 
 def test_alpha_that_was_multiplied_into_the_gray_is_divided_out():
-    samples = np.array([[[60, 128], [0, 0], [255, 255]]], np.uint8)
+    samples = np.array([[[60, 128], [0, 0], [255, 255], [200, 100], [7, 0]]], np.uint8)
     got = decode(tiff(samples, 1, (338, 1)), "x.tif")
-    assert got.alpha.tolist() == [[128, 0, 255]]
-    np.testing.assert_allclose(got.planes, [[[119.5, 0, 255]]], atol=0.6)
+    assert got.alpha.tolist() == [[128, 0, 255, 100, 0]]
+    np.testing.assert_allclose(got.planes, [[[119.5, 0, 255, 255, 7]]], atol=0.6)
 
 
 # PNG of 16 bits
@@ -222,7 +226,9 @@ def test_what_is_not_finite_is_counted_and_located(tmp_path, bad):
     Image.fromarray(samples).save(tmp_path / "x.tif")
     picture = read(tmp_path / "x.tif")
     with pytest.raises(
-        ReadError, match=r"^x: 2 of 20 samples are NaN, infinite or beyond single precision, the first at x=3, y=2"
+        ReadError,
+        match=r"^x: 2 of 20 samples are NaN, infinite or beyond single precision, the first at x=3, y=2; "
+        "replace them, for they would spread over the whole picture$",
     ):
         picture.refuse_not_finite("x")
     picture.refuse_not_finite("x", ~np.isfinite(picture.planes))
@@ -254,9 +260,12 @@ def test_a_wrong_crc_is_refused():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"These lines are\nno picture.\n", "not an image, or damaged at its start; give a PNG"),
+        (
+            b"These lines are\nno picture.\n",
+            "not an image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM",
+        ),
         (b"\x89PNG\r\n\x1a\n", "not an image, or damaged at its start"),
-        (b"II*\0\x08\0\0\0\0\0", "a TIFF without a picture"),
+        (b"II*\0\x08\0\0\0\0\0", "a TIFF without a picture; give another one"),
     ],
 )
 def test_what_is_no_image_is_refused_without_a_warning(data, words):
@@ -274,17 +283,25 @@ def test_no_pixels_are_refused(size):
         decode(png(png_header(*size), (b"IDAT", b""), (b"IEND", b"")), "x.png")
 
 
+@pytest.mark.parametrize("kind", [0xC0, 0xC1, 0xC2, 0xC9, 0xCA])
+def test_the_width_of_a_jpeg_is_known_for_every_way_of_coding(kind):
+    before, frame = b"\xff\xd8\xff\xfe\0\4ab", struct.pack(">2BHBHHB", 0xFF, kind, 11, 8, 20, 300, 1)
+    assert jpeg_width(before + frame) == 300
+    assert jpeg_width(before) is None
+
+
 # Pillow's settings
 
 
-def test_pillows_limit_on_pixels_neither_stops_nor_warns_and_stays(monkeypatch):
+def test_pillows_limits_on_pixels_and_profiles_neither_stop_nor_warn_and_stay(monkeypatch):
     file = io.BytesIO()
-    Image.fromarray(COLOR).save(file, "PNG")
+    Image.fromarray(COLOR).save(file, "PNG", icc_profile=bytes(128))
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1)
+    monkeypatch.setattr(PngImagePlugin, "MAX_TEXT_CHUNK", 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert decode(file.getvalue(), "x.png").planes.shape == (3, 2, 3)
-    assert Image.MAX_IMAGE_PIXELS == 1
+    assert (Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK) == (1, 2)
 
 
 def test_pillows_log_stays_off_standard_error(tmp_path):

@@ -13,7 +13,7 @@ from PIL import Image
 from fftfilter import images
 from fftfilter.errors import ParameterError
 from fftfilter.images.metadata import Metadata, upright
-from fftfilter.images.pixel_size import PixelSize
+from fftfilter.images.pixel_size import PixelSize, of_axes
 
 PIXELS = np.zeros((4, 6), np.uint8)
 OME = (
@@ -109,6 +109,16 @@ FILES = {
     ),
     "EXIF of one side": (by_pillow("WEBP", exif=exif(across=254.0)), 1e-4, "254 dpi"),
     "PNG": (by_pillow("PNG", dpi=(600, 600)), 25.4e-3 / 600, "600 dpi"),
+    "JFIF in centimeters": (
+        by_pillow("JPEG", dpi=(100, 100)).replace(b"JFIF\0\1\1\1", b"JFIF\0\1\1\2"),
+        1e-4,
+        "254 dpi",
+    ),
+    "PNG, which goes before its EXIF": (
+        by_pillow("PNG", dpi=(600, 600), exif=exif(across=254.0, down=254.0)),
+        25.4e-3 / 600,
+        "600 dpi",
+    ),
     "JFIF": (by_pillow("JPEG", dpi=(72, 72)), 25.4e-3 / 72, "72 dpi"),
     "EXIF in a JPEG": (by_pillow("JPEG", exif=exif(across=100.0, down=100.0, unit=3)), 1e-4, "254 dpi"),
     "EXIF in WebP": (by_pillow("WEBP", exif=exif(across=254.0, down=254.0, unit=2)), 1e-4, "254 dpi"),
@@ -125,17 +135,57 @@ def test_files_say_the_size_of_their_pixels(what):
 
 
 @pytest.mark.parametrize(
-    ("data", "dpi"),
+    "data",
     [
-        (by_tifffile(resolution=(300, 150), resolutionunit=2), (300, 150)),
-        (by_tifffile(resolution=(100, 50), resolutionunit=3), (254, 127)),
-        (without_unit(by_tifffile(resolution=(300, 150))), (300, 150)),
-        (by_tifffile(resolution=(300, 150), resolutionunit=1), None),
+        by_tifffile(resolution=(254, 127), resolutionunit=2),
+        by_tifffile(resolution=(10, 5), resolutionunit=1, description="ImageJ=1.53t\nunit=mm\n"),
+        by_tifffile(description=OME.format('PhysicalSizeX="100" PhysicalSizeY="0.2" PhysicalSizeYUnit="mm"')),
+        by_pillow("PNG", dpi=(254, 127)),
+        by_pillow("WEBP", exif=exif(across=254.0, down=127.0)),
     ],
-    ids=["inch", "centimeter", "left out", "none"],
+    ids=["TIFF", "ImageJ", "OME", "PNG", "EXIF"],
 )
-def test_the_resolution_of_a_tiff_is_kept_in_dots_per_inch(data, dpi):
-    assert images.decode(data, "file").metadata.dpi == dpi
+def test_pixels_may_be_higher_than_wide(data):
+    size = found(data)
+    assert (size.across, size.down) == pytest.approx((1e-4, 2e-4), rel=1e-4)
+    assert size.dpi == pytest.approx((254, 127), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("unit", "meters"),
+    [
+        *(("micrometer", 1e-6), ("nanometers", 1e-9), ("angstrom", 1e-10), ("millimeter", 1e-3), ("centimeter", 1e-2)),
+        *(("meter", 1.0), ("micron", 1e-6), ("inch", 0.0254), ("\N{MICRO SIGN}m", 1e-6), (" nm ", 1e-9)),
+    ],
+)
+def test_axes_have_units(unit, meters):
+    assert of_axes(2, 3, unit) == pytest.approx((2 * meters, 3 * meters, "axes"))
+
+
+@pytest.mark.parametrize("unit", ["pixel", "second", "ms", "None", ""])
+def test_a_unit_that_is_no_length_is_no_size(unit):
+    assert of_axes(2, 3, unit) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "dpi", "unitless"),
+    [
+        (by_tifffile(resolution=(300, 150), resolutionunit=2), (300, 150), None),
+        (by_tifffile(resolution=(100, 50), resolutionunit=3), (254, 127), None),
+        (without_unit(by_tifffile(resolution=(300, 150))), (300, 150), None),
+        (by_tifffile(resolution=(300, 150), resolutionunit=1), None, (300, 150)),
+        (by_tifffile(resolution=(1, 1), resolutionunit=1), None, None),
+        (by_tifffile(resolution=(0, 300), resolutionunit=1), None, None),
+    ],
+    ids=["inch", "centimeter", "left out", "none", "unknown", "zero"],
+)
+def test_the_resolution_of_a_tiff_is_kept_in_dots_per_inch(tmp_path, data, dpi, unitless):
+    given = images.decode(data, "file")
+    assert (given.metadata.dpi, given.metadata.unitless) == (dpi, unitless)
+    assert images.write(given, tmp_path / "x.png") == (["resolution"] if unitless else [])
+    images.write(given, tmp_path / "x.tif")
+    again = images.read(tmp_path / "x.tif").metadata
+    assert (again.dpi, again.unitless) == (dpi, unitless)
 
 
 SILENT = {
@@ -162,7 +212,8 @@ def picture(size):
 
 
 def test_the_size_that_a_filter_needs():
-    assert images.pixel_size_of(picture(PixelSize(1e-7, 1.009e-7, "300 dpi")), "a.png", "2um").across == 1e-7
+    for sides in (1e-7, 1.009e-7), (1e-7, 0.991e-7):
+        assert images.pixel_size_of(picture(PixelSize(*sides, "300 dpi")), "a.png", "2um").across == 1e-7
     assert str(PixelSize(0.0254 / 72, 0.0254 / 72, "72 dpi")) == "pixel size 0.3528 mm from the file's 72 dpi"
 
 
@@ -174,7 +225,11 @@ def test_the_size_that_a_filter_needs():
             r"^a.png: says no pixel size, which 2um needs: give --pixel-size .65nm, .*., or .* px, cyc or %$",
         ),
         (PixelSize(1.02e-7, 1e-7, "OME description"), r"^a.png: its pixels are 1.02 times as wide as high"),
-        (PixelSize(2e-7, 1e-7, "OME description"), r"^a.png: its pixels are 2 times as wide as high, .*--pixel-size"),
+        (PixelSize(0.98e-7, 1e-7, "OME description"), r"^a.png: its pixels are 0.98 times as wide as high"),
+        (
+            PixelSize(2e-7, 1e-7, "OME description"),
+            r"2 times as wide as high, by the file's OME description, .* needs one size: give --pixel-size .65nm,",
+        ),
     ],
 )
 def test_a_missing_or_a_second_size_is_one_line(size, message):
@@ -188,6 +243,9 @@ def test_stripped_and_turned_pictures_know_the_size_of_their_pixels():
     size = PixelSize(2e-7, 1e-7, "72 dpi")
     stripped = picture(size).stripped().metadata
     assert stripped == Metadata(pixel_size=size)
-    turned = upright(images.Picture(PIXELS[None], None, 255, "PNG", Metadata(pixel_size=size)), 6)
-    assert turned.planes.shape == (1, 6, 4)
-    assert turned.metadata.pixel_size == PixelSize(1e-7, 2e-7, "72 dpi")
+    for orientation in range(1, 9):
+        given = images.Picture(PIXELS[None], None, 255, "PNG", Metadata(pixel_size=size, dpi=(127, 254)))
+        turned, lies = upright(given, orientation), orientation > 4
+        assert turned.planes.shape == ((1, 6, 4) if lies else (1, 4, 6))
+        assert turned.metadata.pixel_size == (PixelSize(1e-7, 2e-7, "72 dpi") if lies else size)
+        assert turned.metadata.dpi == ((254, 127) if lies else (127, 254))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.images import Size, decode, measure, read
+from fftfilter.images import Size, decode, measure, raw, read
 from fftfilter.images.png_writer import encode
 from tests.files.helpers import message, python
 from tests.helpers import SAMPLES
 from tests.images.helpers import ALPHA, COLOR, GRAY, noise, png, png_header, tiff
+
+RNG = np.random.default_rng(7)
 
 
 def test_samples_are_read():
@@ -68,6 +71,38 @@ def test_an_absurd_header_is_refused():
     assert len(message(caught)) < 300
 
 
+@pytest.mark.parametrize(
+    ("start", "error", "words"),
+    [
+        (b"no picture", ReadError, "x: not an image, or damaged at its start"),
+        (b"P5 524288 524288 255\n", TooLargeError, "x: 524288 x 524288 pixels take"),
+    ],
+)
+def test_of_a_large_file_no_more_than_its_start_is_read_where_that_is_no_picture(
+    tmp_path, monkeypatch, start, error, words
+):
+    monkeypatch.chdir(tmp_path)
+    with Path("x").open("wb") as file:
+        file.write(start)
+        file.truncate(1 << 30)
+    with pytest.raises(error, match=words):
+        raw("x")
+
+
+@pytest.mark.parametrize("format_", ["PNG", "TIFF"])
+def test_a_header_may_be_longer_than_what_is_read_first(tmp_path, format_):
+    file = io.BytesIO()
+    profile = bytes(16) + b"GRAY" + RNG.bytes(3 << 20)
+    Image.fromarray(GRAY).save(file, format_, icc_profile=profile)
+    (tmp_path / "x").write_bytes(file.getvalue())
+    assert read(tmp_path / "x").metadata.profile == profile
+
+
+def test_the_tags_of_a_tiff_may_stand_behind_what_is_read_first(tmp_path):
+    (tmp_path / "x").write_bytes(tiff(np.full((1100, 1000, 1), 7, np.uint8), photometric=1))
+    assert (read(tmp_path / "x").planes == 7).all()
+
+
 # Sizes
 
 
@@ -89,10 +124,26 @@ def saved(image, format_):
         (saved(Image.fromarray(np.dstack([COLOR, ALPHA])), "PNG"), (3, 2, 3, 1)),
         (saved(Image.fromarray(COLOR).quantize(), "GIF"), (3, 2, 3, 1)),
         (saved(Image.fromarray(GRAY.astype(np.float32)), "TIFF"), (3, 2, 1, 4)),
+        (saved(Image.fromarray(GRAY.astype(np.float32)), "SPIDER"), (3, 2, 1, 4)),
         (b"".join(encode(noise(4))), (11, 9, 3, 2)),
         (tiff(noise(3), photometric=2), (11, 9, 3, 2)),
+        (tiff(noise(4).astype(np.uint8), photometric=5), (11, 9, 3, 1)),
     ],
-    ids=["P5", "P3", "L", "I;16", "RGB cut off", "LA", "RGBA", "P", "F", "RGBA of 16 bits", "TIFF of 16 bits"],
+    ids=[
+        "P5",
+        "P3",
+        "L",
+        "I;16",
+        "RGB cut off",
+        "LA",
+        "RGBA",
+        "P",
+        "F",
+        "F in SPIDER",
+        "RGBA of 16 bits",
+        "TIFF of 16 bits",
+        "CMYK",
+    ],
 )
 def test_a_size_is_that_of_the_header(tmp_path, data, wanted):
     (tmp_path / "x").write_bytes(data)

@@ -45,6 +45,7 @@ KINDS = {
     "imagej in the other byte order": lambda: tiff_of(STACK, imagej=True, byteorder=">"),
     "ome": lambda: tiff_of(STACK, ome=True, metadata={"axes": "ZYX"}),
     "big": lambda: tiff_of(STACK, bigtiff=True),
+    "big in the other byte order": lambda: tiff_of(STACK, bigtiff=True, byteorder=">"),
     "deflate": lambda: tiff_of(STACK, compression="zlib", predictor=True),
     "lzw": lambda: by_pillow("tiff_lzw"),
     "8 bits": lambda: tiff_of(STACK.astype(np.uint8)),
@@ -105,15 +106,19 @@ def test_palettes_and_what_libtiff_takes_apart_are_read_through_pillow():
         assert (first != second).any()
 
 
-def test_reduced_copies_and_masks_are_no_pages():
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+def test_reduced_copies_and_masks_are_no_pages(byteorder):
     file = io.BytesIO()
-    with tifffile.TiffWriter(file) as made:
+    with tifffile.TiffWriter(file, byteorder=byteorder) as made:
         for page in STACK[:2]:
             made.write(page, subifds=1, metadata=None)
             made.write(page[::2, ::2], subfiletype=1)
         made.write(STACK[2, ::2, ::2], subfiletype=1, metadata=None)
+        made.write(STACK[0], subfiletype=1, metadata=None)
         made.write(STACK[2], metadata=None)
-    pages = opened(file.getvalue(), "x.tif")
+    # The last reduced copy becomes a mask.
+    reduced, mask = (struct.pack(f"{byteorder}HHII", 254, 4, 1, kind) for kind in (1, 4))
+    pages = opened(mask.join(file.getvalue().rsplit(reduced, 1)), "x.tif")
     assert pages.left_out == ("reduced copies of pages",)
     np.testing.assert_array_equal([pages.read(i).planes[0] for i in range(len(pages))], STACK)
 
@@ -135,14 +140,17 @@ def test_the_page_that_is_missing_has_its_number():
     data = by_pillow("tiff_lzw")  # each list of tags stands beside its page
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         second, third = file.pages[1], file.pages[2]
-    with pytest.raises(ReadError, match=r"x.tif: page 3 is missing, .* --pages -2"):
+    with pytest.raises(
+        ReadError,
+        match=r"^x.tif: page 3 is missing, the file ends before it; get a whole copy of it, or take --pages -2$",
+    ):
         arrays(data[: third.offset + 10])
     np.testing.assert_array_equal(arrays(data[: third.offset + 10], "1-2"), STACK[:2])
     file = bytearray(tiff_of(STACK, metadata=None))
     with tifffile.TiffFile(io.BytesIO(file)) as opened_file:
         second = opened_file.pages[1]
     struct.pack_into("<I", file, second.tags["StripOffsets"].offset + 8, len(file))
-    with pytest.raises(ReadError, match=r"x.tif, page 2: 1 of its 1 strips are missing"):
+    with pytest.raises(ReadError, match=r"^x.tif, page 2: 1 of its 1 strips are missing; get a whole copy of it$"):
         arrays(bytes(file))
 
 
@@ -156,7 +164,7 @@ def test_a_chain_that_leads_back_ends():
 
 
 def test_one_picture_is_not_taken_from_several():
-    with pytest.raises(SeveralPagesError, match="3 frames or pages; save one of them"):
+    with pytest.raises(SeveralPagesError, match=r"3 frames or pages; save one of them as a file of its own$"):
         decode(tiff_of(STACK), "x.tif")
 
 
@@ -184,6 +192,7 @@ def test_what_is_written_is_what_was_read(kind):
     np.testing.assert_array_equal(arrays(again), arrays(data))
     with tifffile.TiffFile(io.BytesIO(data)) as given, tifffile.TiffFile(io.BytesIO(again)) as got:
         assert [page.compression for page in got.pages] == [page.compression for page in given.pages]
+        assert [page.offset % 2 for page in got.pages] == [0] * len(got.pages)  # as TIFF wants its lists of tags
 
 
 def test_a_file_of_more_than_4_gib_is_a_bigtiff(monkeypatch):
@@ -224,14 +233,43 @@ def test_what_imagej_says_stays(byteorder):
         }
 
 
+def test_labels_that_are_not_one_for_each_page_stay():
+    data = tiff_of(STACK, imagej=True, metadata={"Labels": ["a", "b"]})
+    with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, "2-3")))) as got:
+        assert got.imagej_metadata["Labels"] == ["a", "b"]
+
+
 def test_what_ome_says_stays():
     said = {"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "µm"}
     data = tiff_of(STACK, ome=True, metadata=said)
     with tifffile.TiffFile(io.BytesIO(data)) as given:
         for options, kind in (({}, "uint16"), ({"are_floats": True}, "float")):
-            with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, **options)))) as got:
+            again = written(pictures_of(data, **options))
+            assert "µm".encode() in again  # as OME has it
+            with tifffile.TiffFile(io.BytesIO(again)) as got:
                 assert got.ome_metadata == given.ome_metadata.replace('Type="uint16"', f'Type="{kind}"')
                 assert got.pages[1].description == ""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "keeps_levels", "wanted"),
+    [("i2", True, "int16"), ("i2", False, "float"), ("f8", True, "float"), ("u2", False, "uint16")],
+)
+def test_ome_says_the_type_of_the_samples_that_are_written(dtype, keeps_levels, wanted):
+    data = tiff_of(STACK.astype(dtype), ome=True, metadata={"axes": "ZYX"})
+    with tifffile.TiffFile(io.BytesIO(written(pictures_of(data, keeps_levels=keeps_levels)))) as got:
+        assert f' Type="{wanted}"' in got.ome_metadata
+
+
+def test_what_ome_says_of_all_pages_is_said_to_be_left_out_of_some():
+    """But for the size of a pixel, which becomes a resolution."""
+    data = tiff_of(STACK, ome=True, metadata={"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "µm"})
+    for asked, wanted in ((Asked(), ()), (Asked(1, 2), ("the description of all pages",))):
+        pages = opened(data, "x.tif", asked)
+        first, *_ = [pages.read(index).metadata for index in range(len(pages))]
+        assert pages.left_out == wanted
+        assert first.pixel_size.across == pytest.approx(1e-7)
+        assert first.dpi == (pytest.approx((254_000, 254_000)) if wanted else None)
 
 
 def test_pages_of_a_file_on_disk_need_no_bytes_of_it(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from fftfilter.images import Coding, decode, opened, pages_of, read, sink, tiff_writer, write
+from fftfilter.images import Coding, Picture, decode, opened, pages_of, read, sink, tiff_writer, write
 
 RAMP = np.arange(50 * 70).reshape(50, 70) % 251
 GEO = [
@@ -76,6 +76,14 @@ def test_tiles_are_no_larger_than_the_picture_needs(tmp_path, tile, wanted):
     write(decode(tiff_of(RAMP.astype(np.uint8), tile=tile), "x"), tmp_path / "x.tif")
     with tifffile.TiffFile(tmp_path / "x.tif") as found:
         assert (found.pages[0].tilelength, found.pages[0].tilewidth) == wanted
+
+
+@pytest.mark.parametrize("tile", [(10, 16), (16, 0)])
+def test_sides_of_tiles_that_tiff_forbids_become_strips(tmp_path, tile):
+    write(Picture(RAMP[None].astype(np.uint8), None, 255, "TIFF", tiff_tile=tile), tmp_path / "x.tif")
+    with tifffile.TiffFile(tmp_path / "x.tif") as found:
+        assert not found.pages[0].is_tiled
+        np.testing.assert_array_equal(found.asarray(), RAMP)
 
 
 def test_a_geotiff_keeps_its_place(tmp_path):
