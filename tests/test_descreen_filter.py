@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -118,12 +119,17 @@ def test_colors_have_a_screen_each():
     assert off(made) < off(ROSETTES) / 8
     assert note.startswith("screen of 5.00 px at ")
     assert {"15.0", "75.0", "45.0"} <= {*note.replace(",", "").split()}
+    said = re.fullmatch(r".*at [\d.]+(, [\d.]+)* and [\d.]+ degrees: (\d+) waves are removed, detail below (.*)", note)
+    assert int(said[2]) > 6
+    assert re.fullmatch(r"\d+\.\d px is halved", said[3])
 
 
 def test_kept_detail_lies_between_smoothing_and_notches():
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
+    _, note = screens_of(PRINT[None].astype(float), 255, H.descreen(keep_detail=100).parts[0])
+    assert re.fullmatch(r"screen of 5\.00 px at 45\.0 degrees: \d+ waves are removed", note)
 
 
 def layouts():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fftfilter.analysis.found import Peak
-from fftfilter.analysis.guard import _fundamental, without_content
+from fftfilter.analysis.guard import _fundamental, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import AutoNotches, peaks_of
 
@@ -94,3 +94,45 @@ def test_a_fundamental_has_a_part_of_the_power_of_its_multiple(share):
 
     found = _fundamental(Peak(0.4, 0, 40, 9, 0.01), SimpleNamespace(near=near, width=100, height=100))
     assert found[0] == pytest.approx(0.2 if share > 0.1 else 0.4)
+
+
+# Waves at right angles
+
+
+def lattice(period, angle, amplitude=5.0, other=None, turned=90.0):
+    """Return two waves by their periods, the angle of the first, and how far the second is turned against it."""
+    turns = np.radians((angle, angle + turned))
+    lengths = (period, other or period)
+    return [Peak(np.sin(t) / n, np.cos(t) / n, 30, amplitude, 0.01) for t, n in zip(turns, lengths, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("waves", "least_bent"),
+    [
+        (lattice(8, 15), 1.0),
+        (lattice(8, 15, turned=92.5), 1.0),
+        (lattice(8, 15, turned=87.5), 1.0),
+        (lattice(8, 100, turned=86), 2.0),
+        (lattice(8, 15, other=8.6), 1.0),
+        (lattice(8, 15, other=9.2), 2.0),
+        (lattice(8, 15, turned=60), 99.0),
+    ],
+)
+def test_waves_of_one_period_at_a_right_angle_are_a_pair(waves, least_bent):
+    for bent in (1.0, 2.0):
+        assert right_angles(waves, 0.5, bent) == ([(waves[0], waves[1])] if bent >= least_bent else [])
+
+
+def test_pairs_are_of_about_the_strongest_waves_and_of_periods_like_the_first():
+    line = Peak(0.1, 0, 30, 10, 0.01)
+    first, second, third = lattice(5, 15, 9), lattice(5.5, 45, 8), lattice(7, 70, 7)
+    waves = [*third, *second, line, *first]
+    assert right_angles(waves, 0.9) == [tuple(first), tuple(second)]
+    assert right_angles(waves, 0.95) == []
+
+
+@pytest.mark.parametrize(("period", "is_of_dots"), [(2.1, False), (2.3, True), (15.5, True), (16.5, False)])
+def test_dots_of_a_screen_are_2_to_16_pixels_apart(period, is_of_dots):
+    nothing = SimpleNamespace(near=lambda *_: (0.0, 0.0), width=256, height=256)
+    waves = lattice(period, 30)
+    assert screens(waves, nothing) == ([waves[0]] if is_of_dots else [])

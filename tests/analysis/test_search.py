@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.power import spectrum
+from fftfilter.analysis.search import peaks_of
 from fftfilter.analysis.surroundings import broad_peaks, of_tails
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
@@ -222,7 +226,8 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
 @pytest.mark.parametrize(
     ("image", "options", "message"),
     [
-        (np.zeros((16, 100)), {}, "100 x 16 pixels are too few"),
+        (np.zeros((16, 100)), {}, "100 x 16 pixels are too few .*: give at least 32 a side$"),
+        (np.zeros((40, 31)), {}, "31 x 40 pixels are too few"),
         (np.zeros((2, 2, 64, 64)), {}, "is not an image"),
         (np.zeros((64, 64), complex), {}, "is not an image"),
         (np.zeros((64, 64)), {"strength": 3}, "strength 3 is invalid"),
@@ -242,7 +247,35 @@ def test_a_wave_beside_holes_is_found_and_the_holes_are_not(rng):
     for image in (np.where(holes, np.nan, given), np.ma.MaskedArray(given, holes)):
         (peak,) = fftfilter.find_peaks(image, white=255)
         assert max(bins_off(peak, 0.2, 0.3, (128, 128))) < 0.1
+        assert 15 < peak.amplitude < 20
     assert fftfilter.find_peaks(np.where(holes, np.nan, rng.normal(128, 5, (128, 128))), white=255) == []
+
+
+def test_amplitudes_are_in_levels_of_255():
+    turns = wave((128, 128), 0.2, 0.3)
+    bits = turns > 0  # of which the first wave has 2 / pi of the range
+    for image, wanted in (
+        (128 + 20 * turns, 20 * 255),
+        (np.rint(30000 + 20 * 257 * turns).astype(np.uint16), 20),
+        (bits, 255 * 2 / np.pi),
+        (bits * np.uint8(255), 255 * 2 / np.pi),
+    ):
+        assert fftfilter.find_peaks(image)[0].amplitude == pytest.approx(wanted, rel=0.03)
+
+
+@pytest.mark.parametrize(("level", "counts"), [(0.19, [0, 1]), (0.21, [1, 1])])
+def test_waves_that_may_come_from_rounding_are_left_out(level, counts):
+    """Gray levels of 8 and 16 bits are 1 and 1 / 257 apart."""
+    found = spectrum((level * wave((64, 64), 0.2, 0.3)[None]).astype(np.float32), 255)
+    steps = [replace(found, step=step) for step in (1 / 255, 1 / 65535)]
+    assert [len(peaks_of(each)) for each in steps] == counts
+
+
+@pytest.mark.parametrize(("periods", "strength", "count"), [(7, 18, 0), (9, 18, 1), (9, 36, 0), (18, 36, 1)])
+def test_waves_of_few_periods_have_to_be_stronger(rng, periods, strength, count):
+    """Of less than 8 none is found, of less than 16 those by 6 dB."""
+    picture = rng.normal(0, 2, (128, 128)) + 5 * wave((128, 128), periods / 128, 0)
+    assert len(fftfilter.find_peaks(picture, strength=strength, white=255)) == count
 
 
 # Restoring

@@ -7,6 +7,7 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
+from fftfilter.analysis import striped
 from fftfilter.analysis.striped import angles_of_stripes
 
 SIZE = HEIGHT, WIDTH = 192, 256
@@ -76,3 +77,17 @@ def test_floats_without_stripes_stay_as_they_are(rng):
         f((clean + 90 * (X > 140)).astype(np.float32))
         (note,) = f.notes()
     assert note.startswith("no stripes are found: lines at 90 degrees look like a part of the picture")
+
+
+def test_stripes_that_may_come_from_rounding_are_none(rng):
+    profile = lines(rng, 90, 1.0)
+    assert found(128 + profile) == [90]
+    assert found(128 + profile / 30) == []
+    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1) == ([], [90])
+
+
+def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
+    monkeypatch.setattr(striped, "MOST", 128)
+    picture = scene(rng)
+    assert found(picture + lines(rng, 0) * (abs(X - WIDTH / 2) > 64)) == []
+    assert found(picture + lines(rng, 0) * (abs(X - WIDTH / 2) < 64)) == [0]
