@@ -13,6 +13,7 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis.fit import fitted
 from fftfilter.analysis.screens import screens_of
 from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
@@ -122,6 +123,11 @@ def test_colors_have_a_screen_each():
     said = re.fullmatch(r".*at [\d.]+(, [\d.]+)* and [\d.]+ degrees: (\d+) waves are removed, detail below (.*)", note)
     assert int(said[2]) > 6
     assert re.fullmatch(r"\d+\.\d px is halved", said[3])
+
+
+def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
+    assert fitted(H.descreen(), np.stack([CLEAN, PRINT, CLEAN]), 255).parts
+    assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()
 
 
 def test_kept_detail_lies_between_smoothing_and_notches():

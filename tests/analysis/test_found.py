@@ -110,7 +110,7 @@ def test_a_peak_is_described_with_all_that_it_has():
 
 def test_channels_that_are_no_colors_have_numbers():
     assert replace(WAVE, channels=(0, 3), searched=5).colors == "0 3"
-    assert replace(WAVE, channels=(0, 1), searched=2).colors == "all"
+    assert [replace(WAVE, channels=each, searched=2).colors for each in ((0, 1), (1,))] == ["all", "1"]
     assert GROUP.colors == "green blue"
 
 
@@ -124,7 +124,14 @@ def test_peaks_in_one_line():
 
 def test_harmonics_stand_in_order_and_peaks_by_their_strength():
     wave = replace(WAVE, fx=0.05, fy=0.0, amplitude=20, strength_db=25)
-    multiples = [replace(wave, fx=m * 0.05, amplitude=9 - m) for m in (4, 2, 3)]
+    multiples = [replace(wave, fx=m * 0.05, amplitude=m) for m in (4, 2, 3)]
     other = replace(WAVE, fx=0.33, fy=0.21, amplitude=2, strength_db=40)
     first, second = grouped([wave, *multiples, other], SPECTRUM)
     assert (first, [each.multiples for each in second.harmonics]) == (other, [(2,), (3,), (4,)])
+
+
+@pytest.mark.parametrize(("fy", "names"), [(0.06, ["1+1"]), (0.061, ["1+1"]), (0.04, None), (0.058, None)])
+def test_sums_of_two_waves_are_harmonics_if_these_are_a_screen(fy, names):
+    across, down = replace(WAVE, fx=0.06, fy=0.0, amplitude=9), replace(WAVE, fx=0.0, fy=fy, amplitude=8)
+    found = grouped([across, down, replace(WAVE, fx=0.06, fy=fy)], SPECTRUM)
+    assert [[each.name for each in group.harmonics] for group in found] == ([names, []] if names else [[], [], []])

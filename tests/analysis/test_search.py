@@ -261,6 +261,9 @@ def test_amplitudes_are_in_levels_of_255():
         (bits * np.uint8(255), 255 * 2 / np.pi),
     ):
         assert fftfilter.find_peaks(image)[0].amplitude == pytest.approx(wanted, rel=0.03)
+    for unit in (1e-20, 1, 1e20):
+        (peak,) = fftfilter.find_peaks((128 + 20 * turns) * unit, white=255 * unit)
+        assert peak.amplitude == pytest.approx(20, rel=0.03)
 
 
 @pytest.mark.parametrize(("level", "counts"), [(0.19, [0, 1]), (0.21, [1, 1])])
