@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -129,6 +130,8 @@ def test_pairs_are_of_about_the_strongest_waves_and_of_periods_like_the_first():
     waves = [*third, *second, line, *first]
     assert right_angles(waves, 0.9) == [tuple(first), tuple(second)]
     assert right_angles(waves, 0.95) == []
+    weaker = replace(first[1], fx=1.01 * first[1].fx, amplitude=3)
+    assert right_angles([*first, weaker], 0.95) == [tuple(first)]
 
 
 @pytest.mark.parametrize(("period", "is_of_dots"), [(2.1, False), (2.3, True), (15.5, True), (16.5, False)])

@@ -63,6 +63,9 @@ def test_radix_has_all_algorithms_and_both_published_devices():
         *((f"workgroup r={r}", 2 * r) for r in (1, 2)),
         *((f"workgroup-coalesced r={r}", 2 * r) for r in (1, 2)),
     ]
+    for row in rows:
+        if row["hardware"] == HERE:  # 5 n log2 n operations
+            assert row["gflops"] == pytest.approx(5 * 4 * 2 / (row["ms"]["median"] * 1e-3) / 1e9)
     assert [(row["hardware"], row["radix"]) for row in rows if row["algorithm"] == "workgroup r=2"] == [
         (HERE, 4),
         ("GTX 285, 2010", 4),
