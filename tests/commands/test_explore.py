@@ -15,10 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
 
+from fftfilter.cli import cli
+from fftfilter.commands.explore import Commands, Redirect, explore, forwarding
+from fftfilter.commands.kinds import KINDS
+from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
@@ -233,3 +238,86 @@ def test_what_is_refused_is_refused_with_one_line(run, arguments, line):
     assert out == b""
     assert line in err
     assert len(err.splitlines()) == 1
+
+
+# What a page starts with, and what it is told of its commands
+
+
+@pytest.fixture
+def commands():
+    return Commands(click.Context(explore, parent=click.Context(cli, info_name="fftfilter")), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "options", "area"),
+    [
+        ("lowpass", "lowpass", {}, None),
+        ("lowpass --radius 8px --edges mirror", "lowpass", {"radius": "8px", "edges": "mirror"}, None),
+        (
+            "notch --at 0.1,0.2 --at 0.2,0.1,9px --harmonics 2",
+            "notch",
+            {"at": ["0.1,0.2", "0.2,0.1,9px"], "harmonics": "2"},
+            None,
+        ),
+        ("notch --auto --strength 20", "notch", {"auto": True, "strength": "20.0"}, None),
+        ("stripes --angle 33", "stripes", {"angle": "33"}, None),
+        ("highpass --stripes auto --wiener 8", "highpass", {"stripes": "auto", "wiener": ["8"]}, None),
+        (
+            "lowpass --output keep --region 1,2,30,40 --feather 3",
+            "lowpass",
+            {"output": "keep"},
+            {"shapes": [["rectangle", 1, 2, 30, 40]], "outside": False, "feather": 3.0},
+        ),
+        (
+            "lowpass --output keep --protect 1,2,30,40",
+            "lowpass",
+            {"output": "keep"},
+            {"shapes": [["rectangle", 1, 2, 30, 40]], "outside": True},
+        ),
+    ],
+)
+def test_a_page_starts_with_the_filter_of_with(commands, text, command, options, area):
+    wanted = {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options, "area": area}
+    assert commands.start(text, "in.png") == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["descreen", "--strength=much"], "strength: 'much' is not a number."),
+        (["notch", "--at=0.1,0.1", "--harmonics=many"], "harmonics: 'many' is not a valid integer."),
+        (["lowpass", "--sharpen"], "No such option"),
+        (["lowpass", "--radius=wide"], "radius 'wide' is not a number"),
+        (["lowpass", "--processes=2"], "--processes is for folders"),
+    ],
+)
+def test_a_page_is_told_of_its_fields_what_is_wrong(commands, words, said):
+    with pytest.raises(ParameterError) as error:
+        commands.describe(words, "in.png")
+    assert str(error.value).startswith(said)
+
+
+def test_options_of_a_page_have_the_defaults_of_the_commands(commands):
+    usual = {"pixel_size": None, "output": "magnitude", "edges": "wrap", "scale": "each"}
+    others = {"notch": None, "stripes": None, "wiener": None}
+    assert (
+        commands.options["lowpass"] == {"radius": None, "shape": "ideal", "order": None, "width": None} | usual | others
+    )
+    waves = {"at": None, "harmonics": 1, "shape": "gaussian", "auto": None, "strength": None, "keep": None}
+    assert commands.options["notch"] == waves | usual | {"output": "keep", "stripes": None, "wiener": None}
+    assert {*commands.options} == {*KINDS} - {"mask", "imagej"}
+
+
+@pytest.mark.parametrize("server", ["192.0.2.7", None])
+def test_an_address_is_forwarded_from_the_machine_that_is_logged_in_to(monkeypatch, server):
+    monkeypatch.setenv("SSH_CONNECTION", f"198.51.100.4 51234 {server} 22" if server else "")
+    line = f"ssh -L 8123:127.0.0.1:8123 {server or socket.gethostname()}"
+    assert forwarding("http://127.0.0.1:8123/token/") == line
+
+
+def test_without_a_folder_for_its_file_the_browser_is_not_opened(monkeypatch):
+    redirect = Redirect()
+    monkeypatch.setattr("tempfile.mkstemp", lambda *_: os.open("/no/such/folder", os.O_RDONLY))
+    monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("opened"))
+    redirect.open("http://127.0.0.1:8123/token/")
+    redirect.remove()

@@ -14,6 +14,8 @@ from PIL import Image
 
 from fftfilter import filter_stack
 from fftfilter import transfer as H
+from fftfilter.analysis.found import Harmonic, Peak
+from fftfilter.commands.peaks import table
 from fftfilter.filters import Filter
 from tests.helpers import SAMPLES
 
@@ -295,6 +297,47 @@ def test_a_wave_of_few_periods_is_found_where_it_is_strong_enough_for_what_is_sa
     wall = SAMPLES / "brick.png"
     assert "of 18 dB or more, 24 if it has fewer than 16 periods" in run("peaks", wall)[1].decode()
     assert "21.8 dB" in run("peaks", "--strength", "15", wall)[1].decode()
+
+
+def test_of_several_the_command_has_in_for_their_names_and_quotes_that_of_one(run, save):
+    scan = save("my scan.png", 128 + wave((64, 64), 0.25, 0.125))
+    assert run("peaks", scan)[1].decode().splitlines()[-1].endswith(f" {shlex.quote(str(scan))} OUT")
+    assert run("peaks", scan, scan)[1].decode().splitlines()[-1].endswith("cyc IN OUT")
+
+
+def test_in_json_lengths_are_in_meters_if_the_size_of_a_pixel_is_known(run, save):
+    scan = save("scan.png", 128 + wave((64, 64), 0.25, 0))
+    found = json.loads(run("peaks", "--json", "--strength", "20", "--pixel-size", "65nm", scan)[1])
+    assert (found["strength_db"], found["pixel_size_m"]) == (20, [65e-9, 65e-9])
+    assert found["peaks"][0]["period_m"] == pytest.approx(4 * 65e-9, rel=1e-3)
+    assert "period_m" not in json.loads(run("peaks", "--json", scan)[1])["peaks"][0]
+    code, _, said = run("peaks", "--pixel-size", "0.2arcsec", scan)
+    assert (code, "--pixel-size 0.2arcsec is an angle, and periods are lengths" in said) == (2, True)
+
+
+def test_the_table_has_lines_per_inch_for_pixels_of_prints_and_channels_of_colors():
+    first = Peak(0.25, 0.0, 30.04, 5.06, 0.01)
+    harmonics = Harmonic((2,), first), Harmonic((1, -1), first)
+    second = Peak(0.1, 0.2, 20, 4, 0.01, channels=(1, 2), searched=3, harmonics=harmonics)
+    names = ["period", "angle", "fx", "fy", "strength", "amplitude", "harmonics"]
+    assert [line.split() for line in table([first], None).splitlines()] == [
+        names,
+        ["4.00", "px", "90.0", "0.25000", "0.00000", "30.0", "dB", "5.1"],
+    ]
+    assert table([first], (4.9e-6, 4.9e-6)).split()[:3] == ["period", "length", "angle"]
+    header, row = (line.split() for line in table([second], (5e-6, 1e-5)).splitlines())
+    assert header == ["period", "length", "lpi", *names[1:6], "channels", "harmonics"]
+    assert row[:5] == ["4.47", "px", "35.36", "um", "718.4"]  # 1 / hypot(0.1 / 5 um, 0.2 / 10 um)
+    assert row[5:] == ["26.6", "0.10000", "0.20000", "20.0", "dB", "4.0", "green", "blue", "2", "1-1"]
+
+
+def test_the_command_for_channels_of_their_own_is_that_of_folders_for_several(run, save, rng):
+    noise = rng.normal(128, 5, (64, 64, 3))
+    scan = save("in/a.png", noise + wave((64, 64), 0.25, 0.125)[..., None] * (1, 0, 0))
+    for names, auto in (((scan,), "--auto"), ((scan, scan), "--auto folder"), ((scan.parent,), "--auto folder")):
+        last = run("peaks", *names)[1].decode().splitlines()[-1]
+        shown = names[0] if len(names) == 1 else "IN"
+        assert last == f"fftfilter notch {auto} {shown} OUT  # each from its own channels only"
 
 
 # Color
