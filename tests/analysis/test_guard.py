@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from fftfilter import transfer as H
 from fftfilter.analysis.found import Peak
 from fftfilter.analysis.guard import _fundamental, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.search import AutoNotches, peaks_of
+from fftfilter.analysis.search import AutoNotches, notches, peaks_of
 
 Y, X = np.mgrid[:256, :256]
 
@@ -84,6 +85,68 @@ def test_faults_are_none(name, camera):
 def test_the_message_counts_the_waves_that_stay():
     assert AutoNotches(18.0).left(1).startswith("1 wave looks like a part of the picture")
     assert AutoNotches(18.0).left(3).startswith("3 waves look like")
+    assert AutoNotches(18.0).left(3).endswith(" and stay: --insist removes them")
+
+
+def test_in_python_the_lines_say_what_is_removed_and_what_stays():
+    search, wave = AutoNotches(18.0), Peak(0.25, 0, 30, 5, 0.01)
+    removed, stays = "removed 4.00 px at 90.0 degrees (30 dB, 5.0 levels)", search.left(2, "insists=True")
+    assert stays.endswith(" and stay: insists=True removes them")
+    assert search.lines([wave], 0) == [removed]
+    assert search.lines([wave], 2) == [removed, stays]
+    assert search.lines([], 2) == [stays]
+    assert search.lines([], 0) == [search.nothing]
+
+
+@pytest.mark.parametrize(
+    ("output", "channels", "by_channel"),
+    [
+        ("keep", None, True),
+        ("real", "all", True),
+        ("keep", "luminance", False),
+        ("magnitude", None, False),
+        ("signed", None, False),
+    ],
+)
+def test_waves_are_those_of_each_channel_where_these_are_filtered_one_by_one(output, channels, by_channel):
+    assert AutoNotches.of(True, output, channels) == AutoNotches(by_channel=by_channel)
+    given = AutoNotches(20, "cosine", by_channel=False, keep=["0.1,-0.2", (1, -1)])
+    wanted = AutoNotches(20, "cosine", by_channel=False, keep=((0.1, -0.2), (1.0, -1.0)))
+    assert AutoNotches.of(given, output, channels) == wanted
+    assert AutoNotches.of(False, output, channels) is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "depth", "channels", "is_wave"),
+    [
+        ("wrap", None, None, False),
+        ("mirror", None, None, True),
+        ("mirror", None, "all", True),
+        ("mirror", 6.0, None, False),
+        ("mirror", None, "luminance", False),
+    ],
+)
+def test_at_mirrored_edges_waves_are_subtracted_unless_a_part_of_them_stays(edges, depth, channels, is_wave):
+    waves = [Peak(0.25, 0, 30, 5, 0.01), Peak(0.1, 0.2, 30, 5, 0.02)]
+    made = notches(waves, "cosine", edges, depth, channels)
+    options = {"shape": "cosine", "is_wave": is_wave}
+    assert made == H.notch((0.25, 0), width="0.01cyc", **options) * H.notch((0.1, 0.2), width="0.02cyc", **options)
+    assert notches([]) == H.Transfer(())
+
+
+def test_waves_are_kept_by_their_place_their_period_and_their_amplitude(camera):
+    picture = camera[128:384, 128:384] / 2 + 60 + 12 * np.cos(WAVE)
+    found = spectrum(picture.round().astype(np.uint8)[None], 255)
+    (wave,) = peaks_of(found)
+    for removed, options in (
+        (True, {"keep": ((wave.fx + 3.5 / 256, wave.fy),)}),
+        (False, {"keep": ((wave.fx + 2.5 / 256, wave.fy),)}),
+        (False, {"keep": ((0.3, 0.3), (-wave.fx, -wave.fy))}),
+        (True, {"longest": wave.period_px, "largest": wave.amplitude}),
+        (False, {"longest": wave.period_px * 0.99}),
+        (False, {"largest": wave.amplitude * 0.99}),
+    ):
+        assert AutoNotches(18.0, **options).peaks(found) == ([wave] if removed else [], 0)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench import papers
-from fftfilter.bench.measure import Setting
-from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, stages
+from fftfilter.bench.measure import Setting, Times
+from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, speedup, stages
 from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench
+from fftfilter.errors import ParameterError
 
 
 def filled(setting, benchmark, **options):
@@ -113,3 +115,58 @@ def test_an_engine_that_is_too_slow_is_left_out_at_larger_sizes(setting, monkeyp
     table = filled(setting, engines, shapes=[(4, 4), (8, 8)], names=("book",))
     assert [row["size"] for row in table.rows] == ["4 x 4"]
     assert table.notes[-1] == "Left out where a smaller size took more than 0 s: book."
+
+
+# Which work is measured, of which every run is said to have taken so many seconds
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """What is measured: its name, the shape of its data, and how many axes are transformed by which work-groups."""
+    asked = []
+
+    def times_of(_, what, __, data, wanted, *, axes=1, work_group_size=None):
+        asked.append((what, data.shape, axes, work_group_size))
+        np.testing.assert_allclose(wanted, np.fft.fftn(data, axes=(-2, -1)[-axes:]))
+        seconds = {"write": 0.001, "butterfly": 0.002 * axes, "read": 0.004, "iterative": 0.5, "binary_exchange": 0.25}
+        return Times([seconds])
+
+    monkeypatch.setattr(papers, "times_of", times_of)
+    return asked
+
+
+def test_sizes_double_and_have_rows_one_long_transform_and_an_image(setting, measured):
+    table = filled(setting, sizes, engine="stockham", largest=128)
+    assert measured == [
+        (f"stockham at N = {n}", shape, axes, None)
+        for n in (64, 128)
+        for shape, axes in (((1, n, n), 1), ((1, 1, n * n), 1), ((1, n, n), 2))
+    ]
+    row = table.rows[0]
+    assert [row[name].median for name in ("write", "read", "rows", "long", "image")] == [1, 4, 752, 752, 754]
+    assert table.title == "Milliseconds of transfers and transforms, engine stockham"
+    assert table.notes[1] == "Here all numbers are complex; the paper's are real."
+
+
+def test_each_work_item_has_a_compute_unit_of_its_own_while_there_are_some(setting, measured):
+    units = setting.device.cl_device.max_compute_units
+    table = filled(setting, speedup, n=512)
+    assert measured[0] == ("iterative", (1, 1, 512), 1, None)
+    assert [each[3] for each in measured[1:]] == [min(64, max(1, -(-(1 << i) // units))) for i in range(10)]
+    assert [row["speedup"] for row in table.rows] == [1.0, *[2.0] * 10]
+    assert [row["ms"].median for row in table.rows] == [500, *[250] * 10]
+
+
+def test_stages_are_those_of_the_engine_and_transposition_that_are_asked_for(setting, monkeypatch):
+    def profiled(_, engine, **options):
+        asked.append((engine, options))
+        raise ParameterError("enough")
+
+    asked = []
+    monkeypatch.setattr(setting, "profiled", profiled)
+    for engine, count in (("dif", 1), ("book", 2)):
+        with pytest.raises(ParameterError, match="enough"):
+            list(stages(setting, engine=engine, side=4, transpose="plain"))
+        assert setting.made.title.endswith(f"high-pass of 4 x 4, engine {engine}")
+        assert len(setting.made.notes) == count  # the book's figures are of its own engine
+    assert asked == [(engine, {"work_group_size": 1, "transpose": "plain"}) for engine in ("dif", "book")]

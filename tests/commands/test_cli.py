@@ -268,6 +268,14 @@ def test_help_of_every_command_has_an_example(run, command):
     assert f"Example: fftfilter {command}" in out.decode()
 
 
+@pytest.mark.parametrize("group", [(), ("bench",)])
+def test_without_a_command_help_is_shown_and_the_exit_code_is_2(run, group):
+    code, out, said = run(*group)
+    assert (code, out) == (2, b"")
+    assert said.startswith(f"Usage: {' '.join(('fftfilter', *group))} [OPTIONS] COMMAND")
+    assert said.strip() == run(*group, "--help")[1].decode().strip()
+
+
 @pytest.mark.parametrize(("command", "other"), [("highpass", "bench"), ("bench", "highpass")])
 def test_a_command_is_found_without_the_others(command, other):
     fresh = Cli(name="fftfilter")
@@ -368,6 +376,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option.*-radius.* Did you mean '?--radius'?\? See"),
         (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '?--radius"),
         (["spectrum", "--quality", "9", CAMERA, "out.png"], ".png has no quality"),
+        (["bench", "stages", "--side", "none"], "'none' is not a valid integer.* See 'fftfilter bench stages --help'"),
         (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),

@@ -219,6 +219,8 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
     [
         (["-"], "explore takes a picture among this machine's files, and '-' is not one"),
         (["."], "explore takes a picture among this machine's files, and '.' is not one"),
+        (["a.png", "."], "explore takes a picture among this machine's files, and '.' is not one"),
+        (["a.png", "-"], "explore takes a picture among this machine's files, and '-' is not one"),
         (["http://localhost/a.png"], "explore takes a picture among this machine's files"),
         (["missing.png"], "missing.png: cannot be read"),
         (["--with", "bench", "a.png"], "--with: 'bench' is not a filter"),

@@ -178,3 +178,75 @@ def test_imagejs_filter_refuses_what_is_neither_gray_nor_rgb(run, tmp_path, chan
 def test_behind_two_dashes_all_are_names(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "fftfilter: --auto: cannot be read" in run("lowpass", "--", "--auto", "out.png")[2]
+
+
+ALONE = " is for folders, and IN is a file. See"
+FOLDER = " is for one picture, and this is a folder. See"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-r", "a.png", "b.png"], f"--recursive{ALONE}"),
+        (["--pattern", "*", "a.png", "b.png"], f"--pattern{ALONE}"),
+        (["--skip-existing", "a.png", "b.png"], f"--skip-existing{ALONE}"),
+        (["--fail-fast", "a.png", "b.png"], f"--fail-fast{ALONE}"),
+        (["-n", "a.png", "b.png"], f"--dry-run{ALONE}"),
+        (["--report", "r.jsonl", "a.png", "b.png"], f"--report{ALONE}"),
+        (["--cluster", "local", "a.png", "b.png"], f"--cluster{ALONE}"),
+        (["--processes", "2", "a.png", "b.png"], f"--processes{ALONE}"),
+        (["--format", "tif", "a.png", "b.png"], "--format is for folders and standard output: the extension of OUT"),
+        (
+            ["--scale", "folder", "a.png", "b.png"],
+            "--scale folder is for folders, and IN is a file: give each, stack, ",
+        ),
+        (["--device", "all", "a.png", "b.png"], "--device all is for folders: one picture takes one device."),
+        (["--device", "0,1", "a.png", "b.png"], "--device 0,1 is for folders: one picture takes one device."),
+        (
+            ["--preserve-times", "a.png", "-"],
+            "--preserve-times needs two files: standard streams and URLs have no times.",
+        ),
+        (["--preserve-times", "-", "b.png"], "--preserve-times needs two files"),
+        (["--preserve-times", "http://127.0.0.1:9/a.png", "b.png"], "--preserve-times needs two files"),
+        (["--preserve-times", "a.png", "memory://b.png"], "--preserve-times needs two files"),
+        (["--profile", "in", "out"], f"--profile{FOLDER}"),
+        (["--save-stages", "stages", "in", "out"], f"--save-stages{FOLDER}"),
+        (["--input-limit", "5MB", "in", "out"], f"--input-limit{FOLDER}"),
+        (["in", "-"], "IN is a folder, so OUT must be one, not standard output."),
+        (
+            ["--in-place", "--skip-existing", "in", "in"],
+            "--skip-existing needs the inputs as they were, which --in-place",
+        ),
+        (["--verify", "-n", "in", "out"], "--verify compares what was written, and --dry-run writes nothing."),
+        (["--processes", "2", "--cluster", "tcp://127.0.0.1:9", "in", "out"], "--processes is for this machine: a "),
+        (["a.png", "a.png", "b.png"], "with several IN, OUT must be a folder, and 'b.png' is not one."),
+        (["b.png"], "Missing argument 'OUT'."),
+        (["--save-recipe", "r.txt", "a.png", "b.png"], "--save-recipe r.txt: give a name that ends in .json."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_means_nothing_for_a_picture_or_a_folder_is_refused(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name in ("a.png", "in/a.png"):
+        Image.fromarray(np.eye(8, dtype=np.uint8)).save(name)
+    code, out, said = run("lowpass", *arguments)
+    assert (code, out, said.count("\n")) == (2, b"", 1)
+    assert said.startswith(f"fftfilter: {message}")
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["a.png", "in", "in/a.png"]
+
+
+def test_names_may_be_addresses_of_files_and_an_extension_be_of_capitals(run, tmp_path):
+    Image.fromarray(np.eye(8, dtype=np.uint8)).save(tmp_path / "a.png")
+    options = ("lowpass", "--engine", "book", "--save-recipe", tmp_path / "R.JSON")
+    assert run(*options, tmp_path / "a.png", tmp_path / "b.png")[0] == 0
+    assert run(*options, f"file://{tmp_path}/a.png", f"file://{tmp_path}/c.png")[0] == 0
+    made = (tmp_path / "b.png").read_bytes()
+    assert (tmp_path / "c.png").read_bytes() == made
+    assert run("lowpass", "--engine", "book", "--format", "png", tmp_path / "a.png", "-")[:2] == (0, made)
+
+
+def test_a_recipe_is_saved_once_all_is_filtered(run, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    assert run("lowpass", "--save-recipe", tmp_path / "r.json", tmp_path / "a.png", tmp_path / "b.png")[0] == 1
+    assert not (tmp_path / "r.json").exists()
