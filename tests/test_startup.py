@@ -230,6 +230,7 @@ def no_thread(_):
 def test_where_no_thread_can_be_started_nothing_waits_for_it(monkeypatch):
     monkeypatch.setattr("threading.Thread.start", no_thread)
     startup.load_platforms_ahead()
+    assert not startup.system.starting_threads.locked()
     startup.wait_for_platforms()
     with startup.importing("fftfilter.text"):
         pass

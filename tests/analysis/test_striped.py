@@ -97,3 +97,9 @@ def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
     assert found(scene(rng) + lines(rng, 0) * ~inside) == []
     assert found(scene(rng) + lines(rng, 0) * inside) == [0]
     assert sizes == [(1, 128, 128)] * 2
+
+
+@pytest.mark.parametrize("beside", [95, 85])
+def test_a_ridge_that_is_wide_on_one_side_is_that_of_bent_edges(rng, beside):
+    picture = scene(rng) + lines(rng, 90) + 0.9 * lines(rng, beside)
+    assert angles_of_stripes(picture[None], 255) == ([], [90])
