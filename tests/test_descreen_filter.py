@@ -125,6 +125,17 @@ def test_colors_have_a_screen_each():
     assert re.fullmatch(r"\d+\.\d px is halved", said[3])
 
 
+def test_colors_are_smoothed_more_than_the_brightness():
+    transfer, _ = screens_of(np.stack([PRINT, PRINT]).astype(float), 255, H.descreen().parts[0])
+    brightness, color = (part for part in transfer.parts if isinstance(part, Curve))
+    assert (brightness.channels, color.channels) == ((0,), (1,))
+    assert color.half > 1.5 * brightness.half
+
+
+def test_a_screen_that_is_weaker_than_what_is_asked_for_stays():
+    assert screens_of(PRINT[None].astype(float), 255, H.descreen(strength=70).parts[0]) == (None, NOTHING)
+
+
 def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
     assert fitted(H.descreen(), np.stack([CLEAN, PRINT, CLEAN]), 255).parts
     assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()

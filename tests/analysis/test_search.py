@@ -12,7 +12,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import peaks_of
-from fftfilter.analysis.surroundings import broad_peaks, of_tails
+from fftfilter.analysis.surroundings import at, broad_peaks, of_spread, of_tails
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -78,6 +78,8 @@ def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
         (0.25, 0.0, 90.0),
         (0.2, 0.2, 45.0),
         (0.2, -0.2, 135.0),
+        (0.5, 0.2, 68.2),
+        (0.2, 0.5, 21.8),
         (0.0002, -0.25, 179.95),
     ],
 )
@@ -277,8 +279,9 @@ def test_waves_that_may_come_from_rounding_are_left_out(level, counts):
 @pytest.mark.parametrize(("periods", "strength", "count"), [(7, 18, 0), (9, 18, 1), (9, 36, 0), (18, 36, 1)])
 def test_waves_of_few_periods_have_to_be_stronger(rng, periods, strength, count):
     """Of less than 8 none is found, of less than 16 those by 6 dB."""
-    picture = rng.normal(0, 2, (128, 128)) + 5 * wave((128, 128), periods / 128, 0)
-    assert len(fftfilter.find_peaks(picture, strength=strength, white=255)) == count
+    noise = rng.normal(0, 2, (128, 200))
+    for wide in (noise + 5 * wave(noise.shape, periods / 200, 0), noise + 5 * wave(noise.shape, 0, periods / 128)):
+        assert len(fftfilter.find_peaks(wide, strength=strength, white=255)) == count
 
 
 # Restoring
@@ -300,8 +303,36 @@ def test_a_picture_is_restored_as_by_who_knows_the_wave(name, waves):
     assert decibels([peak.notch() for peak in found]) > by_truth - 1
 
 
-def test_a_broad_peak_lies_in_the_middle_of_its_power():
-    y, x = np.mgrid[:512, :257]
-    power = 1 + 1e4 * np.exp2(-((y - 97.0) ** 2 + (x - 62.5) ** 2) / 5**2)
-    (peak,) = broad_peaks(power.astype(np.float32), 512, 18, 0)
-    assert (512 * peak.fx, 512 * peak.fy) == pytest.approx((62.5, 97), abs=1)
+@pytest.mark.parametrize("size", [(512, 512), (256, 512), (512, 300)], ids=str)
+def test_a_broad_peak_lies_in_the_middle_of_its_power(size):
+    height, width = size
+    y, x = np.mgrid[:height, : width // 2 + 1]
+    ky, kx = height // 5 - 0.5, width // 8 + 0.5
+    power = 1 + 1e4 * np.exp2(-((y - ky) ** 2 + (x - kx) ** 2) / 5**2)
+    (peak,) = broad_peaks(power.astype(np.float32), width, 18, 2)
+    assert (width * peak.fx, height * peak.fy) == pytest.approx((kx, ky), abs=1)
+    whole = 1e4 * np.pi * 5**2 / np.log(2)  # of which a square of 17 bins has the most
+    assert peak.amplitude == pytest.approx(255 * 2 * np.sqrt(whole / (height * width)), rel=0.06)
+    assert peak.strength_db == pytest.approx(42, abs=1)  # the mean of the 5 x 5 bins in the middle, and 4 dB
+    assert peak.channels == (2,)
+    assert broad_peaks(power.astype(np.float32), width, 44, 2) == []
+
+
+def test_the_width_of_a_notch_is_in_cycles_per_pixel_of_both_sides():
+    def width_of(height, width):
+        fy, fx = round(0.19 * height) / height, round(0.12 * width) / width
+        y, x = np.mgrid[:height, : width // 2 + 1]
+        off = (y / height - fy) ** 2 + (x / width - fx) ** 2
+        return of_spread((1 + 1e4 * np.exp2(-off / 0.008**2)).astype(np.float32), width, fx, fy)
+
+    assert (
+        width_of(256, 512) == width_of(512, 256) == pytest.approx(width_of(256, 256)) == pytest.approx(0.042, abs=1e-3)
+    )
+
+
+@pytest.mark.parametrize("size", [(8, 12), (9, 13)], ids=str)
+def test_the_power_of_all_frequencies_is_that_of_half_of_them_and_of_their_conjugates(rng, size):
+    image = rng.normal(size=size)
+    whole, half = (np.abs(each(image)) ** 2 for each in (np.fft.fft2, np.fft.rfft2))
+    ky, kx = np.arange(-2 * size[0], 2 * size[0])[:, None], np.arange(-2 * size[1], 2 * size[1])
+    np.testing.assert_allclose(at(half, size[1], ky, kx), whole[ky % size[0], kx % size[1]])

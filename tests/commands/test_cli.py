@@ -508,6 +508,7 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     _, _, said = run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-vv")
     assert "Traceback" in said
     assert "ReadError" in said
+    assert "Traceback" not in run("sharpen")[2]
     assert "Traceback" not in run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-v")[2]
 
 
