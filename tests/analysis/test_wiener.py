@@ -33,6 +33,26 @@ def test_every_frequency_but_dc_is_in_a_ring():
     assert np.allclose(rings.mean(np.full((6, 9), 7.0)), 7)
 
 
+def test_rings_are_a_quarter_of_an_octave_wide():
+    for size in ((64, 64), (32, 96)):
+        rings = Rings.of(*size)
+        assert np.diff(rings.octaves)[-12:-1] == pytest.approx(np.full(11, 0.25), abs=0.04)
+        y, x = np.argwhere(rings.of_bins == 20).T
+        f = np.hypot(y / (2 * size[0]), x / (2 * size[1]))
+        assert np.allclose(rings.f[y, x], f)
+        assert np.log2(f.max() / f.min()) < 0.25
+        assert rings.octaves[19] == pytest.approx(np.log2(f.mean()))
+
+
+def test_noise_is_not_measured_where_few_frequencies_are():
+    rings = Rings.of(64, 48)
+    power = np.full((64, 48), 20**2 * 64 * 48 / 4)  # of noise of 20 levels
+    power[rings.of_bins == np.flatnonzero(rings.counts < 64)[-1]] = 0
+    assert curve(rings, power, None, 255).noise == pytest.approx(20)
+    power[rings.of_bins == np.flatnonzero(rings.counts >= 64)[0]] /= 4
+    assert curve(rings, power, None, 255).noise == pytest.approx(10)
+
+
 def noisy(rng, deviation):
     y, x = np.mgrid[:96, :128]
     clean = 128 + 60 * np.sin(x / 9) * np.cos(y / 7)
@@ -67,6 +87,15 @@ def test_it_sees_what_the_other_parts_leave(rng):
     assert behind.gains[at] < alone.gains[at] / 2
     # Also of a filter that only attenuates: the depth is that of the whole.
     assert fitted(notch.with_depth(6), (picture + wave)[None], 255).parts[-1] == behind
+
+
+def test_in_each_channel_it_sees_what_is_left_there(rng):
+    _, picture = noisy(rng, 2)
+    planes = np.stack([picture + 40 * np.cos(2 * np.pi * 0.25 * np.arange(128))] * 2)
+    _, first, second = fitted(H.wiener(20) * H.notch((0.25, 0), width="0.05cyc", channels=(1,)), planes, 255).parts
+    at = np.searchsorted(first.octaves, -2)
+    assert second.gains[at] < first.gains[at] / 2
+    assert first.gains == pytest.approx(fitted(H.wiener(20), planes, 255).parts[0].gains, abs=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 4), (3, 1), (2, 2)])

@@ -77,6 +77,7 @@ def test_a_wrong_picture_is_refused():
 
 
 def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():
+    check("peer", None, np.eye(5, dtype=np.uint8)[:1], np.zeros((1, 5), np.uint8))
     picture = np.zeros((20, 10), np.uint8)
     check("peer", None, picture + (np.arange(200) < 2).reshape(20, 10), picture)
     for off in (picture + (np.arange(200) < 3).reshape(20, 10), picture + 2):
@@ -150,6 +151,13 @@ def test_a_peer_is_timed_by_several_calls_and_one_wait_after_a_rest(monkeypatch,
     assert found[OURS]["ms"].median == pytest.approx(4.5 + 3 / 5)
     assert (found["slow"]["ms"].median, found["slow"]["ratio"]) == pytest.approx((90, 90 / 5.1))
     assert rests == ([] if is_gpu else [0.25] * 4)
+
+
+def test_the_result_of_a_peer_is_looked_at_once_its_work_is_done():
+    setting = SimpleNamespace(device=SimpleNamespace(is_gpu=True), runs=1)
+    made, wanted = np.zeros(4, np.uint8), np.uint8([1, 2, 3, 4])
+    ours = Peer(OURS, lambda: made.fill(0), lambda: np.copyto(made, wanted), lambda: made)
+    assert measuring.timed(setting, [ours], wanted)[OURS]["ratio"] == 1
 
 
 # Statistics
