@@ -119,6 +119,18 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
     assert "bad.png" in err
 
 
+def test_which_files_of_a_folder_are_searched(run, save, rng, tmp_path):
+    for name, side in (("in/a.png", 40), ("in/b.tif", 40), ("in/sub/c.png", 48)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        save(name, rng.normal(128, 9, (side, side)))
+    folder = tmp_path / "in"
+    for words, count in (((), 2), (("-r",), 3), (("--pattern", "*.png"), 1), (("-r", "--pattern", "*.png"), 2)):
+        code, out, err = run("peaks", "--json", "-q", *words, folder)
+        assert (code, json.loads(out)["pictures"], err) == (0, count, "")
+    assert "2 larger ones cropped" not in run("peaks", "-q", "-r", folder)[2]
+    assert "1 larger one" in run("peaks", "-r", folder)[2]
+
+
 def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):
     assert run("peaks", tmp_path)[::2] == (2, f"fftfilter: {tmp_path}: no picture to search for peaks\n")
     (tmp_path / "bad.png").write_bytes(b"\x89PNG")
