@@ -22,6 +22,20 @@ def filled(setting, benchmark, **options):
     return setting.made
 
 
+@pytest.fixture(autouse=True)
+def checked(monkeypatch):
+    """The names of what was compared with a reference, as it has to be before it is timed."""
+    found, check = [], papers.check
+
+    def noted(what, launcher, got, wanted):
+        check(what, launcher, got, wanted)
+        assert launcher is not None
+        found.append(what)
+
+    monkeypatch.setattr(papers, "check", noted)
+    return found
+
+
 def rows_of(*command):
     """Run a command of ``fftfilter bench``; return the rows of its table."""
     done = CliRunner().invoke(bench, [*command, "--runs", "1", "--json"], catch_exceptions=False)
@@ -39,15 +53,22 @@ def test_the_published_figures_are_those_of_the_sources():
     assert BOOK.figures("transpose")["512"] == 0.96
     assert BAINVILLE[1].figures("workgroup r=32") == {"radix": 64, "ms": 810, "gflops": 2.5}
     assert STREAM.figures("1024") == {"write": 7.2, "read": 23.2, "rows": 39, "long": 99, "image": 121}
+    # Of the whole tables, so that no figure is mistyped.
+    assert sum(sum(row) for row in BOOK.rows.values()) == pytest.approx(90.68)
+    assert sum(sum(row) for row in STREAM.rows.values()) == pytest.approx(373.82)
+    for radix, ms, gflops in (row for each in BAINVILLE for row in each.rows.values()):
+        assert gflops == pytest.approx(5 * 24 * 2**24 / (ms * 1e-3) / 1e9, rel=0.04)
+        assert radix in (2, 4, 8, 16, 64, 256)
 
 
-def test_stages_have_every_step_of_the_book(setting, monkeypatch):
+def test_stages_have_every_step_of_the_book(setting, checked, monkeypatch):
     monkeypatch.setattr(papers, "SIZES", (1, 64, 1 << 30))
     table = filled(setting, stages, side=4)
     here = {row["step"]: row for row in table.rows if row["hardware"] == HERE}
     assert set(BOOK.rows) <= set(here)
     assert {row["step"] for row in table.rows if row["hardware"] == BOOK.label} == set(BOOK.rows)
     assert list(table.columns) == ["step", "hardware", "1", "64"]
+    assert checked == ["book", "book"]
     for size in ("1", "64"):
         steps = [row[size].median for step, row in here.items() if step != "all"]
         assert here["all"][size].median == pytest.approx(sum(steps))
@@ -75,9 +96,10 @@ def test_radix_has_all_algorithms_and_both_published_devices():
     ]
 
 
-def test_sizes_stand_beside_the_published_ones():
+def test_sizes_stand_beside_the_published_ones(checked):
     here, published = rows_of("sizes", "--largest", "64", "--engine", "stockham")
     assert (here["N"], here["hardware"]) == (64, HERE)
+    assert checked == ["stockham at N = 64"] * 3
     assert all(here[column]["median"] > 0 for column in ("write", "read", "rows", "long", "image"))
     assert published == {"N": 64, "hardware": STREAM.label, **STREAM.figures("64")}
 
@@ -100,10 +122,11 @@ def test_speedup_doubles_the_work_items():
     assert rows[3]["speedup"] == pytest.approx(rows[0]["ms"]["median"] / rows[3]["ms"]["median"])
 
 
-def test_engines_are_sorted_by_their_ratio_to_the_fastest():
+def test_engines_are_sorted_by_their_ratio_to_the_fastest(checked):
     names = ("fused", "book", "dif")
     rows = rows_of("engines", "--size", "64x8", "--size", "8x8", *(f"--engine={name}" for name in names))
     assert [row["size"] for row in rows] == ["8 x 8"] * 3 + ["64 x 8"] * 3
+    assert checked == [*names, *names]
     for of_size in (rows[:3], rows[3:]):
         assert {row["engine"] for row in of_size} == set(names)
         fastest = of_size[0]["ms"]["median"]
