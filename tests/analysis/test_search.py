@@ -12,7 +12,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import peaks_of
-from fftfilter.analysis.surroundings import at, broad_peaks, of_spread, of_tails
+from fftfilter.analysis.surroundings import around, at, broad_peaks, of_spread, of_tails, standing_out
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -336,3 +336,21 @@ def test_the_power_of_all_frequencies_is_that_of_half_of_them_and_of_their_conju
     whole, half = (np.abs(each(image)) ** 2 for each in (np.fft.fft2, np.fft.rfft2))
     ky, kx = np.arange(-2 * size[0], 2 * size[0])[:, None], np.arange(-2 * size[1], 2 * size[1])
     np.testing.assert_allclose(at(half, size[1], ky, kx), whole[ky % size[0], kx % size[1]])
+
+
+def test_the_surroundings_of_a_frequency_are_those_of_the_direction_with_the_most():
+    power = np.ones((64, 41), np.float32)
+    power[20] = 100
+    ky, kx = np.array([20, 25, 20 + 64]), np.array([10, 10, -80 + 10])
+    np.testing.assert_allclose(
+        around(power, 80, ky, kx), np.array([100, 1, 100]) / np.log(2)
+    )  # of noise, by its median
+
+
+def test_of_two_conjugates_in_one_column_one_stands_out():
+    power = np.ones((96, 49), np.float32)
+    for ky, kx, value in ((40, 0, 900), (-40, 0, 900), (33, 48, 800), (-33, 48, 800), (70, 20, 700), (70, 21, 600)):
+        power[ky, kx] = value
+    found = zip(*(each.tolist() for each in standing_out(power, 96, 400)), strict=True)
+    assert sorted(found) == [(33, 48), (40, 0), (70, 20)]
+    assert [each.tolist() for each in standing_out(power, 96, 600)] == [[40], [0]]  # 900 log 2 is 624
