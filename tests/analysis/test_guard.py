@@ -10,7 +10,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.analysis.found import Peak
-from fftfilter.analysis.guard import _fundamental, right_angles, screens, without_content
+from fftfilter.analysis.guard import _fundamental, is_drawn, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import AutoNotches, notches, peaks_of
 
@@ -160,6 +160,33 @@ def test_a_fundamental_has_a_part_of_the_power_of_its_multiple(share):
     assert found[0] == pytest.approx(0.2 if share > 0.1 else 0.4)
 
 
+@pytest.mark.parametrize(
+    ("amplitude", "powers", "width", "is_content"),
+    [
+        (6.1, {0.1: 100, 0.2: 7}, 100, True),
+        (5.9, {0.1: 100, 0.2: 7}, 100, False),  # too faint
+        (6.1, {0.1: 100, 0.2: 6}, 100, False),  # hardly any harmonics
+        (6.1, {0.1: 100, 0.2: 3, 0.3: 2, 0.4: 2}, 100, True),
+        (6.1, {0.1: 100, 0.2: 3, 0.3: 2}, 100, False),
+        (6.1, {0.1: 100, 0.2: 1600, 0.4: 1350}, 100, True),
+        (6.1, {0.1: 100, 0.2: 1600, 0.4: 1450}, 100, False),  # more than a structure has
+        # Twice a fundamental of half the amplitude, of a tenth of the power and six periods in the picture at least.
+        (12.2, {0.05: 25, 0.1: 100}, 120, True),
+        (11.8, {0.05: 25, 0.1: 100}, 120, False),
+        (50, {0.05: 9, 0.1: 100}, 120, False),
+        (50, {0.05: 25, 0.1: 100}, 119, False),
+    ],
+)
+def test_a_structure_has_some_harmonics_and_more_than_6_levels(amplitude, powers, width, is_content):
+    def near(place, channel):
+        power = powers.get(round(float(place[0]), 6), 0) if channel == 2 and place[1] == 0 else 0
+        return (float(power), 40.0 if power else 1.0)
+
+    wave = Peak(0.1, 0, 40, amplitude, 0.01, channels=(2,), searched=3)
+    left = without_content([wave], SimpleNamespace(near=near, width=width, height=7))
+    assert left == ([] if is_content else [wave])
+
+
 # Waves at right angles
 
 
@@ -202,3 +229,26 @@ def test_dots_of_a_screen_are_2_to_16_pixels_apart(period, is_of_dots):
     nothing = SimpleNamespace(near=lambda *_: (0.0, 0.0), width=256, height=256)
     waves = lattice(period, 30)
     assert screens(waves, nothing) == ([waves[0]] if is_of_dots else [])
+
+
+@pytest.mark.parametrize(
+    ("multiples", "is_pattern"),
+    [
+        ({}, False),
+        ({(2, 0): 5, (3, 0): 1.1, (4, 0): 4}, True),
+        ({(2, 0): 5, (3, 0): 0.9, (4, 0): 4}, False),
+        ({(5, 0): 50, (0, 2): 50, (1, 1): 50}, False),
+        ({(2, 1): 5, (1, 2): 5, (2, -1): 5, (1, -2): 4}, True),
+        ({(2, 1): 5, (1, 2): 5, (2, -1): 5, (1, -2): 2}, False),
+        ({(0, 3): 0.5, (3, 2): 0.3, (2, -3): 0.5}, True),
+        ({(0, 3): 0.5, (3, 2): 0.3, (2, -3): 0.3}, False),
+    ],
+)
+def test_some_multiples_are_stronger_in_what_is_drawn_than_in_dots(multiples, is_pattern):
+    one, other = Peak(0.05, 0, 30, 5, 0.01, channels=(1,)), Peak(0, 0.07, 30, 5, 0.01, channels=(1,))
+
+    def near(place, channel):
+        power = ({(1, 0): 100} | multiples).get((round(place[0] / 0.05), round(place[1] / 0.07)), 0)
+        return (float(power), 17.0 if power and channel == 1 else 16.0)
+
+    assert is_drawn(one, other, SimpleNamespace(near=near)) == is_pattern

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.analysis import surroundings
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import peaks_of
 from fftfilter.analysis.surroundings import around, at, broad_peaks, of_spread, of_tails, standing_out
@@ -347,10 +348,12 @@ def test_the_surroundings_of_a_frequency_are_those_of_the_direction_with_the_mos
     )  # of noise, by its median
 
 
-def test_of_two_conjugates_in_one_column_one_stands_out():
+def test_of_two_conjugates_in_one_column_one_stands_out(monkeypatch):
     power = np.ones((96, 49), np.float32)
     for ky, kx, value in ((40, 0, 900), (-40, 0, 900), (33, 48, 800), (-33, 48, 800), (70, 20, 700), (70, 21, 600)):
         power[ky, kx] = value
     found = zip(*(each.tolist() for each in standing_out(power, 96, 400)), strict=True)
     assert sorted(found) == [(33, 48), (40, 0), (70, 20)]
     assert [each.tolist() for each in standing_out(power, 96, 600)] == [[40], [0]]  # 900 log 2 is 624
+    monkeypatch.setattr(surroundings, "MOST", 2)  # of which each is compared with its surroundings
+    assert [*zip(*(each.tolist() for each in standing_out(power, 96, 400)), strict=True)] == [(40, 0), (70, 20)]
