@@ -323,3 +323,21 @@ def test_without_a_folder_for_its_file_the_browser_is_not_opened(monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("opened"))
     redirect.open("http://127.0.0.1:8123/token/")
     redirect.remove()
+
+
+def test_the_file_that_leads_the_browser_to_the_page_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    redirect = Redirect()
+    redirect.remove()  # there is none yet
+    redirect.open("http://127.0.0.1:8123/token/")
+    (file,) = tmp_path.iterdir()
+    assert file.match("fftfilter-*.html")
+    assert 'content="0; url=http://127.0.0.1:8123/token/"' in file.read_text()
+    while not opened:
+        time.sleep(0.001)
+    assert opened == [file.as_uri()]
+    for _ in range(2):
+        redirect.remove()
+        assert [*tmp_path.iterdir()] == []

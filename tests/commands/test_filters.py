@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import click
 import numpy as np
 import pytest
 import tifffile
@@ -9,6 +12,8 @@ from PIL import Image
 
 from fftfilter import transfer as H
 from fftfilter.analysis.fit import fitted
+from fftfilter.cli import cli
+from fftfilter.commands.filters import context_of, options_of
 from fftfilter.images.picture import MAXVAL_OF
 from fftfilter.transfer import reference
 from tests.helpers import assert_gray_levels
@@ -244,6 +249,16 @@ def test_names_may_be_addresses_of_files_and_an_extension_be_of_capitals(run, tm
     made = (tmp_path / "b.png").read_bytes()
     assert (tmp_path / "c.png").read_bytes() == made
     assert run("lowpass", "--engine", "book", "--format", "png", tmp_path / "a.png", "-")[:2] == (0, made)
+    (tmp_path / "there").mkdir()
+    for folder in (tmp_path / "there", f"{tmp_path}/new/"):  # as cp has it
+        assert run("lowpass", "--engine", "book", "-q", tmp_path / "a.png", folder) == (0, b"", "")
+        assert Path(folder, "a.png").read_bytes() == made
+
+
+def test_a_cluster_of_this_machine_takes_a_number_of_processes():
+    words = ["lowpass", "--processes=2", "--cluster=local"]
+    given = context_of(click.Context(cli, info_name="fftfilter"), words, "in", "out").params
+    options_of("lowpass", ["in"], given).check_for_folder("out")
 
 
 def test_a_recipe_is_saved_once_all_is_filtered(run, tmp_path):
