@@ -66,6 +66,12 @@ def test_a_wave_of_whole_periods_along_both_sides_has_no_tails():
     assert of_tails(80.5 / 200, 40 / 128, 1e6, 128, 200) > 2 / 128
 
 
+def test_a_notch_is_as_wide_as_the_tails_of_a_wave_ask_for():
+    # The cube root of 0.087 * 1000 * (1 / 200 + sin(0.4 pi)^2 / 128) / (128 * 200).
+    assert of_tails(40.5 / 200, 38.4 / 128, 1e3, 128, 200) == pytest.approx(0.03449, rel=1e-3)
+    assert of_tails(40.5 / 200, 38.4 / 128, 1e9, 128, 200) == pytest.approx(0.2 * np.hypot(40.5 / 200, 0.3))
+
+
 def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
     (peak,) = fftfilter.find_peaks(wave((128, 200), 0.2077, 0.3141).astype(np.float32))
     assert max(bins_off(peak, 0.2077, 0.3141, (128, 200))) < 1e-3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import numpy as np
 import pytest
@@ -250,9 +248,17 @@ def test_names_may_be_addresses_of_files_and_an_extension_be_of_capitals(run, tm
     assert (tmp_path / "c.png").read_bytes() == made
     assert run("lowpass", "--engine", "book", "--format", "png", tmp_path / "a.png", "-")[:2] == (0, made)
     (tmp_path / "there").mkdir()
-    for folder in (tmp_path / "there", f"{tmp_path}/new/"):  # as cp has it
-        assert run("lowpass", "--engine", "book", "-q", tmp_path / "a.png", folder) == (0, b"", "")
-        assert Path(folder, "a.png").read_bytes() == made
+    for folder, scheme in (("there", ""), ("new/", ""), ("there", "file://"), ("other/", "file://")):  # as cp has it
+        assert run("lowpass", "--engine", "book", "-q", tmp_path / "a.png", f"{scheme}{tmp_path}/{folder}") == (
+            0,
+            b"",
+            "",
+        )
+        assert (tmp_path / folder / "a.png").read_bytes() == made
+        (tmp_path / folder / "a.png").unlink()
+    for names in ((f"file://{tmp_path}/a.png", tmp_path / "a.png"), (tmp_path / "a.png", f"file://{tmp_path}/a.png")):
+        code, _, said = run("lowpass", *names)
+        assert (code, "is the input itself" in said) == (2, True)
 
 
 def test_a_cluster_of_this_machine_takes_a_number_of_processes():
