@@ -129,7 +129,15 @@ def test_colors_are_smoothed_more_than_the_brightness():
     transfer, _ = screens_of(np.stack([PRINT, PRINT]).astype(float), 255, H.descreen().parts[0])
     brightness, color = (part for part in transfer.parts if isinstance(part, Curve))
     assert (brightness.channels, color.channels) == ((0,), (1,))
-    assert color.half > 1.5 * brightness.half
+    assert color.half > 2.6 * brightness.half
+
+
+def test_notches_take_the_mirror_images_of_waves_out_as_well():
+    bent = printed(CLEAN, angle=20, bent=2.5)  # whose waves have several notches each
+    transfer, note = screens_of(bent[None].astype(float), 255, H.descreen().parts[0])
+    notches = [part for part in transfer.parts if part.kind == "notch"]
+    assert len(notches) > int(re.search(r"(\d+) waves", note)[1])
+    assert all(part.mirrored for part in notches)
 
 
 def test_a_screen_that_is_weaker_than_what_is_asked_for_stays():
