@@ -36,7 +36,10 @@ def test_a_message_is_one_line_whatever_values_it_has():
 
 def test_masked_values_are_counted_and_an_array_without_any_passes():
     given = np.ma.MaskedArray([1, 2, 3], [False, True, True])
-    with pytest.raises(errors.ParameterError, match=r"^2 values of the mask are masked, and a transform "):
+    with pytest.raises(
+        errors.ParameterError,
+        match=r"^2 values of the mask are masked, and a transform needs them all: give them a value, for ",
+    ):
         errors.check_unmasked("mask", given)
     assert not errors.is_masked(given[:1])
     errors.check_unmasked("mask", given[:1])

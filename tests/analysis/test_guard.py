@@ -13,6 +13,7 @@ from fftfilter.analysis.found import Peak
 from fftfilter.analysis.guard import _fundamental, is_drawn, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import AutoNotches, notches, peaks_of
+from fftfilter.errors import ParameterError
 
 Y, X = np.mgrid[:252, :268]
 
@@ -114,6 +115,10 @@ def test_waves_are_those_of_each_channel_where_these_are_filtered_one_by_one(out
     wanted = AutoNotches(20, "cosine", by_channel=False, keep=((0.1, -0.2), (1.0, -1.0)))
     assert AutoNotches.of(given, output, channels) == wanted
     assert AutoNotches.of(False, output, channels) is None
+    with pytest.raises(
+        ParameterError, match=r"^auto 3 is unknown: give True, or fftfilter.AutoNotches\(strength=20\)$"
+    ):
+        AutoNotches.of(3, output, channels)
 
 
 @pytest.mark.parametrize(

@@ -228,9 +228,9 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
     ("arguments", "code", "said"),
     [
         (("apply",), 2, "Missing argument 'RECIPE'"),
-        (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'"),
+        (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'. See"),
         (("apply", "recipe.json", "in.pgm"), 2, "Missing argument 'OUT'"),
-        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone"),
+        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone: leave IN and OUT out. See"),
         (("apply", "no.json", "in.pgm", "x.png"), 1, "no.json: cannot be read: no such file"),
         (("apply", "in.pgm", "in.pgm", "x.png"), 2, "in.pgm: is not a recipe in JSON"),
         (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),

@@ -44,7 +44,8 @@ def test_a_wrong_form_is_exit_code_1(run, monkeypatch):
 
 
 def test_a_report_is_no_json(run):
-    assert run("devices", "--check", "--json")[0] == 2
+    code, out, said = run("devices", "--check", "--json")
+    assert (code, out, said.startswith("fftfilter: --check prints text: leave --json out. See")) == (2, b"", True)
 
 
 def test_a_device_that_is_not_there_is_exit_code_3(run):
@@ -61,7 +62,11 @@ def test_only_forms_of_single_precision_say_how_much_of_a_wave_is_left(run, monk
     monkeypatch.setattr(device_check, "check", lambda _: iter(["a form ", *rows]))
     code, out, _ = run("devices", "--check")
     assert (code, f"\na form {rows[0]}\n{rows[1]}\n".encode() in out) == (0, True)
-    assert b"in single precision at most 2.0e-06, and the noise floor is 1e-05" in out
+    assert out.decode().endswith(
+        "\nerror  of filtered noise, as a part of its largest deviation; of a transform, in norm"
+        "\nleft   of a wave that the filter removes, as a part of its deviation: "
+        "in single precision at most 2.0e-06, and the noise floor is 1e-05\n"
+    )
 
 
 @pytest.mark.parametrize("as_json", [False, True])

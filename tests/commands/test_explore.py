@@ -211,7 +211,7 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     code, out, err = run("explore", SAMPLES / "camera.pgm")
     assert (code, out) == (2, b"")
-    assert "pip install" in err
+    assert err.startswith("fftfilter: explore needs aiohttp: pip install 'fftfilter[explore]'")
 
 
 @pytest.mark.parametrize(
@@ -223,11 +223,11 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
         (["a.png", "-"], "explore takes a picture among this machine's files, and '-' is not one"),
         (["http://localhost/a.png"], "explore takes a picture among this machine's files"),
         (["missing.png"], "missing.png: cannot be read"),
-        (["--with", "bench", "a.png"], "--with: 'bench' is not a filter"),
+        (["--with", "bench", "a.png"], "--with: 'bench' is not a filter: give one such as 'lowpass --radius 8px'. See"),
         (["--with", "imagej", "a.png"], "--with 'imagej' is invalid: choose lowpass, highpass"),
         (["--with", "lowpass --radius 8qx", "a.png"], "unknown unit 'qx'"),
-        (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set"),
-        (["--with", "lowpass a.png", "b.png"], "give options only"),
+        (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set. See"),
+        (["--with", "lowpass a.png", "b.png"], "give options only, as IN and OUT stand at the end. See"),
         (
             ["--with", "stripes --angle 0 --angle 90", "a.png"],
             "--with: a page has one angle of stripes: give --angle once",

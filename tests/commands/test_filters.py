@@ -128,7 +128,11 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
     ("arguments", "code", "message"),
     [
         (["notch"], 2, "--at"),
-        (["notch", "--at", "0.2"], 2, "'0.2' is not a peak: give FX,FY[,WIDTH]"),
+        (
+            ["notch", "--at", "0.2"],
+            2,
+            "'0.2' is not a peak: give FX,FY[,WIDTH], such as 0.123,0.047 or 0.123,0.047,8px. See",
+        ),
         (["notch", "--at", "0.2,far"], 2, "'0.2,far' is not a peak"),
         (["notch", "--at", "0.2,0.7"], 2, "(0.2, 0.7) is not a peak"),
         (["notch", "--at", "0.2,0.1,8km"], 2, "width '8km' has an unknown unit"),
@@ -185,6 +189,7 @@ def test_behind_two_dashes_all_are_names(run, tmp_path, monkeypatch):
 
 ALONE = " is for folders, and IN is a file. See"
 FOLDER = " is for one picture, and this is a folder. See"
+WORKERS = "a cluster has the workers that were started for it. See"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +203,10 @@ FOLDER = " is for one picture, and this is a folder. See"
         (["--report", "r.jsonl", "a.png", "b.png"], f"--report{ALONE}"),
         (["--cluster", "local", "a.png", "b.png"], f"--cluster{ALONE}"),
         (["--processes", "2", "a.png", "b.png"], f"--processes{ALONE}"),
-        (["--format", "tif", "a.png", "b.png"], "--format is for folders and standard output: the extension of OUT"),
+        (
+            ["--format", "tif", "a.png", "b.png"],
+            "--format is for folders and standard output: the extension of OUT says its",
+        ),
         (
             ["--scale", "folder", "a.png", "b.png"],
             "--scale folder is for folders, and IN is a file: give each, stack, ",
@@ -221,7 +229,10 @@ FOLDER = " is for one picture, and this is a folder. See"
             "--skip-existing needs the inputs as they were, which --in-place",
         ),
         (["--verify", "-n", "in", "out"], "--verify compares what was written, and --dry-run writes nothing."),
-        (["--processes", "2", "--cluster", "tcp://127.0.0.1:9", "in", "out"], "--processes is for this machine: a "),
+        (
+            ["--processes", "2", "--cluster", "tcp://127.0.0.1:9", "in", "out"],
+            f"--processes is for this machine: {WORKERS}",
+        ),
         (["a.png", "a.png", "b.png"], "with several IN, OUT must be a folder, and 'b.png' is not one."),
         (["b.png"], "Missing argument 'OUT'."),
         (["--save-recipe", "r.txt", "a.png", "b.png"], "--save-recipe r.txt: give a name that ends in .json."),

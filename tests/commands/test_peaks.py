@@ -185,10 +185,16 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         (["notch", "--keep", "0.1,0.1", "--at", "0.1,0.1", "a.png", "b.png"], "--keep is for the waves that --auto"),
         (["lowpass", "--insist", "a.png", "b.png"], "--insist is for the waves that --auto"),
         (["lowpass", "--longest", "9", "a.png", "b.png"], "--longest is for the waves that --auto"),
-        (["notch", "--auto", "--longest", "0", "a.png", "b.png"], "longest 0 leaves nothing to remove"),
+        (
+            ["notch", "--auto", "--longest", "0", "a.png", "b.png"],
+            "longest 0 leaves nothing to remove: give a number above 0",
+        ),
         (["notch", "--auto", "--largest", "nan", "a.png", "b.png"], "largest nan leaves nothing to remove"),
         (["descreen", "--auto", "a.png", "b.png"], "No such option '--auto'"),
-        (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "keep '0.1' is not a wave: give FX,FY"),
+        (
+            ["notch", "--auto", "--keep", "0.1", "a.png", "b.png"],
+            "keep '0.1' is not a wave: give FX,FY, such as 0.123,0.047",
+        ),
         (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "keep 'nan,0' is not a wave: give FX,FY"),
         (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "keep '0.1,9' is not a wave: give FX,FY"),
     ],
@@ -324,7 +330,10 @@ def test_in_json_lengths_are_in_meters_if_the_size_of_a_pixel_is_known(run, save
     assert found["peaks"][0]["period_m"] == pytest.approx(4 * 65e-9, rel=1e-3)
     assert "period_m" not in json.loads(run("peaks", "--json", scan)[1])["peaks"][0]
     code, _, said = run("peaks", "--pixel-size", "0.2arcsec", scan)
-    assert (code, "--pixel-size 0.2arcsec is an angle, and periods are lengths" in said) == (2, True)
+    assert (code, "--pixel-size 0.2arcsec is an angle, and periods are lengths: give one, or none." in said) == (
+        2,
+        True,
+    )
 
 
 def test_the_table_has_lines_per_inch_for_pixels_of_prints_and_channels_of_colors():
