@@ -114,6 +114,8 @@ def test_what_follows_from_the_picture_says_so():
     everything = H.stripes("auto") * H.stripes(33) * H.wiener() * H.descreen() * H.notch((0.2, 0.1), is_wave=True)
     assert everything.is_fitted
     assert not fitted(everything, np.eye(64)[None], 1).is_fitted
+    for alike in (H.stripes(90, spare="20px"), H.stripes(33, width="0.003cyc"), H.lowpass(4)):
+        assert fitted(alike, np.eye(64)[None], 1) == alike
 
 
 # Waves that are subtracted: at mirrored edges nothing of a strong one is left

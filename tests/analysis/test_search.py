@@ -325,6 +325,13 @@ def test_a_broad_peak_lies_in_the_middle_of_its_power(size):
     assert broad_peaks(power.astype(np.float32), width, 44, 2) == []
 
 
+@pytest.mark.parametrize(("height", "count"), [(127, 0), (128, 1)])
+def test_broad_peaks_are_looked_for_in_pictures_of_128_pixels_a_side(height, count):
+    y, x = np.mgrid[:height, :101]
+    power = 1 + 1e4 * np.exp2(-((y - 40) ** 2 + (x - 30) ** 2) / 5**2)
+    assert len(broad_peaks(power.astype(np.float32), 200, 18, 0)) == count
+
+
 def test_the_width_of_a_notch_is_in_cycles_per_pixel_of_both_sides():
     def width_of(height, width):
         fy, fx = round(0.19 * height) / height, round(0.12 * width) / width

@@ -341,3 +341,36 @@ def test_the_file_that_leads_the_browser_to_the_page_is_removed(tmp_path, monkey
     for _ in range(2):
         redirect.remove()
         assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("is_remote", [True, False])
+@pytest.mark.parametrize("has_browser", [True, False])
+def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser):
+    done, url = [], "http://127.0.0.1:8123/token/"
+
+    class Served:
+        folder = "."
+
+        def __init__(self, session, commands, start, _):
+            done.append((session, commands.always, start.get("command")))
+
+        def run(self, port, opened):
+            done.append(port)
+            opened(url)
+
+    monkeypatch.setattr("fftfilter.explore.server.Server", Served)
+    monkeypatch.setattr("fftfilter.explore.session.Session", lambda *given: given)
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.load_ahead", lambda device: done.append(f"ahead {device}"))
+    monkeypatch.setattr("asyncio.run", lambda _: None)
+    monkeypatch.setattr(Redirect, "open", lambda _, url: done.append(url))
+    monkeypatch.setattr(Redirect, "remove", lambda _: done.append("removed"))
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    if is_remote:
+        monkeypatch.setenv("SSH_CONNECTION", "198.51.100.4 51234 192.0.2.7 22")
+    given, options = str(SAMPLES / "camera.pgm"), [] if has_browser else ["--no-browser"]
+    code, out, err = run("explore", *options, "--port", "5", "--device", "cpu", "--with", "lowpass", given, "out.png")
+    lines = [f"fftfilter: {url} (Ctrl-C ends)"] if has_browser else []
+    lines += ["fftfilter: on your own machine: ssh -L 8123:127.0.0.1:8123 192.0.2.7"] if is_remote else []
+    assert (code, out.decode(), err.splitlines()) == (0, "" if has_browser else f"{url}\n", lines)
+    served = ((given, "out.png", "cpu"), ("--device", "cpu"), "lowpass")
+    assert done == ["ahead cpu", served, 5, *([url] if has_browser else []), "removed"]
