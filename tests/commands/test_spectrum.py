@@ -64,6 +64,21 @@ def test_it_is_written_in_place_and_as_its_options_say(run, tmp_path):
     assert given.read_bytes() == (tmp_path / "out.png").read_bytes()
 
 
+@pytest.mark.usefixtures("image")
+def test_what_out_cannot_hold_is_refused_before_the_transform(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(transforms, "fft2", lambda *_, **__: pytest.fail("transformed"))
+    code, _, said = run("spectrum", tmp_path / "in.png", tmp_path / "out.pgm")
+    assert (code, "write .ppm or .png" in said) == (1, True)
+
+
+def test_a_picture_with_transparency_has_a_spectrum_in_formats_without(run, tmp_path, image):
+    assert run("spectrum", "--engine", "book", tmp_path / "in.png", tmp_path / "out.png")[0] == 0
+    assert run("spectrum", "--engine", "book", tmp_path / "in.png", tmp_path / "out.ppm") == (0, b"", "")
+    made = np.asarray(Image.open(tmp_path / "out.ppm"))
+    assert made.shape == image[..., :3].shape
+    assert (made == np.asarray(Image.open(tmp_path / "out.png"))).all()
+
+
 def test_what_has_no_end_is_read_up_to_the_limit(run, tmp_path, monkeypatch):
     def raw(source, limit):
         raise ReadError(f"{source}: more than {limit} bytes")
