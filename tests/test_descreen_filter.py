@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -163,6 +164,33 @@ def test_colors_have_a_screen_each():
     assert off(made) < off(ROSETTES) / 8
     assert note.startswith("screen of 5.00 px at ")
     assert {"15.0", "75.0", "45.0"} <= {*note.replace(",", "").split()}
+    said = re.fullmatch(r".*at [\d.]+(, [\d.]+)* and [\d.]+ degrees: (\d+) waves are removed, detail below (.*)", note)
+    assert int(said[2]) > 6
+    assert re.fullmatch(r"\d+\.\d px is halved", said[3])
+
+
+def test_colors_are_smoothed_more_than_the_brightness():
+    transfer, _ = screens_of(np.stack([PRINT, PRINT]).astype(float), 255, H.descreen().parts[0])
+    brightness, color = (part for part in transfer.parts if isinstance(part, Curve))
+    assert (brightness.channels, color.channels) == ((0,), (1,))
+    assert color.half > 2.6 * brightness.half
+
+
+def test_notches_take_the_mirror_images_of_waves_out_as_well():
+    bent = printed(CLEAN, angle=20, bent=2.5)  # whose waves have several notches each
+    transfer, note = screens_of(bent[None].astype(float), 255, H.descreen().parts[0])
+    notches = [part for part in transfer.parts if part.kind == "notch"]
+    assert len(notches) > int(re.search(r"(\d+) waves", note)[1])
+    assert all(part.mirrored for part in notches)
+
+
+def test_a_screen_that_is_weaker_than_what_is_asked_for_stays():
+    assert screens_of(PRINT[None].astype(float), 255, H.descreen(strength=70).parts[0]) == (None, NOTHING)
+
+
+def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
+    assert fitted(H.descreen(), np.stack([CLEAN, PRINT, CLEAN]), 255).parts
+    assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()
 
 
 def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
@@ -175,6 +203,8 @@ def test_kept_detail_lies_between_smoothing_and_notches():
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
+    _, note = screens_of(PRINT[None].astype(float), 255, H.descreen(keep_detail=100).parts[0])
+    assert re.fullmatch(r"screen of 5\.00 px at 45\.0 degrees: \d+ waves are removed", note)
 
 
 def test_a_screen_has_to_be_as_strong_as_is_said():

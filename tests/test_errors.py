@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 from fftfilter import errors
@@ -27,3 +28,19 @@ def test_true_is_no_1():
     errors.check_option("radix", 1, [1, 2])
     with pytest.raises(errors.ParameterError, match=r"^radix True is invalid: choose 1, 2$"):
         errors.check_option("radix", True, [1, 2])
+
+
+def test_a_message_is_one_line_whatever_values_it_has():
+    assert str(errors.ParameterError("[[1 2]\n  [3 4]] is invalid")) == "[[1 2] [3 4]] is invalid"
+
+
+def test_masked_values_are_counted_and_an_array_without_any_passes():
+    given = np.ma.MaskedArray([1, 2, 3], [False, True, True])
+    with pytest.raises(
+        errors.ParameterError,
+        match=r"^2 values of the mask are masked, and a transform needs them all: give them a value, for ",
+    ):
+        errors.check_unmasked("mask", given)
+    assert not errors.is_masked(given[:1])
+    errors.check_unmasked("mask", given[:1])
+    errors.check_unmasked("mask", [1, None])

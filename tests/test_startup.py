@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -190,7 +194,113 @@ def test_a_folder_of_many_small_files_is_seen_before_anything_is_imported(tmp_pa
         assert not looks()
         (tmp_path / str(i)).write_bytes(b"")
     assert looks()
-    assert not looks("--processes", "1")
-    for path in tmp_path.iterdir():
-        os.truncate(path, startup.LARGE_FILE + 1)
-    assert not looks()
+    for alone in ("-n", "--dry-run", "--cluster", "--processes"):
+        assert not looks(alone)
+    assert not startup.looks_like_many(["fftfilter", str(tmp_path), "out"])
+    assert not startup.looks_like_many(["fftfilter", "highpass", "out", str(tmp_path)])
+    for size, is_many in ((startup.LARGE_FILE, True), (startup.LARGE_FILE + 1, False)):
+        for path in tmp_path.iterdir():
+            os.truncate(path, size)
+        assert looks() == is_many
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_server_of_processes_starts_where_two_may_run_and_hears_no_signal(monkeypatch, count):
+    said = []
+    monkeypatch.setattr(startup.system, "startable_processes", lambda wanted: min(wanted, count))
+    monkeypatch.setattr(startup.signals, "blocked", lambda: nullcontext(said.append("blocked")))
+    monkeypatch.setattr("multiprocessing.forkserver.set_forkserver_preload", said.append)
+    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: said.append("running") or failed())
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")
+    startup.start_forkserver()
+    wanted = [["fftfilter.folders.preloaded"], "blocked", "running"] if count == 2 and startup.HAS_FORKSERVER else []
+    assert said == wanted
+    assert find_spec("fftfilter.folders.preloaded")
+    assert os.environ["PYTHONWARNINGS"] == "ignore"
+
+
+def failed(*_):
+    raise OSError
+
+
+def no_thread(_):
+    raise RuntimeError
+
+
+def test_where_no_thread_can_be_started_nothing_waits_for_it(monkeypatch):
+    monkeypatch.setattr("threading.Thread.start", no_thread)
+    startup.load_platforms_ahead()
+    assert not startup.system.starting_threads.locked()
+    startup.wait_for_platforms()
+    with startup.importing("fftfilter.text"):
+        pass
+
+
+def test_a_module_is_there_once_what_it_was_imported_beside_is_done(tmp_path, monkeypatch):
+    (tmp_path / "imported_beside.py").write_text("import time\ntime.sleep(0.02)\nis_whole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with startup.importing("imported_beside"):
+        pass
+    assert sys.modules.pop("imported_beside").is_whole
+
+
+# The program: what it calls, in this process
+
+STEPS = "pause_collector", "postpone_unused_imports", "start_forkserver", "limit_openblas", "leave"
+
+
+@pytest.fixture
+def program(monkeypatch):
+    """The module of the program, whose steps are noted instead of done; it leaves this process as it is."""
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setenv("PYTHONSAFEPATH", "")
+    monkeypatch.delitem(sys.modules, "fftfilter.__main__", raising=False)
+    program = import_module("fftfilter.__main__")
+    assert os.environ["PYTHONSAFEPATH"] == "1"
+    signal.signal(signal.SIGINT, before)
+    done = []
+    for name in STEPS:
+        monkeypatch.setattr(startup, name, lambda *given, name=name: done.append((name, *given)))
+    for name in ("end_by_exception", "end_quietly"):
+        monkeypatch.setattr(program.signals, name, lambda name=name: done.append((name,)))
+    return program, done
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+@pytest.mark.parametrize("code", [0, 3, "text"])
+def test_the_program_prepares_runs_the_command_line_and_leaves_with_its_exit_code(
+    program, monkeypatch, code, is_folder
+):
+    def cli(**given):
+        done.append(given)
+        raise SystemExit(code)
+
+    module, done = program
+    monkeypatch.setattr("fftfilter.cli.cli", cli)
+    cli.name = "fftfilter"
+    monkeypatch.setattr(startup, "looks_like_many", lambda arguments: is_folder and arguments is sys.argv)
+    with pytest.raises(SystemExit) as end:
+        module.main()
+    assert end.value.code == code
+    assert done == [
+        ("pause_collector",),
+        ("postpone_unused_imports",),
+        ("end_by_exception",),
+        *([("start_forkserver",)] if is_folder else []),
+        ("limit_openblas",),
+        {"prog_name": "fftfilter"},
+        ("end_quietly",),
+        *([] if code == "text" else [("leave", code)]),
+    ]
+
+
+def test_a_signal_before_the_command_line_runs_is_said_and_has_its_exit_code(program, monkeypatch, capsys):
+    def interrupted(_):
+        raise module.signals.TerminatedError
+
+    module, done = program
+    monkeypatch.setattr(startup, "looks_like_many", interrupted)
+    with pytest.raises(SystemExit) as end:
+        module.main()
+    assert (end.value.code, capsys.readouterr().err) == (143, "\nfftfilter: terminated\n")
+    assert done[-2:] == [("end_quietly",), ("leave", 143)]

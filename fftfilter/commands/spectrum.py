@@ -79,12 +79,13 @@ def spectrum(
     spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)
     picture = only(found, shown(source, "standard input"))
+    holes = USUAL.holes(picture, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
+    picture.alpha = picture.metadata = picture.table = None
     images.check_fits(picture, target)
-    planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
+    planes, unit = within_single(filled(picture, holes, device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    picture.alpha = picture.metadata = picture.table = None
     images.write(picture, target, coding=how, spare=spare)
     if given["verbose"]:
         _, height, width = picture.planes.shape

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -57,6 +59,8 @@ def test_each_channel_has_stripes_of_its_own(rng):
     assert str(made.parts[1]) == f"stripes at 90 degrees of {amplitudes[1]:.1f} levels in channel 1"
     (joint,) = fitted(H.stripes(90), striped, 255, by_channel=False).parts
     assert joint.channels is None
+    assert joint.amplitude == pytest.approx(amplitudes[1] / np.sqrt(3), rel=0.05)
+    assert fitted(H.stripes(90), striped[1:2], 255).parts == (replace(made.parts[1], channels=None),)
 
 
 def test_each_picture_of_a_stack_has_stripes_of_its_own(rng):
@@ -107,6 +111,11 @@ def test_what_follows_from_the_picture_says_so():
     assert str(H.stripes(90)) == "stripes at 90 degrees, as the picture has them"
     assert repr(H.stripes(90)) == "H.stripes(90.0)"
     assert H.stripes(0).cautions(4, 4) == []
+    everything = H.stripes("auto") * H.stripes(33) * H.wiener() * H.descreen() * H.notch((0.2, 0.1), is_wave=True)
+    assert everything.is_fitted
+    assert not fitted(everything, np.eye(64)[None], 1).is_fitted
+    for alike in (H.stripes(90, spare="20px"), H.stripes(33, width="0.003cyc"), H.lowpass(4)):
+        assert fitted(alike, np.eye(64)[None], 1) == alike
 
 
 # Waves that are subtracted: at mirrored edges nothing of a strong one is left
@@ -175,6 +184,29 @@ def test_the_wave_of_some_channels_is_taken_out_of_a_gray_picture():
 def test_slanted_stripes_are_as_long_as_the_picture_lets_them_be(rng):
     (part,) = fitted(H.stripes(30), rng.normal(128, 20, (1, 64, 256)), 255).parts
     assert part.length == round(0.4 * 64 / 0.5)  # from the upper border to the lower one
+
+
+@pytest.mark.parametrize(("angle", "size"), [(90, (300, 40)), (0, (40, 300)), (180, (40, 300)), (33, SIZE)])
+def test_the_amplitude_of_stripes_is_their_deviation_in_levels_of_255(rng, angle, size):
+    y, x = np.indices(size)  # of 300 rows, not all are transformed at a time
+    across = x * np.sin(np.radians(angle)) + y * np.cos(np.radians(angle))
+    stripes = np.interp(across, np.arange(-400, 400), rng.normal(0, 8, 800))
+    for planes, white in ((100 + stripes[None], 255), ((100 + stripes[None]) / 255, 1)):
+        (part,) = fitted(H.stripes(angle), planes, white).parts
+        assert 0.8 * stripes.std() < part.amplitude < stripes.std()
+        assert angle == 33 or part.length == 300
+
+
+def test_of_stripes_with_a_period_of_30_pixels_a_half_goes_and_of_longer_ones_less(rng):
+    (part,) = fitted(H.stripes(90), np.tile(rng.normal(0, 8, 300), (1, 32, 1)), 255).parts
+    taken = np.array(part.taken)[[10, 20, 40]]  # of 600 half cycles a pixel: periods of 60, 30 and 15 pixels
+    assert taken == pytest.approx([1 - 2 ** -(0.5**4), 0.5, 1 - 2.0 ** -(2**4)], abs=0.01)
+
+
+def test_the_mean_of_a_picture_is_no_stripe(rng):
+    picture = rng.normal(0, 2, (1, 64, 16))
+    dark, bright = (fitted(H.stripes(90), level + picture, 255).parts[0] for level in (0, 200))
+    assert dark.taken == pytest.approx(bright.taken, abs=1e-6)
 
 
 def test_a_ridge_without_power_divides_without_a_warning():

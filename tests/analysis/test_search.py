@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.analysis.surroundings import broad_peaks, of_tails
+from fftfilter.analysis import surroundings
+from fftfilter.analysis.power import spectrum
+from fftfilter.analysis.search import peaks_of
+from fftfilter.analysis.surroundings import around, at, broad_peaks, of_spread, of_tails, standing_out
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -61,6 +66,12 @@ def test_a_wave_of_whole_periods_along_both_sides_has_no_tails():
     assert of_tails(80.5 / 200, 40 / 128, 1e6, 128, 200) > 2 / 128
 
 
+def test_a_notch_is_as_wide_as_the_tails_of_a_wave_ask_for():
+    # The cube root of 0.087 * 1000 * (1 / 200 + sin(0.4 pi)^2 / 128) / (128 * 200).
+    assert of_tails(40.5 / 200, 38.4 / 128, 1e3, 128, 200) == pytest.approx(0.03449, rel=1e-3)
+    assert of_tails(40.5 / 200, 38.4 / 128, 1e9, 128, 200) == pytest.approx(0.2 * np.hypot(40.5 / 200, 0.3))
+
+
 def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
     (peak,) = fftfilter.find_peaks(wave((128, 200), 0.2077, 0.3141).astype(np.float32))
     assert max(bins_off(peak, 0.2077, 0.3141, (128, 200))) < 1e-3
@@ -74,6 +85,8 @@ def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
         (0.25, 0.0, 90.0),
         (0.2, 0.2, 45.0),
         (0.2, -0.2, 135.0),
+        (0.5, 0.2, 68.2),
+        (0.2, 0.5, 21.8),
         (0.0002, -0.25, 179.95),
     ],
 )
@@ -222,7 +235,8 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
 @pytest.mark.parametrize(
     ("image", "options", "message"),
     [
-        (np.zeros((16, 100)), {}, "100 x 16 pixels are too few"),
+        (np.zeros((16, 100)), {}, "100 x 16 pixels are too few .*: give at least 32 a side$"),
+        (np.zeros((40, 31)), {}, "31 x 40 pixels are too few"),
         (np.zeros((2, 2, 64, 64)), {}, "is not an image"),
         (np.zeros((64, 64), complex), {}, "is not an image"),
         (np.zeros((64, 64)), {"strength": 3}, "strength 3 is invalid"),
@@ -242,7 +256,39 @@ def test_a_wave_beside_holes_is_found_and_the_holes_are_not(rng):
     for image in (np.where(holes, np.nan, given), np.ma.MaskedArray(given, holes)):
         (peak,) = fftfilter.find_peaks(image, white=255)
         assert max(bins_off(peak, 0.2, 0.3, (128, 128))) < 0.1
+        assert 15 < peak.amplitude < 20
     assert fftfilter.find_peaks(np.where(holes, np.nan, rng.normal(128, 5, (128, 128))), white=255) == []
+
+
+def test_amplitudes_are_in_levels_of_255():
+    turns = wave((128, 128), 0.2, 0.3)
+    bits = turns > 0  # of which the first wave has 2 / pi of the range
+    for image, wanted in (
+        (128 + 20 * turns, 20 * 255),
+        (np.rint(30000 + 20 * 257 * turns).astype(np.uint16), 20),
+        (bits, 255 * 2 / np.pi),
+        (bits * np.uint8(255), 255 * 2 / np.pi),
+    ):
+        assert fftfilter.find_peaks(image)[0].amplitude == pytest.approx(wanted, rel=0.03)
+    for unit in (1e-20, 1, 1e20):
+        (peak,) = fftfilter.find_peaks((128 + 20 * turns) * unit, white=255 * unit)
+        assert peak.amplitude == pytest.approx(20, rel=0.03)
+
+
+@pytest.mark.parametrize(("level", "counts"), [(0.19, [0, 1]), (0.21, [1, 1])])
+def test_waves_that_may_come_from_rounding_are_left_out(level, counts):
+    """Gray levels of 8 and 16 bits are 1 and 1 / 257 apart."""
+    found = spectrum((level * wave((64, 64), 0.2, 0.3)[None]).astype(np.float32), 255)
+    steps = [replace(found, step=step) for step in (1 / 255, 1 / 65535)]
+    assert [len(peaks_of(each)) for each in steps] == counts
+
+
+@pytest.mark.parametrize(("periods", "strength", "count"), [(7, 18, 0), (9, 18, 1), (9, 36, 0), (18, 36, 1)])
+def test_waves_of_few_periods_have_to_be_stronger(rng, periods, strength, count):
+    """Of less than 8 none is found, of less than 16 those by 6 dB."""
+    noise = rng.normal(0, 2, (128, 200))
+    for wide in (noise + 5 * wave(noise.shape, periods / 200, 0), noise + 5 * wave(noise.shape, 0, periods / 128)):
+        assert len(fftfilter.find_peaks(wide, strength=strength, white=255)) == count
 
 
 # Restoring
@@ -264,8 +310,63 @@ def test_a_picture_is_restored_as_by_who_knows_the_wave(name, waves):
     assert decibels([peak.notch() for peak in found]) > by_truth - 1
 
 
-def test_a_broad_peak_lies_in_the_middle_of_its_power():
-    y, x = np.mgrid[:512, :257]
-    power = 1 + 1e4 * np.exp2(-((y - 97.0) ** 2 + (x - 62.5) ** 2) / 5**2)
-    (peak,) = broad_peaks(power.astype(np.float32), 512, 18, 0)
-    assert (512 * peak.fx, 512 * peak.fy) == pytest.approx((62.5, 97), abs=1)
+@pytest.mark.parametrize("size", [(512, 512), (256, 512), (512, 300)], ids=str)
+def test_a_broad_peak_lies_in_the_middle_of_its_power(size):
+    height, width = size
+    y, x = np.mgrid[:height, : width // 2 + 1]
+    ky, kx = height // 5 - 0.5, width // 8 + 0.5
+    power = 1 + 1e4 * np.exp2(-((y - ky) ** 2 + (x - kx) ** 2) / 5**2)
+    (peak,) = broad_peaks(power.astype(np.float32), width, 18, 2)
+    assert (width * peak.fx, height * peak.fy) == pytest.approx((kx, ky), abs=1)
+    whole = 1e4 * np.pi * 5**2 / np.log(2)  # of which a square of 17 bins has the most
+    assert peak.amplitude == pytest.approx(255 * 2 * np.sqrt(whole / (height * width)), rel=0.06)
+    assert peak.strength_db == pytest.approx(42, abs=1)  # the mean of the 5 x 5 bins in the middle, and 4 dB
+    assert peak.channels == (2,)
+    assert broad_peaks(power.astype(np.float32), width, 44, 2) == []
+
+
+@pytest.mark.parametrize(("height", "count"), [(127, 0), (128, 1)])
+def test_broad_peaks_are_looked_for_in_pictures_of_128_pixels_a_side(height, count):
+    y, x = np.mgrid[:height, :101]
+    power = 1 + 1e4 * np.exp2(-((y - 40) ** 2 + (x - 30) ** 2) / 5**2)
+    assert len(broad_peaks(power.astype(np.float32), 200, 18, 0)) == count
+
+
+def test_the_width_of_a_notch_is_in_cycles_per_pixel_of_both_sides():
+    def width_of(height, width):
+        fy, fx = round(0.19 * height) / height, round(0.12 * width) / width
+        y, x = np.mgrid[:height, : width // 2 + 1]
+        off = (y / height - fy) ** 2 + (x / width - fx) ** 2
+        return of_spread((1 + 1e4 * np.exp2(-off / 0.008**2)).astype(np.float32), width, fx, fy)
+
+    assert (
+        width_of(256, 512) == width_of(512, 256) == pytest.approx(width_of(256, 256)) == pytest.approx(0.042, abs=1e-3)
+    )
+
+
+@pytest.mark.parametrize("size", [(8, 12), (9, 13)], ids=str)
+def test_the_power_of_all_frequencies_is_that_of_half_of_them_and_of_their_conjugates(rng, size):
+    image = rng.normal(size=size)
+    whole, half = (np.abs(each(image)) ** 2 for each in (np.fft.fft2, np.fft.rfft2))
+    ky, kx = np.arange(-2 * size[0], 2 * size[0])[:, None], np.arange(-2 * size[1], 2 * size[1])
+    np.testing.assert_allclose(at(half, size[1], ky, kx), whole[ky % size[0], kx % size[1]])
+
+
+def test_the_surroundings_of_a_frequency_are_those_of_the_direction_with_the_most():
+    power = np.ones((64, 41), np.float32)
+    power[20] = 100
+    ky, kx = np.array([20, 25, 20 + 64]), np.array([10, 10, -80 + 10])
+    np.testing.assert_allclose(
+        around(power, 80, ky, kx), np.array([100, 1, 100]) / np.log(2)
+    )  # of noise, by its median
+
+
+def test_of_two_conjugates_in_one_column_one_stands_out(monkeypatch):
+    power = np.ones((96, 49), np.float32)
+    for ky, kx, value in ((40, 0, 900), (-40, 0, 900), (33, 48, 800), (-33, 48, 800), (70, 20, 700), (70, 21, 600)):
+        power[ky, kx] = value
+    found = zip(*(each.tolist() for each in standing_out(power, 96, 400)), strict=True)
+    assert sorted(found) == [(33, 48), (40, 0), (70, 20)]
+    assert [each.tolist() for each in standing_out(power, 96, 600)] == [[40], [0]]  # 900 log 2 is 624
+    monkeypatch.setattr(surroundings, "MOST", 2)  # of which each is compared with its surroundings
+    assert [*zip(*(each.tolist() for each in standing_out(power, 96, 400)), strict=True)] == [(40, 0), (70, 20)]

@@ -7,6 +7,8 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
+from fftfilter.analysis import striped
+from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.striped import angles_of_stripes
 
 SIZE = HEIGHT, WIDTH = 192, 256
@@ -76,3 +78,30 @@ def test_floats_without_stripes_stay_as_they_are(rng):
         f((clean + 90 * (X > 140)).astype(np.float32))
         (note,) = f.notes()
     assert note.startswith("no stripes are found: lines at 90 degrees look like a part of the picture")
+
+
+def test_stripes_that_may_come_from_rounding_are_none(rng):
+    profile = lines(rng, 90, 1.0)
+    assert found(128 + profile) == [90]
+    assert found(128 + profile / 30) == []
+    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1) == ([], [90])
+
+
+def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(striped, "MOST", 128)
+    monkeypatch.setattr(
+        striped, "spectrum", lambda planes, white: sizes.append(planes.shape) or spectrum(planes, white)
+    )
+    inside = abs(X - WIDTH / 2) < 64
+    assert found(scene(rng) + lines(rng, 0) * ~inside) == []
+    assert found(scene(rng) + lines(rng, 0) * inside) == [0]
+    assert sizes == [(1, 128, 128)] * 2
+
+
+@pytest.mark.parametrize(("angle", "beside"), [(90, 95), (90, 85), (30, 35), (30, 25)])
+def test_a_ridge_that_is_wide_on_one_side_is_that_of_bent_edges(rng, angle, beside):
+    picture = scene(rng) + lines(rng, angle) + 0.9 * lines(rng, beside)
+    faults, content = angles_of_stripes(picture[None], 255)
+    assert (faults, len(content)) == ([], 1)
+    assert abs(content[0] - angle) < 1

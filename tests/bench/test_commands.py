@@ -5,12 +5,15 @@ Each command is run in the tests of its table.
 
 from __future__ import annotations
 
+import io
+import sys
 from inspect import signature
 
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench import papers
+from fftfilter.bench import papers, tables
+from fftfilter.commands import bench as commands
 from fftfilter.commands.bench import bench, benchmark_command
 
 
@@ -23,13 +26,75 @@ def test_there_are_the_papers_and_the_peers():
     [
         (["radix", "--n", "100"], "'100' is invalid: give a power of two from 2 to 2^30, such as 2^20"),
         (["radix", "--n", "2^40"], "'2^40' is invalid: give a power of two from 2 to 2^30, such as 2^20"),
+        *(
+            (["sizes", "--largest", n], f"{n!r} is invalid: give a power of two")
+            for n in ("0", "1", "2^0", "2^31", "3")
+        ),
         (["engines", "--size", "0x4"], "'0x4' is invalid: give width x height, such as 640x480"),
+        (["peers", "--size", "4"], "'4' is invalid: give width x height, such as 640x480"),
     ],
 )
 def test_invalid_lengths_and_sizes_are_refused(arguments, advice):
     done = CliRunner().invoke(bench, arguments)
     assert done.exit_code == 2
     assert advice in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "numbers"),
+    [
+        (["radix", "--n", "2^3"], "8", 8),
+        (["speedup", "--n", "16"], "16", 16),
+        (["sizes", "--largest", "8"], "8", 64),
+        (["stages", "--side", "5"], "5", 25),
+        (["engines", "--size", "1x1", "--size", "3x5"], "3x5", 15),
+    ],
+)
+def test_what_takes_more_than_the_free_memory_is_refused(monkeypatch, arguments, given, numbers):
+    monkeypatch.setattr(commands, "lacking", lambda taken: 999 if taken > 64 else None)
+    done = CliRunner().invoke(bench, arguments)
+    taken = f"{64 * numbers:,}"
+    assert done.exit_code == 2
+    assert f"{given} takes {taken} bytes, more than the 999 of free memory" in done.stderr.replace("2^3", "8")
+
+
+def test_lengths_are_numbers_or_powers_of_two_and_sizes_are_given_width_first(monkeypatch):
+    given = []
+    for name in ("radix", "engines"):
+        monkeypatch.setattr(papers, name, lambda _, **own: given.append(own) or (_ for _ in ()))
+    for words in (["radix", "--n", "2"], ["radix", "--n", "2^4"], ["engines", "--size", "3x5", "--size", "64x8"]):
+        assert CliRunner().invoke(bench, words).exit_code == 0
+    assert given == [{"n": 2}, {"n": 16}, {"shapes": ((5, 3), (8, 64)), "names": ()}]
+
+
+def test_a_benchmark_is_measured_as_its_options_say():
+    settings = []
+
+    @benchmark_command
+    def command(setting):
+        settings.append((setting.asked, setting.precision, setting.runs))
+        yield "nothing"
+
+    for words in ([], ["--device", "cpu", "--precision", "double", "--runs", "3"]):
+        assert CliRunner().invoke(command, words).exit_code == 0
+    assert settings == [(None, "single", 9), ("cpu", "double", 3)]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "markdown"])
+def test_a_table_is_printed_in_the_form_that_is_asked_for(table, form):
+    done = CliRunner().invoke(command_of(table, iter([])), [f"--{form}"] if form != "text" else [])
+    assert done.stdout == tables.FORMATS[form](table) + "\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_which_measurement_runs(table, monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    command_of(table, iter(["first", "second"])).main([], standalone_mode=False)
+    assert sys.stderr.getvalue() == "\r\x1b[K1: first\r\x1b[K2: second\r\x1b[K"
 
 
 @pytest.mark.parametrize("name", ["stages", "radix", "sizes", "speedup"])

@@ -103,6 +103,38 @@ def test_columns_are_points_of_lines(table):
     assert tables.series(table) == {"mask": [(1, 4.0), (32, 2)]}
 
 
+def test_several_columns_are_lines_of_their_headings(table):
+    table.lines = Lines(("hardware",), "n", ("ms", "rate"), "n", "ms")
+    assert tables.series(table) == {"ms": [(8, 0.125), (16, 1234.5)], "Gflop/s": [(8, 12.5)]}
+    table.put(("fast", "ENIAC"), n=8, ms=5.0)
+    assert tables.series(table)["ms, ENIAC"] == [(8, 5.0)]
+    table.lines = Lines(("hardware",), "n", ("ms",), "n", "ms")
+    assert tables.series(table) == {HERE: [(8, 0.125), (16, 1234.5)], "ENIAC": [(8, 5.0)]}
+
+
+def test_a_diagram_has_logarithmic_axes_and_says_what_is_on_them(table, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, **_: drawn.append((figure, path)))
+    table.lines = Lines(("name",), "n", ("ms",), "length", "time in ms", linear=True)
+    tables.draw(table, tmp_path / "table.png")
+    ((figure, path),) = drawn
+    (axes,) = figure.axes
+    assert path == tmp_path / "table.png"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("length", "time in ms")
+    assert axes.get_title() == "Invented\nabacus, 1202-01-01"
+    lines = {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
+    assert lines == {"fast": ([8], [0.125]), "slow": ([16], [1234.5]), "linear speedup": ([8, 16], [8, 16])}
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [*lines]
+
+
+def test_a_row_that_is_there_gets_more_cells(table):
+    table.put(("slow", HERE), rate=2.0)
+    assert len(table.rows) == 2
+    assert table.rows[1] == {"name": "slow", "hardware": HERE, "n": 16, "ms": Stats(1234.5, 1200, 1300, 3), "rate": 2.0}
+
+
 def test_a_diagram_is_a_picture(tmp_path, table):
     pytest.importorskip("matplotlib")
     tables.draw(table, tmp_path / "table.png")
@@ -118,7 +150,7 @@ def test_an_unknown_extension_is_refused(tmp_path):
 
 def test_a_folder_that_is_missing_is_an_error(tmp_path, table):
     pytest.importorskip("matplotlib")
-    with pytest.raises(WriteError, match="cannot be written"):
+    with pytest.raises(WriteError, match=r"cannot be written: .*; choose another folder$"):
         tables.draw(table, tmp_path / "missing" / "table.png")
 
 

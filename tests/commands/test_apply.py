@@ -103,6 +103,22 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     ]
 
 
+@pytest.mark.parametrize(
+    ("own", "shown"),
+    [
+        ({}, " --output=magnitude --edges=wrap"),
+        ({"output": "keep"}, " --edges=wrap"),
+        ({"edges": "mirror"}, " --output=magnitude"),
+        ({"output": "keep", "edges": "mirror", "depth": 6, "pages": "2-3"}, " --depth=6.0 --pages=2-3"),
+    ],
+)
+def test_what_a_command_does_otherwise_is_shown(run, tmp_path, own, shown):
+    recipe = {"fftfilter_recipe": 1, "transfer": [{"kind": "stripes", "angle": 33}], **own}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    line = run("apply", "--show", tmp_path / "recipe.json")[1].decode().splitlines()[0]
+    assert line == f"fftfilter stripes --angle=33.0{shown} IN OUT"
+
+
 def test_options_of_an_engine_are_in_no_command_line(run, tmp_path):
     with fftfilter.Filter(H.lowpass(4), engine="stockham", engine_options={"radix": 4}) as made:
         fftfilter.save_filter(made, tmp_path / "recipe.json")
@@ -212,9 +228,9 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
     ("arguments", "code", "said"),
     [
         (("apply",), 2, "Missing argument 'RECIPE'"),
-        (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'"),
+        (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'. See"),
         (("apply", "recipe.json", "in.pgm"), 2, "Missing argument 'OUT'"),
-        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone"),
+        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone: leave IN and OUT out. See"),
         (("apply", "no.json", "in.pgm", "x.png"), 1, "no.json: cannot be read: no such file"),
         (("apply", "in.pgm", "in.pgm", "x.png"), 2, "in.pgm: is not a recipe in JSON"),
         (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),
@@ -253,3 +269,16 @@ def test_a_region_that_has_changed_since_the_recipe_was_saved_is_refused(run, tm
     mask.write_bytes(mask.read_bytes() + b"x")
     code, _, err = run("apply", "part.json", "in.pgm", "out.png")
     assert (code, "has changed since the recipe was saved" in err) == (2, True), err
+
+
+def test_a_recipe_without_parts_from_standard_input_is_told(run, monkeypatch):
+    monkeypatch.setattr("fftfilter.transfer.saved.read", lambda file: {"fftfilter_recipe": 1} if file == "-" else None)
+    line = "fftfilter: standard input: a recipe needs 'transfer', the list of its parts: give it\n"
+    assert run("apply", "-", "in.png", "out.png") == (2, b"", line)
+
+
+def test_a_filter_is_loaded_for_the_device_that_is_asked_for(recipe, monkeypatch):
+    monkeypatch.setenv("FFTFILTER_DEVICE", "no such device")
+    assert "device='cpu'" in repr(fftfilter.load_filter(recipe, device="cpu"))
+    with pytest.raises(fftfilter.FftfilterError, match="no OpenCL device 'no such device'"):
+        fftfilter.load_filter(recipe)

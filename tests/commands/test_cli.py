@@ -294,6 +294,14 @@ def test_help_of_every_command_has_an_example(run, command):
     assert f"Example: fftfilter {command}" in out.decode()
 
 
+@pytest.mark.parametrize("group", [(), ("bench",)])
+def test_without_a_command_help_is_shown_and_the_exit_code_is_2(run, group):
+    code, out, said = run(*group)
+    assert (code, out) == (2, b"")
+    assert said.startswith(f"Usage: {' '.join(('fftfilter', *group))} [OPTIONS] COMMAND")
+    assert said.strip() == run(*group, "--help")[1].decode().strip()
+
+
 @pytest.mark.parametrize(("command", "other"), [("highpass", "bench"), ("bench", "highpass")])
 def test_a_command_is_found_without_the_others(command, other):
     fresh = Cli(name="fftfilter")
@@ -397,12 +405,15 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
     [
         (["bandpass", CAMERA, "out.png", "--inner", "9", "--outer", "9"], "cutoffs 9 and 9 are the same"),
         (["bandpass", CAMERA, "out.png", "--inner", "4px", "--outer", "128"], "the same on 512 x 512 pixels"),
-        (["bandstop", CAMERA, "out.png", "--inner", "9"], "give --inner and --outer, or --large and --small"),
+        (
+            ["bandstop", CAMERA, "out.png", "--inner", "9"],
+            "a band has two cutoffs: give --inner and --outer, or --large",
+        ),
         (["bandstop", CAMERA, "out.png"], "give --inner and --outer, or --large and --small"),
         (["bandpass", CAMERA, "out.png", "--inner", "9", "--small", "3"], "--large and --small"),
         (["bandpass", CAMERA, "out.png", "--large", "40"], "--large and --small"),
         (["bandpass", CAMERA, "out.png", "--large", "wide", "--small", "3"], "large 'wide' is not a number"),
-        (["highpass", "", "out.png"], "IN is an empty name"),
+        (["highpass", "", "out.png"], "IN is an empty name: give a dot for the current folder. See"),
         (["highpass", CAMERA, ""], "OUT is an empty name"),
         (["highpass", CAMERA, "out.xyz"], "'?.xyz"),
         (["highpass", CAMERA, "out"], "without extension"),
@@ -410,12 +421,13 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
         (["highpass", str(SAMPLES), "out.psd"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
-        (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
+        (["spectrum", str(SAMPLES), "out.png"], f"IN is a folder, and spectrum takes one picture: '{SAMPLES}'. See"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
         (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option.*-radius.* Did you mean '?--radius'?\? See"),
         (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '?--radius"),
         (["spectrum", "--quality", "9", CAMERA, "out.png"], ".png has no quality"),
+        (["bench", "stages", "--side", "none"], "'none' is not a valid integer.* See 'fftfilter bench stages --help'"),
         (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
@@ -547,6 +559,7 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     _, _, said = run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-vv")
     assert "Traceback" in said
     assert "ReadError" in said
+    assert "Traceback" not in run("sharpen")[2]
     assert "Traceback" not in run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-v")[2]
 
 

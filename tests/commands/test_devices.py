@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 
 import pytest
 
 from fftfilter import device_check
 from fftfilter.commands.devices import _bytes
+from fftfilter.device import diagnosis
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 
 
@@ -42,11 +44,62 @@ def test_a_wrong_form_is_exit_code_1(run, monkeypatch):
 
 
 def test_a_report_is_no_json(run):
-    assert run("devices", "--check", "--json")[0] == 2
+    code, out, said = run("devices", "--check", "--json")
+    assert (code, out, said.startswith("fftfilter: --check prints text: leave --json out. See")) == (2, b"", True)
 
 
 def test_a_device_that_is_not_there_is_exit_code_3(run):
     assert run("devices", "--check", "no such thing")[0] == 3
+    assert run("devices", "--device", "no such thing", "--check")[0] == 3
+    assert run("devices", "--device", "no such thing")[0] == 3
+
+
+def test_only_forms_of_single_precision_say_how_much_of_a_wave_is_left(run, monkeypatch):
+    rows = [
+        device_check.Row(form_of(None, precision=precision), (12, 10), device_check.Found(True, "fine", left=left))
+        for precision, left in (("single", 2e-6), ("double", 3e-5))
+    ]
+    monkeypatch.setattr(device_check, "check", lambda _: iter(["a form ", *rows]))
+    code, out, _ = run("devices", "--check")
+    assert (code, f"\na form {rows[0]}\n{rows[1]}\n".encode() in out) == (0, True)
+    assert out.decode().endswith(
+        "\nerror  of filtered noise, as a part of its largest deviation; of a transform, in norm"
+        "\nleft   of a wave that the filter removes, as a part of its deviation: "
+        "in single precision at most 2.0e-06, and the noise floor is 1e-05\n"
+    )
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, monkeypatch, as_json):
+    monkeypatch.setattr(diagnosis, "devices", list)
+    monkeypatch.setattr(diagnosis, "chosen", lambda wanted: (None, f"no OpenCL device {wanted}: install one"))
+    monkeypatch.setattr(diagnosis, "problems", lambda _: [diagnosis.Problem("no driver", "apt install one")])
+    code, out, err = run("devices", "--device", "gpu", *(["--json"] if as_json else []))
+    assert (code, err) == (3, "fftfilter: no OpenCL device gpu: install one\n")
+    if as_json:
+        problems = [{"what": "no driver", "repair": "apt install one"}]
+        wanted = {"devices": [], "chosen": None, "why": "no OpenCL device gpu: install one", "problems": problems}
+        assert json.loads(out) == wanted
+    else:
+        assert out.decode() == "problem: no driver\n   repair: apt install one\n"
+
+
+def test_a_device_is_told_line_by_line(run, monkeypatch):
+    found = {"index": 2, "name": "abacus", "fp64": False, "half": True, "sizes": [3, 4], "local memory": 2048}
+    monkeypatch.setattr(diagnosis, "devices", lambda: [found | {"missing": None}, found | {"index": 3}])
+    monkeypatch.setattr(diagnosis, "describe", dict)
+    monkeypatch.setattr(diagnosis, "chosen", lambda _: (2, "the only one"))
+    monkeypatch.setattr(diagnosis, "problems", lambda _: [])
+    text = run("devices")[1].decode()
+    first, second = text.split("\n\n", 1)
+    assert first.splitlines() == [
+        "2  abacus   <- taken (the only one)",
+        "   fp64                 no",
+        "   half                 yes",
+        "   sizes                3 4",
+        "   local memory         2 KiB",
+    ]
+    assert second.startswith("3  abacus\n")
 
 
 @pytest.mark.parametrize(

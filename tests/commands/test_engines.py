@@ -39,3 +39,15 @@ def test_json_has_the_same():
 
 def test_an_unknown_one_is_refused_with_the_known_ones():
     assert "engine 'magic' is invalid: choose fused, binary-exchange, book, " in printed("magic")
+
+
+def test_several_are_listed_in_the_order_of_the_catalogue_and_lines_fit_a_screen():
+    text = printed("stockham", "binary-exchange")
+    first, second = text.strip().split("\n\n")
+    assert (first.partition(":")[0], second.partition(":")[0]) == ("binary-exchange", "stockham")
+    assert "   Options  p\n" in first  # which has no value of its own
+    assert max(len(line) for line in printed().splitlines() if line[:3] == "   ") <= 100
+    assert {line[:12].strip() for line in text.splitlines() if line[:3] == "   "} - {""} <= {
+        "Options",
+        *algorithms.LABELS,
+    }

@@ -15,10 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
 
+from fftfilter.cli import cli
+from fftfilter.commands.explore import Commands, Redirect, explore, forwarding
+from fftfilter.commands.kinds import KINDS
+from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
@@ -206,7 +211,7 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     code, out, err = run("explore", SAMPLES / "camera.pgm")
     assert (code, out) == (2, b"")
-    assert "pip install" in err
+    assert err.startswith("fftfilter: explore needs aiohttp: pip install 'fftfilter[explore]'")
 
 
 @pytest.mark.parametrize(
@@ -214,13 +219,15 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
     [
         (["-"], "explore takes a picture among this machine's files, and '-' is not one"),
         (["."], "explore takes a picture among this machine's files, and '.' is not one"),
+        (["a.png", "."], "explore takes a picture among this machine's files, and '.' is not one"),
+        (["a.png", "-"], "explore takes a picture among this machine's files, and '-' is not one"),
         (["http://localhost/a.png"], "explore takes a picture among this machine's files"),
         (["missing.png"], "missing.png: cannot be read"),
-        (["--with", "bench", "a.png"], "--with: 'bench' is not a filter"),
+        (["--with", "bench", "a.png"], "--with: 'bench' is not a filter: give one such as 'lowpass --radius 8px'. See"),
         (["--with", "imagej", "a.png"], "--with 'imagej' is invalid: choose lowpass, highpass"),
         (["--with", "lowpass --radius 8qx", "a.png"], "unknown unit 'qx'"),
-        (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set"),
-        (["--with", "lowpass a.png", "b.png"], "give options only"),
+        (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set. See"),
+        (["--with", "lowpass a.png", "b.png"], "give options only, as IN and OUT stand at the end. See"),
         (
             ["--with", "stripes --angle 0 --angle 90", "a.png"],
             "--with: a page has one angle of stripes: give --angle once",
@@ -233,3 +240,137 @@ def test_what_is_refused_is_refused_with_one_line(run, arguments, line):
     assert out == b""
     assert line in err
     assert len(err.splitlines()) == 1
+
+
+# What a page starts with, and what it is told of its commands
+
+
+@pytest.fixture
+def commands():
+    return Commands(click.Context(explore, parent=click.Context(cli, info_name="fftfilter")), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "options", "area"),
+    [
+        ("lowpass", "lowpass", {}, None),
+        ("lowpass --radius 8px --edges mirror", "lowpass", {"radius": "8px", "edges": "mirror"}, None),
+        (
+            "notch --at 0.1,0.2 --at 0.2,0.1,9px --harmonics 2",
+            "notch",
+            {"at": ["0.1,0.2", "0.2,0.1,9px"], "harmonics": "2"},
+            None,
+        ),
+        ("notch --auto --strength 20", "notch", {"auto": True, "strength": "20.0"}, None),
+        ("stripes --angle 33", "stripes", {"angle": "33"}, None),
+        ("highpass --stripes auto --wiener 8", "highpass", {"stripes": "auto", "wiener": ["8"]}, None),
+        (
+            "lowpass --output keep --region 1,2,30,40 --feather 3",
+            "lowpass",
+            {"output": "keep"},
+            {"shapes": [["rectangle", 1, 2, 30, 40]], "outside": False, "feather": 3.0},
+        ),
+        (
+            "lowpass --output keep --protect 1,2,30,40",
+            "lowpass",
+            {"output": "keep"},
+            {"shapes": [["rectangle", 1, 2, 30, 40]], "outside": True},
+        ),
+    ],
+)
+def test_a_page_starts_with_the_filter_of_with(commands, text, command, options, area):
+    wanted = {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options, "area": area}
+    assert commands.start(text, "in.png") == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["descreen", "--strength=much"], "strength: 'much' is not a number."),
+        (["notch", "--at=0.1,0.1", "--harmonics=many"], "harmonics: 'many' is not a valid integer."),
+        (["lowpass", "--sharpen"], "No such option"),
+        (["lowpass", "--radius=wide"], "radius 'wide' is not a number"),
+        (["lowpass", "--processes=2"], "--processes is for folders"),
+    ],
+)
+def test_a_page_is_told_of_its_fields_what_is_wrong(commands, words, said):
+    with pytest.raises(ParameterError) as error:
+        commands.describe(words, "in.png")
+    assert str(error.value).startswith(said)
+
+
+def test_options_of_a_page_have_the_defaults_of_the_commands(commands):
+    usual = {"pixel_size": None, "output": "magnitude", "edges": "wrap", "scale": "each"}
+    others = {"notch": None, "stripes": None, "wiener": None}
+    assert (
+        commands.options["lowpass"] == {"radius": None, "shape": "ideal", "order": None, "width": None} | usual | others
+    )
+    waves = {"at": None, "harmonics": 1, "shape": "gaussian", "auto": None, "strength": None, "keep": None}
+    assert commands.options["notch"] == waves | usual | {"output": "keep", "stripes": None, "wiener": None}
+    assert {*commands.options} == {*KINDS} - {"mask", "imagej"}
+
+
+@pytest.mark.parametrize("server", ["192.0.2.7", None])
+def test_an_address_is_forwarded_from_the_machine_that_is_logged_in_to(monkeypatch, server):
+    monkeypatch.setenv("SSH_CONNECTION", f"198.51.100.4 51234 {server} 22" if server else "")
+    line = f"ssh -L 8123:127.0.0.1:8123 {server or socket.gethostname()}"
+    assert forwarding("http://127.0.0.1:8123/token/") == line
+
+
+def test_without_a_folder_for_its_file_the_browser_is_not_opened(monkeypatch):
+    redirect = Redirect()
+    monkeypatch.setattr("tempfile.mkstemp", lambda *_: os.open("/no/such/folder", os.O_RDONLY))
+    monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("opened"))
+    redirect.open("http://127.0.0.1:8123/token/")
+    redirect.remove()
+
+
+def test_the_file_that_leads_the_browser_to_the_page_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    redirect = Redirect()
+    redirect.remove()  # there is none yet
+    redirect.open("http://127.0.0.1:8123/token/")
+    (file,) = tmp_path.iterdir()
+    assert file.match("fftfilter-*.html")
+    assert 'content="0; url=http://127.0.0.1:8123/token/"' in file.read_text()
+    while not opened:
+        time.sleep(0.001)
+    assert opened == [file.as_uri()]
+    for _ in range(2):
+        redirect.remove()
+        assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("is_remote", [True, False])
+@pytest.mark.parametrize("has_browser", [True, False])
+def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser):
+    done, url = [], "http://127.0.0.1:8123/token/"
+
+    class Served:
+        folder = "."
+
+        def __init__(self, session, commands, start, _):
+            done.append((session, commands.always, start.get("command")))
+
+        def run(self, port, opened):
+            done.append(port)
+            opened(url)
+
+    monkeypatch.setattr("fftfilter.explore.server.Server", Served)
+    monkeypatch.setattr("fftfilter.explore.session.Session", lambda *given: given)
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.load_ahead", lambda device: done.append(f"ahead {device}"))
+    monkeypatch.setattr("asyncio.run", lambda _: None)
+    monkeypatch.setattr(Redirect, "open", lambda _, url: done.append(url))
+    monkeypatch.setattr(Redirect, "remove", lambda _: done.append("removed"))
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    if is_remote:
+        monkeypatch.setenv("SSH_CONNECTION", "198.51.100.4 51234 192.0.2.7 22")
+    given, options = str(SAMPLES / "camera.pgm"), [] if has_browser else ["--no-browser"]
+    code, out, err = run("explore", *options, "--port", "5", "--device", "cpu", "--with", "lowpass", given, "out.png")
+    lines = [f"fftfilter: {url} (Ctrl-C ends)"] if has_browser else []
+    lines += ["fftfilter: on your own machine: ssh -L 8123:127.0.0.1:8123 192.0.2.7"] if is_remote else []
+    assert (code, out.decode(), err.splitlines()) == (0, "" if has_browser else f"{url}\n", lines)
+    served = ((given, "out.png", "cpu"), ("--device", "cpu"), "lowpass")
+    assert done == ["ahead cpu", served, 5, *([url] if has_browser else []), "removed"]

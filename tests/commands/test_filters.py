@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import click
 import numpy as np
 import pytest
 import tifffile
@@ -9,6 +10,8 @@ from PIL import Image
 
 from fftfilter import transfer as H
 from fftfilter.analysis.fit import fitted
+from fftfilter.cli import cli
+from fftfilter.commands.filters import context_of, options_of
 from fftfilter.images.picture import MAXVAL_OF
 from fftfilter.transfer import reference
 from tests.helpers import assert_gray_levels
@@ -125,7 +128,11 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
     ("arguments", "code", "message"),
     [
         (["notch"], 2, "--at"),
-        (["notch", "--at", "0.2"], 2, "'0.2' is not a peak: give FX,FY[,WIDTH]"),
+        (
+            ["notch", "--at", "0.2"],
+            2,
+            "'0.2' is not a peak: give FX,FY[,WIDTH], such as 0.123,0.047 or 0.123,0.047,8px. See",
+        ),
         (["notch", "--at", "0.2,far"], 2, "'0.2,far' is not a peak"),
         (["notch", "--at", "0.2,0.7"], 2, "(0.2, 0.7) is not a peak"),
         (["notch", "--at", "0.2,0.1,8km"], 2, "width '8km' has an unknown unit"),
@@ -178,3 +185,100 @@ def test_imagejs_filter_refuses_what_is_neither_gray_nor_rgb(run, tmp_path, chan
 def test_behind_two_dashes_all_are_names(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "fftfilter: --auto: cannot be read" in run("lowpass", "--", "--auto", "out.png")[2]
+
+
+ALONE = " is for folders, and IN is a file. See"
+FOLDER = " is for one picture, and this is a folder. See"
+WORKERS = "a cluster has the workers that were started for it. See"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-r", "a.png", "b.png"], f"--recursive{ALONE}"),
+        (["--pattern", "*", "a.png", "b.png"], f"--pattern{ALONE}"),
+        (["--skip-existing", "a.png", "b.png"], f"--skip-existing{ALONE}"),
+        (["--fail-fast", "a.png", "b.png"], f"--fail-fast{ALONE}"),
+        (["-n", "a.png", "b.png"], f"--dry-run{ALONE}"),
+        (["--report", "r.jsonl", "a.png", "b.png"], f"--report{ALONE}"),
+        (["--cluster", "local", "a.png", "b.png"], f"--cluster{ALONE}"),
+        (["--processes", "2", "a.png", "b.png"], f"--processes{ALONE}"),
+        (
+            ["--format", "tif", "a.png", "b.png"],
+            "--format is for folders and standard output: the extension of OUT says its",
+        ),
+        (
+            ["--scale", "folder", "a.png", "b.png"],
+            "--scale folder is for folders, and IN is a file: give each, stack, ",
+        ),
+        (["--device", "all", "a.png", "b.png"], "--device all is for folders: one picture takes one device."),
+        (["--device", "0,1", "a.png", "b.png"], "--device 0,1 is for folders: one picture takes one device."),
+        (
+            ["--preserve-times", "a.png", "-"],
+            "--preserve-times needs two files: standard streams and URLs have no times.",
+        ),
+        (["--preserve-times", "-", "b.png"], "--preserve-times needs two files"),
+        (["--preserve-times", "http://127.0.0.1:9/a.png", "b.png"], "--preserve-times needs two files"),
+        (["--preserve-times", "a.png", "memory://b.png"], "--preserve-times needs two files"),
+        (["--profile", "in", "out"], f"--profile{FOLDER}"),
+        (["--save-stages", "stages", "in", "out"], f"--save-stages{FOLDER}"),
+        (["--input-limit", "5MB", "in", "out"], f"--input-limit{FOLDER}"),
+        (["in", "-"], "IN is a folder, so OUT must be one, not standard output."),
+        (
+            ["--in-place", "--skip-existing", "in", "in"],
+            "--skip-existing needs the inputs as they were, which --in-place",
+        ),
+        (["--verify", "-n", "in", "out"], "--verify compares what was written, and --dry-run writes nothing."),
+        (
+            ["--processes", "2", "--cluster", "tcp://127.0.0.1:9", "in", "out"],
+            f"--processes is for this machine: {WORKERS}",
+        ),
+        (["a.png", "a.png", "b.png"], "with several IN, OUT must be a folder, and 'b.png' is not one."),
+        (["b.png"], "Missing argument 'OUT'."),
+        (["--save-recipe", "r.txt", "a.png", "b.png"], "--save-recipe r.txt: give a name that ends in .json."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_means_nothing_for_a_picture_or_a_folder_is_refused(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name in ("a.png", "in/a.png"):
+        Image.fromarray(np.eye(8, dtype=np.uint8)).save(name)
+    code, out, said = run("lowpass", *arguments)
+    assert (code, out, said.count("\n")) == (2, b"", 1)
+    assert said.startswith(f"fftfilter: {message}")
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["a.png", "in", "in/a.png"]
+
+
+def test_names_may_be_addresses_of_files_and_an_extension_be_of_capitals(run, tmp_path):
+    Image.fromarray(np.eye(8, dtype=np.uint8)).save(tmp_path / "a.png")
+    options = ("lowpass", "--engine", "book", "--save-recipe", tmp_path / "R.JSON")
+    assert run(*options, tmp_path / "a.png", tmp_path / "b.png")[0] == 0
+    assert run(*options, f"file://{tmp_path}/a.png", f"file://{tmp_path}/c.png")[0] == 0
+    made = (tmp_path / "b.png").read_bytes()
+    assert (tmp_path / "c.png").read_bytes() == made
+    assert run("lowpass", "--engine", "book", "--format", "png", tmp_path / "a.png", "-")[:2] == (0, made)
+    (tmp_path / "there").mkdir()
+    for folder, scheme in (("there", ""), ("new/", ""), ("there", "file://"), ("other/", "file://")):  # as cp has it
+        assert run("lowpass", "--engine", "book", "-q", tmp_path / "a.png", f"{scheme}{tmp_path}/{folder}") == (
+            0,
+            b"",
+            "",
+        )
+        assert (tmp_path / folder / "a.png").read_bytes() == made
+        (tmp_path / folder / "a.png").unlink()
+    for names in ((f"file://{tmp_path}/a.png", tmp_path / "a.png"), (tmp_path / "a.png", f"file://{tmp_path}/a.png")):
+        code, _, said = run("lowpass", *names)
+        assert (code, "is the input itself" in said) == (2, True)
+
+
+def test_a_cluster_of_this_machine_takes_a_number_of_processes():
+    words = ["lowpass", "--processes=2", "--cluster=local"]
+    given = context_of(click.Context(cli, info_name="fftfilter"), words, "in", "out").params
+    options_of("lowpass", ["in"], given).check_for_folder("out")
+
+
+def test_a_recipe_is_saved_once_all_is_filtered(run, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    assert run("lowpass", "--save-recipe", tmp_path / "r.json", tmp_path / "a.png", tmp_path / "b.png")[0] == 1
+    assert not (tmp_path / "r.json").exists()

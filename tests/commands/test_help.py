@@ -12,6 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from fftfilter.cli import cli
+from fftfilter.commands.bench import bench
 
 FILTERS = ("bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes")
 
@@ -26,6 +27,42 @@ def test_h_is_one_screen_and_help_is_all(run, command):
     shown = [line.split()[0].rstrip(b",") for line in everyday.splitlines() if line.startswith(b"  -")]
     assert len(shown) >= 5
     assert [name for name in shown if b"  " + name not in everything] == []
+
+
+OF_ALL = ["--auto", "--output", "--edges"]
+FILES_AND_FOLDERS = ["--preview", "-r", "--skip-existing", "--help"]
+EVERYDAY = {
+    **{name: ["--radius", "--shape", *OF_ALL] for name in ("lowpass", "highpass")},
+    **{name: ["--large", "--small", "--shape", *OF_ALL] for name in ("bandpass", "bandstop")},
+    "notch": ["--at", *OF_ALL],
+    "stripes": ["--angle", "--spare", *OF_ALL],
+    "wiener": ["--noise", *OF_ALL],
+    "descreen": ["--keep-detail"],
+    "mask": ["--mask", *OF_ALL],
+    "imagej": ["--large", "--small", "--suppress", "--autoscale"],
+    "apply": ["--show"],
+    "peaks": ["--strength", "--pixel-size", "-r", "--json", "--help"],
+    "spectrum": ["--with", "--help"],
+    "explore": ["--with", "--no-browser", "--help"],
+}
+
+
+@pytest.mark.parametrize("command", EVERYDAY)
+def test_h_shows_what_is_needed_every_day(run, command):
+    lines = run(command, "-h")[1].decode().splitlines()
+    shown = [re.split("[ ,/]", line.strip())[0] for line in lines if line.startswith("  -")]
+    wanted = EVERYDAY[command]
+    assert shown == (wanted if "--help" in wanted else [*wanted, *FILES_AND_FOLDERS])
+
+
+@pytest.mark.parametrize("command", [*cli.list_commands(None), *(f"bench {name}" for name in bench.commands)])
+def test_every_option_has_a_help_and_a_name_for_its_value(run, command):
+    words = command.split()
+    options = (bench.commands[words[1]] if len(words) > 1 else cli.get_command(None, command)).params
+    for option in options:
+        assert isinstance(option, click.Argument) or option.help.endswith((".", "]", ".)")), option.name
+    text = run(*words, "--help")[1].decode()
+    assert not re.search(r"-\S+ (TEXT|INTEGER|FLOAT|PATH|FILENAME|[A-Z ]*RANGE\b(?<!--scale RANGE))", text)
 
 
 @pytest.mark.parametrize("command", ["devices", "engines", "explore", "peaks", "spectrum"])

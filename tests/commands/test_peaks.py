@@ -15,7 +15,9 @@ from PIL import Image
 
 from fftfilter import filter_stack
 from fftfilter import transfer as H
+from fftfilter.analysis.found import Harmonic, Peak
 from fftfilter.analysis.search import AutoNotches, peaks_text
+from fftfilter.commands.peaks import table
 from fftfilter.commands.shared.automatic import say_of
 from fftfilter.filters import Filter
 from fftfilter.folders import mean_spectrum
@@ -142,6 +144,18 @@ def test_files_whose_pixels_cannot_be_had_are_left_out_of_the_mean_and_told(run,
     assert second == f"fftfilter: {path.parent}/2.png: out of memory; take a smaller image"
 
 
+def test_which_files_of_a_folder_are_searched(run, save, rng, tmp_path):
+    for name, side in (("in/a.png", 40), ("in/b.tif", 40), ("in/sub/c.png", 48)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        save(name, rng.normal(128, 9, (side, side)))
+    folder = tmp_path / "in"
+    for words, count in (((), 2), (("-r",), 3), (("--pattern", "*.png"), 1), (("-r", "--pattern", "*.png"), 2)):
+        code, out, err = run("peaks", "--json", "-q", *words, folder)
+        assert (code, json.loads(out)["pictures"], err) == (0, count, "")
+    assert "2 larger ones cropped" not in run("peaks", "-q", "-r", folder)[2]
+    assert "1 larger one" in run("peaks", "-r", folder)[2]
+
+
 def test_a_folder_without_a_picture_to_search_is_told(run, tmp_path):
     assert run("peaks", tmp_path)[::2] == (2, f"fftfilter: {tmp_path}: no picture to search for peaks\n")
     (tmp_path / "bad.png").write_bytes(b"\x89PNG")
@@ -199,10 +213,16 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         (["notch", "--keep", "0.1,0.1", "--at", "0.1,0.1", "a.png", "b.png"], "--keep is for the waves that --auto"),
         (["lowpass", "--insist", "a.png", "b.png"], "--insist is for the waves that --auto"),
         (["lowpass", "--longest", "9", "a.png", "b.png"], "--longest is for the waves that --auto"),
-        (["notch", "--auto", "--longest", "0", "a.png", "b.png"], "longest 0 leaves nothing to remove"),
+        (
+            ["notch", "--auto", "--longest", "0", "a.png", "b.png"],
+            "longest 0 leaves nothing to remove: give a number above 0",
+        ),
         (["notch", "--auto", "--largest", "nan", "a.png", "b.png"], "largest nan leaves nothing to remove"),
         (["descreen", "--auto", "a.png", "b.png"], "No such option '--auto'"),
-        (["notch", "--auto", "--keep", "0.1", "a.png", "b.png"], "keep '0.1' is not a wave: give FX,FY"),
+        (
+            ["notch", "--auto", "--keep", "0.1", "a.png", "b.png"],
+            "keep '0.1' is not a wave: give FX,FY, such as 0.123,0.047",
+        ),
         (["notch", "--auto", "--keep", "nan,0", "a.png", "b.png"], "keep 'nan,0' is not a wave: give FX,FY"),
         (["notch", "--auto", "--keep", "0.1,9", "a.png", "b.png"], "keep '0.1,9' is not a wave: give FX,FY"),
     ],
@@ -377,6 +397,50 @@ def test_of_the_files_of_a_folder_it_is_said_once_that_waves_stay(run, save, tmp
     for options in (), ("-q",):
         code, _, err = run("notch", "--auto", "folder", *options, *words)
         assert (code, err.count("bad.png")) == (1, 1), err
+
+
+def test_of_several_the_command_has_in_for_their_names_and_quotes_that_of_one(run, save):
+    scan = save("my scan.png", 128 + wave((64, 64), 0.25, 0.125))
+    assert run("peaks", scan)[1].decode().splitlines()[-1].endswith(f" {shlex.quote(str(scan))} OUT")
+    assert run("peaks", scan, scan)[1].decode().splitlines()[-1].endswith("cyc IN OUT")
+
+
+def test_in_json_lengths_are_in_meters_if_the_size_of_a_pixel_is_known(run, save):
+    scan = save("scan.png", 128 + wave((64, 64), 0.25, 0))
+    found = json.loads(run("peaks", "--json", "--strength", "20", "--pixel-size", "65nm", scan)[1])
+    assert (found["strength_db"], found["pixel_size_m"]) == (20, [65e-9, 65e-9])
+    assert found["peaks"][0]["period_m"] == pytest.approx(4 * 65e-9, rel=1e-3)
+    assert "period_m" not in json.loads(run("peaks", "--json", scan)[1])["peaks"][0]
+    code, _, said = run("peaks", "--pixel-size", "0.2arcsec", scan)
+    assert (code, "--pixel-size 0.2arcsec is an angle, and periods are lengths: give one, or none." in said) == (
+        2,
+        True,
+    )
+
+
+def test_the_table_has_lines_per_inch_for_pixels_of_prints_and_channels_of_colors():
+    first = Peak(0.25, 0.0, 30.04, 5.06, 0.01)
+    harmonics = Harmonic((2,), first), Harmonic((1, -1), first)
+    second = Peak(0.1, 0.2, 20, 4, 0.01, channels=(1, 2), searched=3, harmonics=harmonics)
+    names = ["period", "angle", "fx", "fy", "strength", "amplitude", "harmonics"]
+    assert [line.split() for line in table([first], None).splitlines()] == [
+        names,
+        ["4.00", "px", "90.0", "0.25000", "0.00000", "30.0", "dB", "5.1"],
+    ]
+    assert table([first], (4.9e-6, 4.9e-6)).split()[:3] == ["period", "length", "angle"]
+    header, row = (line.split() for line in table([second], (5e-6, 1e-5)).splitlines())
+    assert header == ["period", "length", "lpi", *names[1:6], "channels", "harmonics"]
+    assert row[:5] == ["4.47", "px", "35.36", "um", "718.4"]  # 1 / hypot(0.1 / 5 um, 0.2 / 10 um)
+    assert row[5:] == ["26.6", "0.10000", "0.20000", "20.0", "dB", "4.0", "green", "blue", "2", "1-1"]
+
+
+def test_the_command_for_channels_of_their_own_is_that_of_folders_for_several(run, save, rng):
+    noise = rng.normal(128, 5, (64, 64, 3))
+    scan = save("in/a.png", noise + wave((64, 64), 0.25, 0.125)[..., None] * (1, 0, 0))
+    for names, auto in (((scan,), "--auto"), ((scan, scan), "--auto folder"), ((scan.parent,), "--auto folder")):
+        last = run("peaks", *names)[1].decode().splitlines()[-1]
+        shown = names[0] if len(names) == 1 else "IN"
+        assert last == f"fftfilter notch {auto} {shown} OUT  # each from its own channels only"
 
 
 # Color

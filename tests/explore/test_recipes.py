@@ -67,16 +67,22 @@ def test_the_recipe_of_a_page_is_the_file_of_save_recipe_and_is_loaded_again(vis
         ('{"fftfilter_recipe": true, "transfer": []}', "is invalid: fftfilter_recipe is 1"),
         ('{"fftfilter_recipe": 1}', "a recipe needs 'transfer'"),
         ('{"fftfilter_recipe": 1, "transfer": {}}', "transfer"),
-        (text_of('{"kind": "load", "file": "in.png"}'), "reads no masks"),
+        (
+            text_of('{"kind": "load", "file": "in.png"}'),
+            "'file' is not for a page, which reads no masks: use fftfilter apply",
+        ),
         (text_of('{"kind": "save"}'), "is unknown"),
         (text_of('{"kind": "lowpass", "radius": NaN}'), "the number NaN is out of range"),
         (text_of('{"kind": "lowpass", "radus": 1}'), "has no key 'radus'"),
         (text_of(others=', "scale": 1e999'), "is out of range"),
         (text_of(others=', "depth": 6'), "--depth is not for a page to set"),
         (text_of(others=', "\\ud800": 1'), "is not a recipe in JSON"),
-        (text_of(", ".join(['{"kind": "stripes", "angle": 0}'] * 501)), "at most 500"),
+        (
+            text_of(", ".join(['{"kind": "stripes", "angle": 0}'] * 501)),
+            "a page takes at most 500 parts and waves: use fftfilter apply",
+        ),
         (text_of('{"kind": "stripes", "angle": 33}, {"kind": "stripes", "angle": 9}'), "one angle of stripes"),
-        (text_of('{"kind": "imagej"}', ', "method": "imagej"'), "the page has no imagej"),
+        (text_of('{"kind": "imagej"}', ', "method": "imagej"'), "the page has no imagej: use fftfilter apply"),
     ],
 )
 def test_a_recipe_that_is_refused_is_told_in_a_line(visit, picture, text, said):

@@ -103,7 +103,10 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "depth": "nan"}, "depth nan is invalid"),
         ({"transfer": [], "auto": "each", "strength": 3}, "strength 3 is invalid"),
         ({"transfer": [], "strength": 30}, "--strength is for the waves that --auto finds"),
-        ({"transfer": [], "auto": "folder"}, "auto folder is for command lines"),
+        (
+            {"transfer": [], "auto": "folder"},
+            "auto folder is for command lines: a recipe has the notches that were found",
+        ),
         ({"transfer": [], "auto": "each", "keep": ["1"]}, "keep '1' is not a wave"),
         ({"transfer": [], "output": "keep", "region": "1,2"}, "is not a rectangle"),
         ({"transfer": [], "output": "keep", "region": [1, 2, 3, 4]}, "region.file: a list is not a text"),
@@ -116,8 +119,11 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "method": ["plain"]}, "method: a list is not a text"),
         ({"transfer": [], "method": "imagej", "edges": "wrap"}, 'a recipe has no key "edges"'),
         ({"transfer": [], "method": "imagej", "output": "real"}, 'a recipe has no key "output"'),
-        ({"transfer": [], "method": "descreen"}, "a recipe of the method descreen has one part"),
-        ({"transfer": [], "engine-options": {"radix": {}}}, "engine-options: an object is not"),
+        ({"transfer": [], "method": "descreen"}, "a recipe of the method descreen has one part, which is of that kind"),
+        (
+            {"transfer": [], "engine-options": {"radix": {}}},
+            'engine-options: an object is not an object of texts and numbers, as {"radix": 4}',
+        ),
     ],
 )
 def test_a_fault_is_refused_in_a_line(given, said):
