@@ -193,11 +193,6 @@ def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
     assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()
 
 
-def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
-    assert fitted(H.descreen(), np.stack([CLEAN, PRINT, CLEAN]), 255).parts
-    assert fitted(H.descreen(), np.stack([CLEAN, CLEAN, CLEAN]), 255).parts == ()
-
-
 def test_kept_detail_lies_between_smoothing_and_notches():
     np.testing.assert_array_equal(fftfilter.descreen(PRINT), fftfilter.descreen(PRINT, keep_detail=0))
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
