@@ -45,8 +45,11 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   let underWay = Promise.resolve();
 
   const read = () => (underWay = readNow());
-  /** What else changes the cutoff begins at what was typed before it. */
-  const settled = () => (isTyped ? read() : underWay);
+  /** Change the cutoff as it is once all that was typed is read; it may be another filter's by then. */
+  const change = async (changed, how) => {
+    await (isTyped ? read() : underWay);
+    if (now()) store.set({ [name]: changed(now()) }, how);
+  };
   const readNow = async () => {
     clearTimeout(timer);
     const text = input.value;
@@ -71,23 +74,19 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     timer = window.setTimeout(read, TYPED);
   };
   input.onchange = read;
-  input.onkeydown = async (event) => {
+  input.onkeydown = (event) => {
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!step || !now()) return;
     event.preventDefault();
-    await settled();
-    const cutoff = now();
-    if (!cutoff) return; // of another filter meanwhile
-    const value = cutoff.value * 1.01 ** (step * (event.shiftKey ? 10 : 1));
-    store.set({ [name]: { ...cutoff, value: Number(value.toPrecision(4)) } }, { nudge: true });
+    const factor = 1.01 ** (step * (event.shiftKey ? 10 : 1));
+    change((cutoff) => ({ ...cutoff, value: Number((cutoff.value * factor).toPrecision(4)) }), { nudge: true });
   };
-  unit.onchange = async () => {
+  unit.onchange = () => {
     const wanted = unit.value;
-    await settled();
-    const cutoff = now();
-    if (!cutoff) return;
-    const frequency = frequencyOf(cutoff, units());
-    store.set({ [name]: frequency ? cutoffAt(frequency, wanted, units(), 4) : { ...cutoff, unit: wanted } });
+    change((cutoff) => {
+      const frequency = frequencyOf(cutoff, units());
+      return frequency ? cutoffAt(frequency, wanted, units(), 4) : { ...cutoff, unit: wanted };
+    });
   };
   const toSlider = (f) => 1000 * (1 - Math.log(f / lowest()) / Math.log(0.5 / lowest()));
   slider.oninput = () =>
@@ -100,8 +99,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     put(root, { hidden: !cutoff });
     if (!cutoff) return;
     list(unit, [...new Set([...Object.keys(units()), cutoff.unit])], (value) => h("option", { value }, units()[value]?.label ?? value));
-    const isWrong = state.asked.wrong?.field === name;
-    if (!isWrong && !isTyped) put(input, { value: brief(cutoff.value, 4) });
+    if (!isTyped && state.asked.wrong?.field !== name) put(input, { value: brief(cutoff.value, 4) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
     const others = ["px", "bins"].filter((each) => each !== cutoff.unit);
@@ -113,15 +111,8 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
 
 /** A number or a text as the program takes it; empty is the program's default. */
 export function textField(store, name, label, { placeholder = "", type = "text", suffix = "" } = {}) {
-  const input = h("input", {
-    class: suffix ? null : "in",
-    "aria-label": label,
-    spellcheck: "false",
-    autocomplete: "off",
-    placeholder,
-    inputmode: type === "number" ? "decimal" : null,
-    name,
-  });
+  const inputmode = type === "number" ? "decimal" : null;
+  const input = h("input", { class: suffix ? null : "in", "aria-label": label, spellcheck: "false", autocomplete: "off", placeholder, inputmode, name });
   const hint = hintOf(name, input);
   const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint.root);
   input.oninput = () => store.set({ [name]: input.value.trim() || undefined }, { nudge: true });
