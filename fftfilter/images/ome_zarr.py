@@ -217,16 +217,14 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
 
 def _lock(journal: FileIO, folder: Path) -> None:
     """Keep other runs out, which would make the arrays anew, until the journal is closed; raises ParameterError."""
-    if sys.platform == "win32":
-        return
-    from fcntl import LOCK_EX, LOCK_NB, flock
+    if sys.platform != "win32":
+        from fcntl import LOCK_EX, LOCK_NB, flock
 
-    try:
-        flock(journal, LOCK_EX | LOCK_NB)
-    except BlockingIOError as error:
-        raise ParameterError(
-            f"{folder}: is being written by another run: wait for it, or choose another name"
-        ) from error
+        try:
+            flock(journal, LOCK_EX | LOCK_NB)
+        except BlockingIOError as error:
+            said = "is being written by another run: wait for it, or choose another name"
+            raise ParameterError(f"{folder}: {said}") from error
 
 
 @contextmanager
