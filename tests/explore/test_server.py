@@ -235,6 +235,7 @@ def test_the_port_is_always_the_same_unless_it_is_taken(visit, monkeypatch):
         port = free.getsockname()[1]
     (option,) = [each for each in explore.params if each.name == "port"]
     assert f"[default: {server.USUAL_PORT}; " in option.help
+    assert visit(port_of, CAMERA, port=port) == port
     monkeypatch.setattr("fftfilter.explore.server.USUAL_PORT", port)
     assert visit(port_of, CAMERA, port=None) == port
     with socket.socket() as other:

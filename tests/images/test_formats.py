@@ -38,6 +38,21 @@ def test_extensions_mean_what_pillow_thinks(suffix):
     assert FORMATS[suffix].name in Image.SAVE
 
 
+@pytest.mark.parametrize(
+    ("what", "suffixes"),
+    [
+        ("alpha", ".avif .gif .j2k .jp2 .png .tga .tif .tiff .webp"),
+        ("lossy", ".avif .gif .jpeg .jpg"),
+        ("has_quality", ".avif .jpeg .jpg .webp"),
+        ("pages", ".fit .fits .fts .fz .gif .png .tif .tiff .webp"),
+        ("has_tables", ".gif .png .tif .tiff"),
+        ("is_shown", ".gif .png .webp"),
+    ],
+)
+def test_which_formats_hold_what(what, suffixes):
+    assert sorted(suffix for suffix, kind in FORMATS.items() if getattr(kind, what)) == suffixes.split()
+
+
 @pytest.mark.parametrize("alpha", [False, True], ids=["opaque", "alpha"])
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("suffix", [each for each, kind in FORMATS.items() if HAS_ASTROPY or kind.name != "FITS"])
