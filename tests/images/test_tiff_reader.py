@@ -249,3 +249,13 @@ def test_planes_that_no_tile_belongs_to_never_show_the_memory_of_the_program():
     assert separate in data
     with pytest.raises(ReadError, match="cannot be decoded"):
         decode(data.replace(separate, unknown), "x")
+
+
+@pytest.mark.parametrize("tags", [0, 60_000])
+def test_a_list_of_no_tags_or_too_many_is_where_a_file_is_cut_off(tmp_path, tags):
+    tifffile.imwrite(tmp_path / "in.tif", np.zeros((2, 8, 8), np.uint8), photometric="minisblack")
+    data = bytearray((tmp_path / "in.tif").read_bytes())
+    (first, second), is_cut = tiff_reader.chain(bytes(data))
+    assert not is_cut
+    data[second.offset : second.offset + 2] = tags.to_bytes(2, "little")
+    assert tiff_reader.chain(bytes(data)) == ([first], True)
