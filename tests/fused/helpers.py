@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from fftfilter.device.choice import Device
+from fftfilter.errors import TooLargeError
 from fftfilter.output.difference import Difference
 from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
 from tests.helpers import assert_gray_levels
+
+
+class Full(Device):
+    """A device without memory, which notes what it was asked to hold."""
+
+    is_gpu = True
+    checked = ()
+
+    def check_memory(self, what, buffers):
+        self.checked = buffers
+        raise TooLargeError(what)
 
 
 def noise(shape, dtype="uint8"):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
@@ -24,6 +23,7 @@ from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import (
+    Full,
     assert_as_the_reference,
     assert_clipped_beyond_the_ends,
     assert_kept,
@@ -308,17 +308,6 @@ def test_device_buffers_are_left_to_the_caller(launcher):
     launcher.read(kept, source)
     np.testing.assert_array_equal(kept, image)
     np.testing.assert_array_equal(got, pipeline.run(image))
-
-
-class Full(Device):
-    """A device without memory, which notes what it was asked to hold."""
-
-    is_gpu = True
-    checked = ()
-
-    def check_memory(self, what, buffers):
-        self.checked = buffers
-        raise TooLargeError(what)
 
 
 @pytest.mark.parametrize("real", [False, True])

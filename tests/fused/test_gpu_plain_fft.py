@@ -11,13 +11,13 @@ import math
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, plain_fft
 from fftfilter.fused.gpu import plain_fft as plan
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
+from tests.fused.helpers import Full
 from tests.helpers import assert_exact_radices, assert_transform
 
 # Sides from 25 up go in two steps.
@@ -156,17 +156,6 @@ def test_rows_of_real_images_are_paired_forward_along_both_axes_alone():
     assert plan.is_paired(Shape("values", "both", 2, 5, 9, half=True))
     others = {"inverse": True, "along": "rows", "data": "complex", "height": 20_000, "width": 20_000}
     assert not any(plan.is_paired(shape._replace(**{name: value})) for name, value in others.items())
-
-
-class Full(Device):
-    """A device without memory, which notes what it was asked to hold."""
-
-    is_gpu = True
-    checked = ()
-
-    def check_memory(self, what, buffers):
-        self.checked = buffers
-        raise TooLargeError(what)
 
 
 def test_memory_is_checked_before_any_is_allocated_for_pixels_as_they_are(launcher):

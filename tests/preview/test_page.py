@@ -6,22 +6,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.drawing import Canvas
 from fftfilter.preview.page import CAPTION, GAP, MARGIN, SIDE, TITLE, WIDTH, page
 from fftfilter.preview.report import FilterReport
-
-
-@pytest.fixture
-def said(monkeypatch):
-    """The texts that are written, in their order."""
-    written, text = [], Canvas.text
-
-    def note(canvas, x, y, line, *more, **options):
-        written.append(line)
-        text(canvas, x, y, line, *more, **options)
-
-    monkeypatch.setattr(Canvas, "text", note)
-    return written
 
 
 def rings(pixels, *, row=0):

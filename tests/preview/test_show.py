@@ -13,23 +13,9 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
-from fftfilter.preview.drawing import Canvas
 from fftfilter.preview.page import CAPTION, GAP, MARGIN, SIDE, TITLE
 
 BOOK = {"engine": "book"}
-
-
-@pytest.fixture
-def said(monkeypatch):
-    """The texts that are written, in their order."""
-    written, text = [], Canvas.text
-
-    def note(canvas, x, y, line, *more, **options):
-        written.append(line)
-        text(canvas, x, y, line, *more, **options)
-
-    monkeypatch.setattr(Canvas, "text", note)
-    return written
 
 
 def below_title(picture):
