@@ -8,12 +8,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
+from pyopencl import invoker
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.device.choice import choose
+from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 
 THREADS = 6
@@ -122,6 +126,23 @@ def test_single_calls_and_transforms_share_a_device(images):
             np.testing.assert_array_equal(calls[i](), wanted[i])
 
     in_threads(*(lambda i=i: work(i) for i in range(THREADS)))
+
+
+def test_one_thread_at_a_time_makes_a_kernel(monkeypatch):
+    """Two at once, pyopencl warns that it generates code that it has generated."""
+    inside, most, generate = [], [], invoker.generate_enqueue_and_set_args
+
+    def generated(*args, **kwargs):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(1e-3)
+        inside.pop()
+        return generate(*args, **kwargs)
+
+    monkeypatch.setattr(invoker, "generate_enqueue_and_set_args", generated)
+    launcher = Launcher(choose())
+    in_threads(*[lambda: launcher.kernel(("staged/steps/magnitude.cl",), (), "magnitude")] * THREADS)
+    assert most == [1] * THREADS
 
 
 FIRST_USE = """

@@ -197,6 +197,13 @@ class Device:
         with _building:
             return self._build(names, defines, options)
 
+    def kernel(
+        self, names: tuple[str, ...], defines: tuple[str, ...], kernel: str, options: tuple[str, ...]
+    ) -> cl.Kernel:
+        """Return a new kernel of that program."""
+        with _building:  # pyopencl generates code for each kernel, and warns if two threads do so at once
+            return cl.Kernel(self.program(names, defines, options), kernel)
+
     @cached_property
     def _build(self) -> Callable[..., cl.Program]:
         return lru_cache(MOST_PROGRAMS)(partial(build, self.context))

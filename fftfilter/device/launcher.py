@@ -153,8 +153,8 @@ class Launcher:
         ``arguments`` are by name, in the order of the kernel's declaration; those that are None are set later.
         ``options`` are the compiler's own.
         """
-        program = self.device.program(names, (f"REAL={self.real_name}", *defines), options)
-        return Kernel(cl.Kernel(program, kernel), self.real, arguments)
+        made = self.device.kernel(names, (f"REAL={self.real_name}", *defines), kernel, options)
+        return Kernel(made, self.real, arguments)
 
     @_plain_errors
     def enqueue(
