@@ -815,7 +815,7 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
 def test_dots_are_removed_by_descreen_and_single_waves_are_the_other_way(page, url, folder):
     opened(page, url, file="one.png")
     page.keyboard.press("1")
-    assert command(page, "one.png") == "fftfilter descreen one.png one-filtered.png"
+    assert command(page, "descreen") == "fftfilter descreen one.png one-filtered.png"
     state(page, "Note: no screen is found: the picture stays as it is")
     page.locator("[name=keep_detail]").fill("30")
     page.locator("[name=keep_detail]").press("Enter")
@@ -1087,6 +1087,7 @@ def filtered_one(folder, line):
 
 def test_a_click_in_the_spectrum_shows_its_wave(page, url):
     begun(page, url)
+    expect(page.locator(".spc .wait")).to_be_hidden()
     x, y, scale = middle(page)
     page.mouse.click(x + WAVE[0] * scale, y + WAVE[1] * scale)
     numbers = page.locator(".nums")
