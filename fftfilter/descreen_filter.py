@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,9 +38,14 @@ OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 WINDOW, MOST, TINY = 2.5, 1.25, float(np.finfo(np.float32).tiny)
 
 
-def opponent(planes: Array) -> Array:
-    """Return the brightness and the color differences of planes of RGB, others as they are; float64."""
-    return np.tensordot(OPPONENT, planes, 1) if len(planes) == 3 else planes.astype(np.float64)
+def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
+    """Return the brightness and the color differences of planes of RGB, others as they are, as parts of ``white``."""
+    parts = [np.divide(plane, white, dtype=np.float64) for plane in planes]
+    rows = OPPONENT if len(planes) == 3 else np.eye(len(planes))
+    made = np.empty(planes.shape, real)
+    for row, plane in zip(rows, made, strict=True):
+        plane[...] = sum(weight * part for weight, part in zip(row, parts, strict=True) if weight)
+    return made
 
 
 class DescreenFilter(PictureFilter):
@@ -52,24 +58,33 @@ class DescreenFilter(PictureFilter):
 
     name = "descreen"
     fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "mirror"}
+    real: ClassVar[type[np.floating[Any]]] = np.float32
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         if observe is not None:
             raise ParameterError("descreen has no intermediate results: leave observe out")
         check_finite(planes)
         white, dtype, top = gray
-        mixed, screens = opponent(planes), self.transfer if self.transfer.parts else None
+        mixed, screens = opponent(planes, white, self.real), self.transfer if self.transfer.parts else None
         if self.transfer.is_fitted:
-            screens, note = screens_of(mixed, white, self.transfer.parts[0])  # type: ignore[arg-type]
+            screens, note = screens_of(mixed.astype(np.float32, copy=False), self.transfer.parts[0])  # type: ignore[arg-type]
             self._notes.append(note)
-        values, weak = planes.astype(np.float64), 0
+        stays = not screens and planes.dtype == dtype and white == top
+        values, weak = planes if stays else mixed, 0
         if screens:
             floor = screens.floor if self.transfer.depth is None else self.transfer.floor
-            values, weak = self._values(replace(screens, depth=None).keeping_mean(), mixed, white)
-            values = floor * mixed + (1 - floor) * self._by_place(values.astype(np.float64), screens, white)
-            values = np.tensordot(OPPONENT.T, values, 1) if len(planes) == 3 else values
+            own = replace(screens, depth=None).keeping_mean().of_channels(len(mixed))
+            for i, plane in enumerate(mixed):  # one after the other: each step takes memory
+                value, again = self._values(own[i % len(own)], plane)
+                self._fade_detail(value, own[i % len(own)])
+                plane[...] = floor * plane + (1 - floor) * value
+                weak += again
+        if not stays:
+            if len(planes) == 3:
+                values = np.tensordot(OPPONENT.T.astype(values.dtype), values, 1)
+            values = np.multiply(values, white, dtype=np.result_type(values, dtype))
         extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
-        if screens or planes.dtype != dtype or white != top:
+        if not stays:
             (ramp,) = ramps("keep", gray=Gray(white, dtype, top))
             region = self._description.region
             inside = 1.0 if region is None else region.clipped(values, holes, gray)
@@ -79,34 +94,36 @@ class DescreenFilter(PictureFilter):
             made = planes.copy()
         return made, Found(extremes, [clipped], weak)
 
-    def _by_place(self, values: Array, transfer: Transfer, white: float) -> Array:
-        """Return filtered values with less detail where there is less than usual, as in flat parts."""
-        curves = [part for part in transfer.parts if isinstance(part, Curve) and part.bands]
-        above, made = values, values
-        for bands in zip(*(each.bands for each in curves), strict=True):
-            noise, before, usual, kept = np.array([each[1:] for each in bands]).T[..., None, None]
-            below = self._blurred(above, bands[0].blur, white)
-            detail = (above - below) / white
-            power = np.maximum(self._blurred(np.square(detail), WINDOW * bands[0].blur, white) - noise, 0)
+    def _fade_detail(self, value: Array, transfer: Transfer) -> None:
+        """Leave less detail in a filtered plane where there is less than usual, as in flat parts."""
+        above = value.copy()
+        for blur, noise, before, usual, kept in chain(
+            *(part.bands for part in transfer.parts if isinstance(part, Curve))
+        ):
+            below = self._blurred(above, blur)
+            detail = above - below
+            power = np.maximum(self._blurred(np.square(detail), WINDOW * blur) - noise, 0)
             gain = np.minimum(power / np.maximum(power + before, TINY), MOST * usual)
-            change = white * detail * ((kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1)
-            above, made = below, made + change - change.mean(axis=(1, 2), keepdims=True)
-        return made
+            detail *= (kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1
+            value += detail - detail.mean()
+            above = below
 
-    def _blurred(self, planes: Array, deviation: float, white: float) -> Array:
+    def _blurred(self, plane: Array, deviation: float) -> Array:
         blur = lowpass(f"{np.sqrt(np.log(2) / 2) / np.pi / deviation}cyc", shape="gaussian")
-        return self._values(blur, planes, white)[0].astype(np.float64)
+        return self._values(blur, plane)[0]
 
-    def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:
-        """Return the filtered values of planes, in their gray levels, and whether they were filtered once more."""
+    def _values(self, transfer: Transfer, plane: Array) -> tuple[Array, int]:
+        """Return the filtered values of a plane, and whether it was filtered once more."""
         prepared = self._retuned(transfer, depth=None)  # which is that of the whole
-        values, found = call(prepared, planes.astype(np.float32), 0, {"white": white})
+        values, found = call(prepared, plane, None, {"white": 1})
         return values, found.weak
 
 
 class DescreenReference(DescreenFilter):
     """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with."""
 
-    def _values(self, transfer: Transfer, planes: Array, white: float) -> tuple[Array, int]:  # noqa: ARG002
-        gains = [grid_with("mirror", each, *planes.shape[1:]).gain() for each in transfer.of_channels(len(planes))]
-        return filtered(planes, np.stack(gains), "mirror").real, 0
+    real = np.float64
+
+    def _values(self, transfer: Transfer, plane: Array) -> tuple[Array, int]:
+        gain = grid_with("mirror", transfer, *plane.shape).gain()
+        return filtered(plane, gain, "mirror").real, 0

@@ -102,7 +102,7 @@ def test_flat_parts_are_smoothed_more_than_detail():
     bars = np.where(X > 90, 128 + 90 * np.sign(np.sin(X / 4)), 128.0)
     given = printed(bars, noise=12)
     gained = {}
-    transfer, _ = screens_of(given[None].astype(float), 255, H.descreen().parts[0])
+    transfer, _ = screens_of(given[None] / 255, H.descreen().parts[0])
     plain = Transfer(tuple(replace(part, bands=()) if isinstance(part, Curve) else part for part in transfer.parts))
     for name, each in (("by place", transfer), ("everywhere", plain)):
         with DescreenFilter(each) as f:
@@ -170,7 +170,7 @@ def test_colors_have_a_screen_each():
 
 
 def test_colors_are_smoothed_more_than_the_brightness():
-    transfer, _ = screens_of(np.stack([PRINT, PRINT]).astype(float), 255, H.descreen().parts[0])
+    transfer, _ = screens_of(np.stack([PRINT, PRINT]) / 255, H.descreen().parts[0])
     brightness, color = (part for part in transfer.parts if isinstance(part, Curve))
     assert (brightness.channels, color.channels) == ((0,), (1,))
     assert color.half > 2.6 * brightness.half
@@ -178,14 +178,14 @@ def test_colors_are_smoothed_more_than_the_brightness():
 
 def test_notches_take_the_mirror_images_of_waves_out_as_well():
     bent = printed(CLEAN, angle=20, bent=2.5)  # whose waves have several notches each
-    transfer, note = screens_of(bent[None].astype(float), 255, H.descreen().parts[0])
+    transfer, note = screens_of(bent[None] / 255, H.descreen().parts[0])
     notches = [part for part in transfer.parts if part.kind == "notch"]
     assert len(notches) > int(re.search(r"(\d+) waves", note)[1])
     assert all(part.mirrored for part in notches)
 
 
 def test_a_screen_that_is_weaker_than_what_is_asked_for_stays():
-    assert screens_of(PRINT[None].astype(float), 255, H.descreen(strength=70).parts[0]) == (None, NOTHING)
+    assert screens_of(PRINT[None] / 255, H.descreen(strength=70).parts[0]) == (None, NOTHING)
 
 
 def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
@@ -198,7 +198,7 @@ def test_kept_detail_lies_between_smoothing_and_notches():
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
-    _, note = screens_of(PRINT[None].astype(float), 255, H.descreen(keep_detail=100).parts[0])
+    _, note = screens_of(PRINT[None] / 255, H.descreen(keep_detail=100).parts[0])
     assert re.fullmatch(r"screen of 5\.00 px at 45\.0 degrees: \d+ waves are removed", note)
 
 

@@ -78,7 +78,7 @@ def fitted(
         elif isinstance(part, Wiener):
             parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
-            found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64), white, part)
+            found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64) / white, part)
             parts += found.parts if found else ()
         else:
             parts.append(part)
@@ -97,17 +97,25 @@ def without_waves(transfer: Transfer, planes: Array) -> Array:
     """Return planes ``(channels, height, width)``, float64, without the waves of the notches that say so."""
     _, height, width = planes.shape
     down, across = (window(n).astype(np.float64) for n in (height, width))
-    left = planes.astype(np.float64)
-    for part in transfer.parts:
-        if not (isinstance(part, Notch) and part.is_wave):
-            continue
-        x, y = part.at
-        along, upright = np.exp(2j * np.pi * x * np.arange(width)), np.exp(2j * np.pi * y * np.arange(height))
-        for i in range(len(left)) if part.channels is None or len(left) == 1 else part.channels:
-            level = down @ left[i] @ across / (down.sum() * across.sum())
-            found = (down * upright.conj()) @ (left[i] - level) @ (across * along.conj())
-            factor = 2 * found / (down.sum() * across.sum())
-            left[i] -= np.outer((factor * upright).real, along.real) - np.outer((factor * upright).imag, along.imag)
+    total, left = down.sum() * across.sum(), planes.astype(np.float64)
+    waves = [part for part in transfer.parts if isinstance(part, Notch) and part.is_wave]
+    for i, plane in enumerate(left):
+        own = [part.at for part in waves if part.channels is None or len(left) == 1 or i in part.channels]
+        x, y = np.array([(0.0, 0.0), *own]).T[..., None]  # the mean level first
+        upright, along = np.exp(2j * np.pi * y * np.arange(height)), np.exp(2j * np.pi * x * np.arange(width))
+        by_rows, by_columns = down * upright.conj(), across * along.conj()
+        # What each finds in the picture, and in each other wave: of one at its frequency, and of its conjugate.
+        found = ((by_rows.real @ plane + 1j * (by_rows.imag @ plane)) * by_columns).sum(axis=1)
+        at_it, at_other = (
+            (by_rows @ u.T) * (by_columns @ a.T) for u, a in ((upright, along), (upright.conj(), along.conj()))
+        )
+        for k in range(1, len(found)):  # each in what the ones before it leave
+            factor = 2 * (found[k] - found[0].real / total * at_it[k, 0]) / total
+            found -= (factor * at_it[:, k] + np.conj(factor) * at_other[:, k]) / 2
+            upright[k] *= factor
+        for rows in (slice(start, start + STRIP) for start in range(0, height, STRIP)):
+            waves_there = upright[1:, rows].T
+            plane[rows] -= waves_there.real @ along[1:].real - waves_there.imag @ along[1:].imag
     return left
 
 

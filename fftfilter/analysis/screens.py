@@ -40,19 +40,19 @@ SIDES, BENT = 4, 2.5
 SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
 
 
-def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer | None, str]:
+def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
     """Return what takes the screens out of a picture, None if it has none, and in one line what that is.
 
-    The picture is ``(channels, height, width)``, its first channel its brightness.
+    The picture is ``(channels, height, width)`` in parts of white, its first channel its brightness.
     """
     _, height, width = planes.shape
-    mean = spectrum(planes, white)
+    mean = spectrum(planes)
     if too_few(mean):
         return None, NOTHING
     peaks = waves_of(mean, wanted.strength)
     found, bent = screens(peaks, mean), ""
     if not found:
-        found, peaks, bent = *_of_parts(peaks, planes, white, wanted.strength), " on bent paper"
+        found, peaks, bent = *_of_parts(peaks, planes, wanted.strength), " on bent paper"
     if not found:
         return None, NOTHING
     lowest = LOWEST / found[0].period_px
@@ -60,7 +60,7 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer 
     once = _once(removed, mean)
     notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))
     rings, transfer = Rings.of(height, width), notches
-    for i, (power, passed) in enumerate(powers_behind(notches, planes / white)):
+    for i, (power, passed) in enumerate(powers_behind(notches, planes)):
         if i == 0:
             for peak in _left([each for each in once if 0 in each.channels and _is_near(each, found[0])], power, rings):
                 transfer *= peak.own_notch(mirrored=True)
@@ -74,7 +74,7 @@ def screens_of(planes: Array, white: float, wanted: Descreen) -> tuple[Transfer 
     return transfer, f"{screen}: {len(removed)} waves are removed{half}"
 
 
-def _of_parts(of_whole: list[Peak], planes: Array, white: float, strength: float) -> tuple[list[Peak], list[Peak]]:
+def _of_parts(of_whole: list[Peak], planes: Array, strength: float) -> tuple[list[Peak], list[Peak]]:
     """Return the usual screen of a picture whose parts are prints, as bent paper's are, and the waves of all parts.
 
     The strongest wave of the whole has about that period. That of bricks or tiles, which have few in a part, has not.
@@ -82,7 +82,7 @@ def _of_parts(of_whole: list[Peak], planes: Array, white: float, strength: float
     height, width = (n // SIDES for n in planes.shape[1:])
     found, waves = [], []
     for y, x in np.ndindex(SIDES, SIDES) if of_whole and min(height, width) >= SMALLEST else ():
-        mean = spectrum(planes[:, y * height : (y + 1) * height, x * width : (x + 1) * width], white)
+        mean = spectrum(planes[:, y * height : (y + 1) * height, x * width : (x + 1) * width])
         peaks = waves_of(mean, strength)
         if of_part := screens(peaks, mean, BENT):
             found.append(of_part[0])

@@ -67,7 +67,9 @@ class Rings(NamedTuple):
 
 def power_of(plane: Array) -> Power:
     """Return the power of a mirrored plane at half cycles along each side, ``(height, width)``."""
-    return np.asarray(np.square(cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean())).T).T))
+    return np.asarray(
+        np.square(cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean(dtype=np.float64))).T).T)
+    )
 
 
 def powers_behind(transfer: Transfer, planes: Array) -> Iterator[tuple[Power, Power]]:

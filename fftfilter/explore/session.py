@@ -189,7 +189,7 @@ class Session:
         if recipe.method == "descreen":
             page.picture.refuse_not_finite(self.source)
             planes = page.picture.planes if self.finest == 1 else page.middle  # it knows no missing pixels
-            screens, note = screens_of(opponent(planes), page.picture.maxval, made.parts[0])  # type: ignore[arg-type]
+            screens, note = screens_of(opponent(planes, page.picture.maxval), made.parts[0])  # type: ignore[arg-type]
             made = screens or Transfer(())
         elif made.is_fitted:
             kinds = {part.kind for part in made.parts if part.is_fitted}
