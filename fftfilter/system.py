@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .errors import TooLargeError
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -63,6 +65,15 @@ def lacking(size: int) -> int | None:
         return None
     free = free_memory()
     return free if free is not None and size > free else None
+
+
+def check_memory(height: int, width: int, taken: int, name: str = "") -> None:
+    """Raise TooLargeError if filtering a picture, of the file ``name``, takes more bytes than are free."""
+    if (free := lacking(taken)) is not None:
+        raise TooLargeError(
+            f"{name and f'{name}: '}{width} x {height} pixels take {taken:,} bytes to filter, more than the {free:,} "
+            "of memory that are free; use a smaller image"
+        )
 
 
 def _limits_of_memory() -> Iterator[int]:

@@ -9,9 +9,12 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import fftfilter
 from fftfilter import system
+from fftfilter.errors import TooLargeError
 from fftfilter.system import free_memory, lacking
 from tests.helpers import needs_posix
 
@@ -27,6 +30,24 @@ def free_in_child(first):
         [sys.executable, "-c", f"{first}\n{PRINT}"], capture_output=True, check=True, cwd=ROOT, timeout=60
     )
     return int(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("filtered", "taken"),
+    [
+        (fftfilter.descreen, 93),
+        (lambda image: fftfilter.stripes(image, 80), 93),
+        (lambda image: fftfilter.notch(image, auto=True, edges="mirror"), 93),
+        (lambda image: fftfilter.notch(image, auto=True), 44),
+        (lambda image: fftfilter.lowpass(image, missing=image == 0), 44),
+    ],
+)
+def test_a_picture_that_takes_more_steps_than_fit_into_memory_is_refused_before_them(monkeypatch, filtered, taken):
+    free, image = 64 << 20, np.zeros((1300, 1200), np.uint8)
+    monkeypatch.setattr(system, "free_memory", lambda: free)
+    size = f"1200 x 1300 pixels take {taken * 1200 * 1300:,} bytes to filter, more than the {free:,} of memory"
+    with pytest.raises(TooLargeError, match=size):
+        filtered(image)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from ..engine import Engine, choose
 from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Mode, Output, check_channels, check_scale, scale_of
+from ..system import check_memory
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -69,6 +70,9 @@ DEFAULTS: dict[str, Any] = {
     "edges": "wrap",
     "profile": False,
 }
+# Bytes of a pixel, and of each of its samples, that steps around the pipeline take: of gains that follow from the
+# picture, and of others. Measured at most: 93 and 44 of gray, 146 and 85 of RGB.
+OF_FITTED, OF_OTHERS = (66, 27), (24, 20)
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -100,6 +104,12 @@ class Description:
     def grid(self, height: int, width: int) -> EdgedGrid:
         """Return the grid of an image ``(height, width)``; raises ParameterError for radii that do not fit it."""
         return grid_with(self.edges, self.on_grid, height, width)
+
+    def check_memory(self, count: int, height: int, width: int) -> None:
+        """Raise TooLargeError for a picture ``(count, height, width)`` that takes steps of its own and is too large."""
+        is_fitted = self.transfer.is_fitted or (self.auto and self.edges == "mirror")
+        of_pixel, of_sample = OF_FITTED if is_fitted else OF_OTHERS
+        check_memory(height, width, (of_pixel + of_sample * count) * height * width)
 
 
 def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:

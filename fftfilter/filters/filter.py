@@ -376,6 +376,7 @@ class Filter:
         planes, holes = split(image, missing, channel_axis)
         gray = gray_of(of_pixels, pixel_type(planes.dtype))
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
+        self._description.check_memory(*planes[own[0]].shape)
         self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
         made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
         if region := self._description.region:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FftfilterError, ReadError, TooLargeError
-from ..system import lacking
+from ..errors import FftfilterError, ReadError
+from ..system import check_memory
 
 if TYPE_CHECKING:
     from ..output.modes import Mode
@@ -118,11 +118,7 @@ def refuse_oversize(name: str, size: Size, working: Working | None = None) -> No
     taken = _TAKEN[size.bytes_per_sample] * size.samples
     if working:
         taken = max(taken, working(size) + 3 * size.bytes_per_sample * size.samples)
-    if (free := lacking(taken)) is not None:
-        raise TooLargeError(
-            f"{name}: {size.width} x {size.height} pixels take {taken:,} bytes to filter, more than the {free:,} of "
-            "memory that are free; use a smaller image"
-        )
+    check_memory(size.height, size.width, taken, name)
 
 
 def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
