@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 # Orthonormal: brightness, red - blue, and green against both.
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
 OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
+# Rows that are mixed at a time, to save memory.
+STRIP = 64
 # The window in which the detail of a place is measured, in deviations of its blur; how much more than usual stays.
 WINDOW, MOST, TINY = 2.5, 1.25, float(np.finfo(np.float32).tiny)
 
 
 def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
     """Return the brightness and the color differences of planes of RGB, others as they are, as parts of ``white``."""
-    parts = [np.divide(plane, white, dtype=np.float64) for plane in planes]
-    rows = OPPONENT if len(planes) == 3 else np.eye(len(planes))
-    made = np.empty(planes.shape, real)
-    for row, plane in zip(rows, made, strict=True):
-        plane[...] = sum(weight * part for weight, part in zip(row, parts, strict=True) if weight)
+    mixed, made = OPPONENT if len(planes) == 3 else np.eye(len(planes)), np.empty(planes.shape, real)
+    for rows in (slice(start, start + STRIP) for start in range(0, planes.shape[1], STRIP)):
+        made[:, rows] = np.tensordot(mixed, np.divide(planes[:, rows], white, dtype=np.float64), 1)
     return made
 
 
