@@ -69,8 +69,9 @@ class DescreenFilter(PictureFilter):
         if self.transfer.is_fitted:
             screens, note = screens_of(mixed.astype(np.float32, copy=False), self.transfer.parts[0])  # type: ignore[arg-type]
             self._notes.append(note)
-        stays = not screens and planes.dtype == dtype and white == top
-        values, weak = planes if stays else mixed, 0
+        if not screens and (planes.dtype, white) == (dtype, top):
+            return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0])
+        values, weak = mixed if screens else planes / white, 0
         if screens:
             floor = screens.floor if self.transfer.depth is None else self.transfer.floor
             own = replace(screens, depth=None).keeping_mean().of_channels(len(mixed))
@@ -79,20 +80,13 @@ class DescreenFilter(PictureFilter):
                 self._fade_detail(value, own[i % len(own)])
                 plane[...] = floor * plane + (1 - floor) * value
                 weak += again
-        if not stays:
-            if len(planes) == 3:
-                values = np.tensordot(OPPONENT.T.astype(values.dtype), values, 1)
-            values = np.multiply(values, white, dtype=np.result_type(values, dtype))
-        extremes, clipped = np.array([(values.min(), values.max())], np.float64), 0.0
-        if not stays:
-            (ramp,) = ramps("keep", gray=Gray(white, dtype, top))
-            region = self._description.region
-            inside = 1.0 if region is None else region.clipped(values, holes, gray)
-            made, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()), dtype)
-            clipped = min(clipped, inside)
-        else:
-            made = planes.copy()
-        return made, Found(extremes, [clipped], weak)
+            if len(mixed) == 3:
+                values = np.tensordot(OPPONENT.T.astype(mixed.dtype), mixed, 1)
+        extremes, in_white = white * np.array([(values.min(), values.max())], np.float64), Gray(1.0, dtype, top)
+        region, (ramp,) = self._description.region, ramps("keep", gray=in_white)
+        inside = 1.0 if region is None else region.clipped(values, holes, in_white)
+        made, clipped, *_ = pixels(values, ramp, float(deviation(planes).max()) / white, dtype)
+        return made, Found(extremes, [min(clipped, inside)], weak)
 
     def _fade_detail(self, value: Array, transfer: Transfer) -> None:
         """Leave less detail in a filtered plane where there is less than usual, as in flat parts."""

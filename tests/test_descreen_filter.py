@@ -240,6 +240,12 @@ def test_all_types_keep_their_levels(dtype):
     assert np.abs(made * (255 / largest) - fftfilter.descreen(PRINT)).max() <= 1.5
 
 
+@pytest.mark.parametrize("white", [1e-300, 1e300])
+def test_floats_of_any_size_are_parts_of_their_white(white):
+    made = fftfilter.descreen(PRINT / 255 * white, white=white)
+    assert np.allclose(made, fftfilter.descreen(PRINT / 255), rtol=0, atol=1e-5)
+
+
 def test_a_stack_is_descreened_one_by_one_and_so_is_a_stream():
     other = printed(CLEAN, 6.0, 20)
     with DescreenFilter(H.descreen()) as f:
