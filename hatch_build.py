@@ -75,7 +75,7 @@ def page(context: click.Context, version: str) -> str:
         lines.append(f".SH {group.upper()}")
         for term, text in records:
             lines += [".TP", f".B {escaped(term)}", escaped(" ".join(text.split()))]
-    return "\n".join([*lines, ".SH SEE ALSO", escaped(", ".join(others))]) + "\n"
+    return "\n".join([*lines, ".SH SEE ALSO", ".nh", escaped(", ".join(others))]) + "\n"
 
 
 def pages(context: click.Context, version: str) -> Iterator[tuple[str, str]]:
@@ -100,7 +100,8 @@ def write_share(folder: Path, version: str) -> None:
     from fftfilter.cli import cli
 
     sys.path.remove(str(ROOT))
-    files = {f"man/man1/{name}.1": text for name, text in pages(click.Context(cli, info_name="fftfilter"), version)}
+    root = click.Context(cli, info_name="fftfilter", **cli.context_settings)
+    files = {f"man/man1/{name}.1": text for name, text in pages(root, version)}
     completions = {
         "bash-completion/completions/fftfilter": BashComplete,
         "zsh/site-functions/_fftfilter": ZshComplete,
@@ -112,6 +113,9 @@ def write_share(folder: Path, version: str) -> None:
     # Click's ending calls the function the first time only: the second Tab would complete nothing.
     zsh = "zsh/site-functions/_fftfilter"
     files[zsh] = files[zsh].partition("\nif [[ $zsh_eval_context")[0] + '\n_fftfilter_completion "$@"\n'
+    # Click's fish splits at every comma, and cuts descriptions and files' names at their first one.
+    fish = "fish/vendor_completions.d/fftfilter.fish"
+    files[fish] = files[fish].replace("string split ", "string split --max 1 ")
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -138,10 +138,13 @@ def test_the_wheel_has_a_man_page_for_each_command_and_completions(wheel):
         if "-" in option and option.replace("-", r"\-") not in page
     ]
     assert missing == []
+    assert r"\-h, \-\-help" in found["man/man1/fftfilter.1"]
     assert all("_FFTFILTER_COMPLETE" in found[name] for name in shells)
+    # Fish takes the type off a completion, and leaves the commas of descriptions and of files' names.
+    assert 'split --max 1 ","' in found["fish/vendor_completions.d/fftfilter.fish"]
     # A line that begins with a dot is a macro: each is one of these.
     macros = {line.split()[0] for name in pages for line in found[name].splitlines() if line.startswith(".")}
-    assert macros <= {".TH", ".SH", ".PP", ".TP", ".B", ".nf", ".fi"}
+    assert macros <= {".TH", ".SH", ".PP", ".TP", ".B", ".nf", ".fi", ".nh"}
 
 
 def test_the_wheel_says_what_it_is(wheel):
