@@ -7,6 +7,7 @@ napari finds it by the manifest ``napari.yaml``. Planes lie along the last two a
 from __future__ import annotations
 
 from functools import partial
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def filtered(images: Any, filter_: Filter, is_rgb: bool) -> Any:
 
 
 def computed(task: Task, planes: tuple[int, ...]) -> Any:
-    """Filter all ``planes``, or the visible one; yield the progress, return the task, the data or None, and a line."""
+    """Filter all ``planes``, or the visible one; yield their count, return the task, the data or None, and a line."""
     image, line = np.asarray(task.data[task.visible]), ""
     try:
         filter_ = Filter(task.transfer, auto=task.finds_waves, **task.options)
@@ -66,7 +67,7 @@ def computed(task: Task, planes: tuple[int, ...]) -> Any:
             result = np.empty(task.data.shape, result.dtype)
             for count, index in enumerate(np.ndindex(planes), 1):
                 result[index] = filtered(np.asarray(task.data[index]), filter_, task.is_rgb)
-                yield f"{count} of {np.prod(planes)} planes filtered"
+                yield count
     except FftfilterError as error:
         return task, None, str(error)
     return task, result, line
@@ -79,6 +80,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         self._viewer, self._preview, self._units = napari_viewer, Image(np.zeros((1, 1))), [PIXELS]
         self._shown: Any = None  # what the preview was made of
         self._worker: Any = None  # the thread at work
+        self._told = 0.0  # when the progress was
         self._is_asked = self._is_whole = False  # whether a new layer is asked for, and is what the thread makes
         controls = [
             ComboBox(name="layer", choices=self._layers),
@@ -105,13 +107,18 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
     def _layers(self, _: object) -> list[Image]:
         return [each for each in self._viewer.layers if isinstance(each, Image) and each is not self._preview]
 
+    def reset_choices(self, *event: object) -> None:
+        """Take the layers that there are; the last one goes without a change of ``layer``."""
+        super().reset_choices(*event)
+        self._refresh()
+
     def _described(self) -> Task:
         """Return the task that the controls describe; raises ParameterError."""
         if (layer := self.layer.value) is None:
             raise ParameterError("there is no image layer: open an image")
-        kind, made, side, unit = self.kind.value, transfer.Transfer(()), float(layer.scale[-1]), layer.units[-1]
+        kind, made, side, unit = self.kind.value, transfer.Transfer(()), abs(float(layer.scale[-1])), layer.units[-1]
         options = {"output": self.output.value, "edges": self.edges.value}
-        is_square = (layer.scale[-2], layer.units[-2]) == (side, unit)
+        is_square = (abs(layer.scale[-2]), layer.units[-2]) == (side, unit)
         self._units = [PIXELS, "scale" if unit == "pixel" else f"{unit:~P}"][: 1 + is_square]
         self.unit.reset_choices()
         options |= {"pixel_size": (side * unit).m_as("m")} if is_square and unit.is_compatible_with("m") else {}
@@ -126,7 +133,8 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         visible = tuple(int(np.clip(round(at), 0, n - 1)) for at, n in place)
         look = layer.as_layer_data_tuple()[1]
         look |= {"name": f"{layer.name} {kind}", "multiscale": False, "metadata": {"fftfilter": str((made, options))}}
-        look |= {} if MODES[self.output.value].keeps_levels else {"contrast_limits": None}
+        keeps_limits = MODES[self.output.value].keeps_levels and data.dtype != bool
+        look |= {} if keeps_limits else {"contrast_limits": None}
         return Task(data, layer.rgb, visible, made, self.waves.value, options, look)
 
     def _refresh(self, *event: object) -> None:
@@ -145,10 +153,19 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         if not self._worker and (self._is_asked or (key and key != self._shown)):
             self._is_whole, self._is_asked, self._shown = self._is_asked, False, self._shown if self._is_asked else key
             planes = task.data.shape[: len(task.visible)] if self._is_whole else ()
-            self.run.text, say = "Cancel" if self._is_whole else "Apply", partial(setattr, self.line, "value")
-            slots = {"yielded": say, "aborted": partial(say, "canceled"), "returned": self._show, "finished": self._end}
-            total = {"total": int(np.prod(planes))} if self._is_whole else None
-            self._worker = create_worker(computed, task, planes, _connect=slots, _progress=total)
+            self.run.text = "Cancel" if self._is_whole else "Apply"
+            canceled = partial(setattr, self.line, "value", "canceled")
+            slots = {"yielded": self._tell, "aborted": canceled, "returned": self._show, "finished": self._end}
+            self._worker = create_worker(computed, task, planes, _connect=slots, _progress=self._is_whole)
+            if self._is_whole:
+                self._worker.pbar.total = int(np.prod(planes))
+
+    def _tell(self, count: int) -> None:
+        """Say the progress, a few times a second: napari's bar handles waiting events in between, also further ones."""
+        if monotonic() > self._told + 0.2:
+            self._told, bar = monotonic(), self._worker.pbar
+            self.line.value = f"{count} of {bar.total} planes filtered"
+            bar.update(count - bar.n)
 
     def _apply(self) -> None:
         """Ask for a new layer, or stop the thread that makes it."""

@@ -13,7 +13,8 @@ from fftfilter.filters import Filter
 
 pytest.importorskip("napari", reason="napari is not installed")
 da = pytest.importorskip("dask.array")
-widget_module = pytest.importorskip("fftfilter.napari")
+QThreadPool = pytest.importorskip("qtpy.QtCore").QThreadPool
+progress = pytest.importorskip("napari.utils").progress
 
 OPTIONS = {"shape": "gaussian", "output": "keep", "edges": "mirror"}
 
@@ -102,6 +103,8 @@ def test_a_layer_with_a_scale_but_no_unit_has_cutoffs_in_the_scale_and_one_of_lo
     widget.layer.choices = [viewer.add_image(image, scale=(0.5, 0.25))]
     assert str(widget._described().transfer) == "lowpass, gaussian, radius 2px"
     assert widget.unit.choices == ("px",)
+    widget.layer.choices = [viewer.add_image(image, scale=(0.5, -0.5), units=("um", "um"))]  # it is flipped
+    assert widget._described().options["pixel_size"] == pytest.approx(0.5e-6)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +231,7 @@ def test_layers_of_all_types_are_filtered(open_widget, finished, stack, dtype, b
     widget.output.value = output
     press(widget)
     finished(widget)
+    assert dtype != "bool" or viewer.layers[-1].contrast_limits != [0, 1]  # which 255 would exceed
     new = viewer.layers[-1].data
     assert new.dtype == ("float32" if output == "real" else becomes)
     np.testing.assert_array_equal(new, fftfilter.lowpass(data, "8px", **{**OPTIONS, "output": output}))
@@ -294,6 +298,28 @@ def test_a_layer_that_is_removed_while_it_is_filtered_is_no_error(open_widget, f
     finished(widget)
     assert widget.line.value == "there is no image layer: open an image"
     assert viewer.layers == []
+
+
+def test_the_preview_goes_with_the_last_layer(open_widget, finished, stack):
+    viewer, widget = open_widget()
+    layer = viewer.add_image(stack)
+    widget.live.value = True
+    finished(widget)
+    viewer.layers.remove(layer)
+    assert viewer.layers == []
+    assert widget.line.value == "there is no image layer: open an image"
+
+
+def test_the_progress_is_not_told_for_each_of_very_many_planes(open_widget, finished, rng, monkeypatch):
+    viewer, widget = open_widget()
+    viewer.add_image(rng.integers(0, 256, (500, 4, 4), dtype=np.uint8))
+    told, update = [], progress.update
+    monkeypatch.setattr(progress, "update", lambda bar, n: told.append(n) or update(bar, n))
+    press(widget)
+    assert QThreadPool.globalInstance().waitForDone(60_000)  # while the window is busy: each would wait within the last
+    finished(widget)
+    assert 1 <= len(told) < 50
+    assert [layer.data.shape for layer in viewer.layers] == [(500, 4, 4)] * 2
 
 
 def test_a_viewer_that_is_closed_while_a_layer_is_filtered_is_no_error(open_widget, qtbot, held, stack):
