@@ -24,7 +24,9 @@ OPTIONS = [
         help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
         "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
     ),
-    shared.input_option("--pages N", help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1."),
+    shared.input_option(
+        "--pages N", help="The page of a TIFF, FITS or OME-Zarr, or frame of a GIF, PNG or WebP, counted from 1."
+    ),
     *shared.reading_options,
     shared.device_option,
     shared.precision_option,
@@ -58,7 +60,7 @@ def spectrum(
     from .filters import options_of, parsed
     from .shared.one_file import draw_effect, only
 
-    if os.path.isdir(source):  # noqa: PTH112  Path's may raise
+    if os.path.isdir(source) and not images.is_zarr(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     if filter_ is not None:
         made = parsed(context, filter_, source, target)

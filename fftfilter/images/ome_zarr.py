@@ -53,15 +53,20 @@ class ZarrPages(Pages):
     def __init__(self, folder: FileName, name: str, level: int = 0) -> None:
         try:
             from zarr import Array, open_group
+            from zarr.errors import ContainsArrayError
             from zarr.storage import LocalStore  # which zarr 2 lacks
         except ImportError as error:
             raise ReadError(f"{name}: OME-Zarr needs zarr 3: pip install 'fftfilter[zarr]'") from error
         self.name, root = name, os.path.realpath(folder)
+        no_group = ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
         if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):
-            raise ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
+            raise no_group
         self.length, self.digest = _survey(root, name)
         with damage_as_error(name), quiet():
-            group = open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
+            try:
+                group = open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
+            except ContainsArrayError as error:
+                raise no_group from error
             self.attributes: dict[str, Any] = deepcopy(dict(group.attrs))  # which fails if they are too deep
             self.image = _image(self.attributes, name)
             axes, levels = self.image["axes"], self.image["datasets"]

@@ -544,6 +544,7 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
         "x.zarr: is no group of a Zarr; give the folder of an OME-Zarr image\n"
         in run("lowpass", tmp_path / "x.zarr", tmp_path / "out.zarr")[2]
     )
+    assert "0: is no group of a Zarr; give the folder of an" in run("lowpass", given / "0", tmp_path / "out.zarr")[2]
     fftfilter.images.write(fftfilter.images.Picture(PLANES[0, :1], None, 65535, "PNG"), tmp_path / "x.png")
     assert "cannot write .zarr files" in run("lowpass", tmp_path / "x.png", tmp_path / "out.zarr")[2]
     assert (
@@ -551,6 +552,18 @@ def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
         in run("lowpass", "--level", "0", tmp_path / "x.png", tmp_path / "y.png")[2]
     )
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "x.png", "x.zarr"]
+
+
+def test_peaks_and_spectrum_take_its_planes(tmp_path, run):
+    wave = 1000 * np.sin(2 * np.pi * 0.125 * np.arange(128)) + np.zeros((128, 1))
+    noise = np.random.default_rng(4).normal(5000, 20, (2, 128, 128))
+    stack = made(tmp_path / "in.zarr", np.uint16(noise + wave))
+    assert b"\n8.00 px    4 um   90.0  0.12500 " in run("peaks", stack)[1]
+    out = tmp_path / "out.png"
+    assert "2 pages, and this is for one picture: choose one with --pages" in run("spectrum", stack, out)[2]
+    image = made(tmp_path / "one.zarr", np.uint16(noise[0]))
+    for words in [image], ["--pages=2", "--level=1", stack], ["--with=lowpass", image]:
+        assert run("spectrum", *words, out)[::2] == (0, "")
 
 
 def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import click
 
 from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
+from ...images.formats import is_zarr
 from ...output.modes import EACH, FOLDER
 from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
 from .options import filter_option, pages_of, refuse, remark
@@ -109,7 +110,7 @@ def of_sources(
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = pages_of(given), given["quiet"]
-    if len(sources) == 1 and not is_folder(sources[0]):
+    if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
         refuse_options_of_folders(sources, given)
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True

@@ -185,9 +185,9 @@ def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
 
 def only(found: Picture | Pages, name: str) -> Picture:
     """Return a file's picture; raises UsageError for several pages."""
-    if isinstance(found, images.Pages):
+    if isinstance(found, images.Pages) and len(found) > 1:
         raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
-    return found
+    return found.read(0) if isinstance(found, images.Pages) else found
 
 
 def draw_effect(source: str, target: str, options: CommandOptions) -> None:
@@ -200,7 +200,7 @@ def draw_effect(source: str, target: str, options: CommandOptions) -> None:
     files = [*map(sources.identity, (source, *options.masks))]
     opened = open_input(source, recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    only(opened.found, opened.name)
+    opened = replace(opened, found=only(opened.found, opened.name))
     frame = opened.frame("-", keep=True)
     with recipe.open_filter(opened.transfer, options.device) as filter_:
         (made,) = filter_frames(filter_, [frame], recipe)
