@@ -206,6 +206,8 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
             raise ParameterError(f"{folder}: is unfinished, but of another input or other settings: remove it")
         if not found:
             journal.write(key)
+        for each in folder.rglob("*.partial"):  # chunks that zarr was writing when the run was killed
+            each.unlink()
         # A killed run may have written half a line.
         done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
         pages.chosen = [number for number in pages.chosen if number not in done]

@@ -316,6 +316,7 @@ def test_a_killed_run_looks_unfinished_and_the_next_one_filters_the_missing_plan
     assert run("lowpass", "--radius", "3", given, out)[0] == 2  # other settings
     with (partial / ".fftfilter-done").open("a") as journal:
         journal.write(f"{'x' * 18}\n00004")  # damage, and of a line that a killed run did not finish
+    next(partial.glob("0/c/*")).joinpath("0.0f1e.partial").write_bytes(b"half a chunk")  # as zarr calls it
     write = ome_zarr.ZarrSink._write
     monkeypatch.setattr(ome_zarr.ZarrSink, "_write", lambda *each: written.append(each[1]) or write(*each))
     assert run("lowpass", given, out)[0] == 0
