@@ -246,7 +246,7 @@ def engines() -> None:
 
     \b
     Example: fftfilter bench engines
-             fftfilter bench engines --size 640x480 --engine book --engine stockham
+             fftfilter bench engines --size 640x480 --engine book --engine pease
     """
 
 

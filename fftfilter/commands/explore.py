@@ -69,7 +69,7 @@ def explore(
 
     \b
     Example: fftfilter explore scan.png
-             fftfilter explore --with "bandstop --inner 30 --outer 34" scan.png clean.png
+             fftfilter explore --with "lowpass --radius 40" scan.png clean.png
     """
     try:
         import aiohttp  # noqa: F401

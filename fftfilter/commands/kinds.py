@@ -281,7 +281,7 @@ KINDS: dict[str, Kind] = {
             (
                 "--inner 8 --outer 64 in.png out.png",
                 "--large 40 --small 3 in.png out.png",
-                "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
+                "--large 2.6um --small 0.2um cells.tif out.tif",
             ),
             [*two_cutoffs, *shape_options],
             band("bandpass"),
@@ -313,7 +313,7 @@ KINDS: dict[str, Kind] = {
             "stripes",
             "Remove parallel stripes of all periods, such as those of a scan. They are removed as far as the picture "
             "has them, so that one without any hardly changes.",
-            ("--auto in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
+            ("--auto in.png out.png", "--angle 33 --spare 20px in.png out.png"),
             stripe_options,
             factor=factor("--stripes DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
             output="keep",
@@ -354,7 +354,7 @@ KINDS: dict[str, Kind] = {
             "imagej",
             "Filter as ImageJ's FFT Bandpass Filter does, with its defaults. Structures from small to large stay, and "
             "the mean. Color pictures are filtered by their brightness.",
-            ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
+            ("in.tif out.tif", "--suppress horizontal --no-autoscale in.tif out.tif"),
             imagej_options,
             method="imagej",
             outputs=autoscale_options,

@@ -48,7 +48,7 @@ def spectrum(
 
     \b
     Example: fftfilter spectrum in.png spectrum.png
-             fftfilter spectrum --with "bandstop --inner 30 --outer 34" in.png look.png
+             fftfilter spectrum --with "lowpass --radius 40" in.png look.png
     """
     from ..engine import FUSED
     from ..preview.steps import log_magnitude, within_single

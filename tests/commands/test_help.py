@@ -22,6 +22,7 @@ def test_h_is_one_screen_and_help_is_all(run, command):
     code, everyday, _ = run(command, "-h")
     assert code == 0
     assert len(everyday.splitlines()) <= 24
+    assert max(map(len, everyday.splitlines())) <= 80
     _, everything, _ = run(command, "--help")
     assert b"\nDevice:\n" in everything
     shown = [line.split()[0].rstrip(b",") for line in everyday.splitlines() if line.startswith(b"  -")]
@@ -69,6 +70,7 @@ def test_every_option_has_a_help_and_a_name_for_its_value(run, command):
 def test_h_of_the_others_is_one_screen_too(run, command):
     code, everyday, _ = run(command, "-h")
     assert (code, len(everyday.splitlines()) <= 24, b"Example: " in everyday) == (0, True, True)
+    assert max(map(len, everyday.splitlines())) <= 80
     assert len(run(command, "--help")[1]) >= len(everyday)
 
 
