@@ -5,7 +5,8 @@ is corrected for those that are kept.
 
 Gray, RGB and palettes of all real types are read here, CMYK, JPEG and fax through Pillow. tifffile reads the tags and
 lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give no more bytes than asked
-for. Other compressions (JPEG 2000, JPEG XL, LERC) need imagecodecs. A strip that is missing or too short is an error.
+for. Other compressions (JPEG 2000, JPEG XL, LERC, WebP) need imagecodecs. A strip that is missing or too short is an
+error.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate
@@ -37,7 +37,8 @@ from .pixel_size import of_description
 from .quiet import damage_as_error, open_raster, silence
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
-_NONE, _DEFLATE = 1, (8, 32946)
+_NONE, _DEFLATE, _WEBP = 1, (8, 32946), 50001  # Pillow's libtiff knows the last by name alone
+_OF_FLOATS = 3  # a predictor
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
@@ -120,8 +121,10 @@ class TiffPages(Pages):
             self.count = min(promised, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
             self.is_cut = self.count < promised
         self.chosen = range(self.count)
-        if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
+        if any(link.subfile_type & _REDUCED or link.has_copies for link in links):
             self.left_out = ("reduced copies of pages",)
+        if any(link.subfile_type & (_REDUCED | _MASK) == _MASK for link in links):
+            self.left_out += ("masks of pages",)
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
@@ -154,21 +157,9 @@ class TiffPages(Pages):
         if page.is_tiled:  # a tile may be larger than the picture
             refuse_oversize(name, size._replace(width=page.tilewidth, height=page.tilelength))
         _check_segments(page, self.data, name)
-        extra, table = _extra(page), None
-        needs_imagecodecs = page.compression not in COMPRESSION_INFO
-        if is_laid_out_here(page) or needs_imagecodecs:
-            bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, self.data)
-            if bands.dtype not in (U8, U16):
-                with np.errstate(over="ignore"):  # beyond float32 is infinite
-                    bands = bands.astype(F32)
-            if _has_palette(page):
-                colors = np.asarray(page.colormap)
-                table = table_of(colors.T, self._palette)
-                bands = bands if table is not None else (colors[:, bands[0]] >> 8).astype(np.uint8)
-                bands = bands[:1] if (bands == bands[0]).all() else bands
-            if page.photometric == _WHITE_IS_ZERO:
-                bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-            picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
+        extra = _extra(page)
+        if is_laid_out_here(page) or _needs_imagecodecs(page):
+            picture = _laid_out(page, self.data, name, self._palette)
             orientation = page.tags.valueof(ORIENTATION_TAG, 1)
         else:
             if extra:
@@ -178,15 +169,22 @@ class TiffPages(Pages):
                 )
             in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
             picture, orientation = read_tiff_with_pillow(self.data, in_chain, name, working), 1  # it is upright then
-        changes = None if name == self.name else lambda tags: self._retell(tags, index)
-        picture.table = table
-        picture.metadata = of_tiff(page, self.data, len(picture.planes) - extra if table is None else 3, changes)
+            picture.nodata = None if page.photometric == _PALETTE else _nodata(page)
+
+        def changes(tags: MutableMapping[int, Any]) -> None:
+            if name != self.name:
+                self._retell(tags, index)
+            if picture.nodata is None:
+                tags.pop(_GDAL_NODATA, None)
+            elif picture.nodata != _nodata(page):
+                tags[_GDAL_NODATA] = f"{picture.nodata:.17g}"
+
+        colors = len(picture.planes) - extra if picture.table is None else 3
+        picture.metadata = of_tiff(page, self.data, colors, changes)
         picture.tiff_compression = int(page.compression)
         picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
         if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
             picture.integers = page.dtype.newbyteorder("=")
-        with suppress(TypeError, ValueError):
-            picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
         return upright(picture, orientation)
 
     def _page(self, number: int) -> tifffile.TiffPage:
@@ -323,7 +321,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
         and page.planarconfig in (1, 2)
         and page.imagedepth == 1
         and page.fillorder == 1
-        and page.predictor in (1, 2)
+        and (page.predictor in (1, 2) or (page.predictor, page.dtype.kind) == (_OF_FLOATS, "f"))
         and not page.is_subsampled
     )
 
@@ -332,6 +330,41 @@ def _has_palette(page: tifffile.TiffPage) -> bool:
     """Whether a page has indices of 8 bits and a color for each."""
     is_of_bytes = page.photometric == _PALETTE and page.bitspersample == 8 and page.samplesperpixel == 1
     return is_of_bytes and np.asarray(page.colormap).shape == (3, 256)
+
+
+def _nodata(page: tifffile.TiffPage) -> float | None:
+    try:
+        return float(page.tags.valueof(_GDAL_NODATA))
+    except (TypeError, ValueError):
+        return None
+
+
+def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: PaletteRule) -> Picture:
+    """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata."""
+    bands = _by_imagecodecs(page, name) if _needs_imagecodecs(page) else _channels(page, data)
+    if bands.dtype not in (U8, U16):
+        with np.errstate(over="ignore"):  # beyond float32 is infinite
+            bands = bands.astype(F32)
+    white, nodata, table, hidden = MAXVAL_OF[bands.dtype], _nodata(page), None, None
+    if _has_palette(page):
+        colors = np.asarray(page.colormap)
+        table = table_of(colors.T, palette)
+        if table is None:
+            if nodata is not None:  # an index, which no color stands for
+                hidden, nodata = np.where(bands[0] == nodata, 0, white).astype(U8), None
+            bands = (colors[:, bands[0]] >> 8).astype(np.uint8)
+        bands = bands[:1] if (bands == bands[0]).all() else bands
+    if page.photometric == _WHITE_IS_ZERO:
+        bands[:1] = white - bands[:1]
+        nodata = None if nodata is None else white - nodata
+    planes, alpha = _parted(bands, page)
+    return Picture(
+        planes, alpha if hidden is None else hidden, white, "TIFF", table=table, nodata=nodata, extra=_extra(page)
+    )
+
+
+def _needs_imagecodecs(page: tifffile.TiffPage) -> bool:
+    return page.compression not in COMPRESSION_INFO or page.compression == _WEBP
 
 
 def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
@@ -351,6 +384,8 @@ def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width)."""
     assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
+    is_of_floats = page.predictor == _OF_FLOATS
+    page.predictor = tifffile.PREDICTOR.NONE if is_of_floats else page.predictor  # and so is what needs imagecodecs
     found = np.zeros(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
@@ -364,12 +399,21 @@ def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
         for index, left, raw in zip(these, tall, _raw(stored, compression, tall, bytes_per_row), strict=True):
             if len(raw) < left * bytes_per_row:
                 raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
-            part, (plane, _, y, x, _), _ = page.decode(raw, index)
+            whole_rows = _undifferenced(raw, page, left) if is_of_floats else raw
+            part, (plane, _, y, x, _), _ = page.decode(whole_rows, index)
             if part is not None:  # missing ones are refused above
                 whole = found[plane, 0, y : y + left, x : x + across]
                 whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
     page.compression = compression
     return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
+
+
+def _undifferenced(raw: bytes | memoryview, page: tifffile.TiffPage, rows: int) -> bytes:
+    """Undo the predictor of floats: sum up their bytes, which stand apart in each row, the highest first."""
+    assert page.dtype is not None  # noqa: S101  by is_laid_out_here
+    sums = np.frombuffer(raw, np.uint8).reshape(rows, -1, page.shaped[-1]).cumsum(1, dtype=np.uint8)
+    apart = sums.reshape(rows, page.dtype.itemsize, -1)[:, :: -1 if page.parent.byteorder == "<" else 1]
+    return apart.transpose(0, 2, 1).tobytes()
 
 
 def _raw(

@@ -119,7 +119,7 @@ def test_reduced_copies_and_masks_are_no_pages(byteorder):
     # The last reduced copy becomes a mask.
     reduced, mask = (struct.pack(f"{byteorder}HHII", 254, 4, 1, kind) for kind in (1, 4))
     pages = opened(mask.join(file.getvalue().rsplit(reduced, 1)), "x.tif")
-    assert pages.left_out == ("reduced copies of pages",)
+    assert pages.left_out == ("reduced copies of pages", "masks of pages")
     np.testing.assert_array_equal([pages.read(i).planes[0] for i in range(len(pages))], STACK)
 
 

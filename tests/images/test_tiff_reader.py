@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -43,6 +44,22 @@ def test_every_type_and_layout(layout, dtype, options):
     got = decode(data, "x.tif")
     assert got.planes.dtype == (dtype if dtype in ("u1", "u2") else np.float32)
     np.testing.assert_array_equal(got.planes, np.moveaxis(given, 2, 0).astype(got.planes.dtype))
+
+
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+@pytest.mark.parametrize(("dtype", "channels"), [("f2", 1), ("f4", 3), ("f8", 1), ("f8", 4)])
+def test_floats_by_the_predictor_of_floats(dtype, channels, byteorder):
+    """As GDAL writes them by PREDICTOR=3."""
+    given = (noise(channels) / 600 - 50).astype(dtype)
+    height, width, _ = given.shape
+    parts = given.astype(f">{dtype}").view(np.uint8).reshape(height, width * channels, -1)
+    rows = parts.transpose(0, 2, 1).reshape(height, -1, channels)
+    coded = np.diff(rows, axis=1, prepend=np.uint8(0))
+    strips = (zlib.compress(part.tobytes()) for part in (coded[: height - 1], coded[height - 1 :]))
+    kind = {"compression": "zlib", "predictor": 3, "photometric": "minisblack", "byteorder": byteorder}
+    shape = {"shape": given.squeeze().shape, "dtype": dtype, "rowsperstrip": height - 1}
+    data = tiff_of(strips, planarconfig="contig" if channels > 1 else None, **kind, **shape)
+    np.testing.assert_array_equal(decode(data, "x.tif").planes, np.moveaxis(given, 2, 0).astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
@@ -213,14 +230,15 @@ def test_what_libraries_log_has_a_place_that_is_not_standard_error():
         assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger(name).handlers)
 
 
-def test_what_needs_imagecodecs_says_so(monkeypatch):
+@pytest.mark.parametrize(("number", "name"), [(34712, "JPEG2000"), (50001, "WEBP")])
+def test_what_needs_imagecodecs_says_so(monkeypatch, number, name):
     data = bytearray(tiff_of(GRAY))
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         at = file.pages.first.tags["Compression"].valueoffset
-    data[at : at + 2] = (34712).to_bytes(2, "little")
+    data[at : at + 2] = number.to_bytes(2, "little")
     monkeypatch.setattr(tiff_reader, "find_spec", lambda _: None)
     with pytest.raises(
-        ReadError, match=r"x.tif: compressed by JPEG2000, which needs imagecodecs: pip install 'fftfilter\[tiff\]'$"
+        ReadError, match=rf"x.tif: compressed by {name}, which needs imagecodecs: pip install 'fftfilter\[tiff\]'$"
     ):
         decode(bytes(data), "x.tif")
 

@@ -128,3 +128,16 @@ def test_integers_stay_integers_of_their_size(tmp_path, dtype, suffix):
         got = np.load(tmp_path / "x.npy") if suffix == ".npy" else tifffile.imread(tmp_path / "x.tif")
         assert got.dtype == given.dtype
         np.testing.assert_array_equal(got, given)
+
+
+@pytest.mark.parametrize(("photometric", "told"), [("palette", None), ("miniswhite", "252"), ("minisblack", "3")])
+def test_nodata_is_that_of_the_samples_as_they_are_read(tmp_path, photometric, told):
+    """It is an index of colors, which are transparent then, or a level of which 0 is white."""
+    colors = {"colormap": np.random.default_rng(3).integers(0, 65536, (3, 256), np.uint16)}
+    options = colors if photometric == "palette" else {"photometric": photometric}
+    found = decode(tiff_of(RAMP.astype(np.uint8), extratags=[(42113, "s", 0, "3", True)], **options), "x")
+    holes = found.alpha == 0 if told is None else found.planes[0] == found.nodata
+    assert np.array_equal(holes, RAMP == 3)
+    write(found, tmp_path / "x.tif")
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        assert file.pages.first.tags.valueof(42113) == told
