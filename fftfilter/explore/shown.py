@@ -150,7 +150,7 @@ class FilePage:
     @cached_property
     def cautions(self) -> list[str]:
         """The cautions on magnitudes of its samples."""
-        return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
+        return self.picture.cautions(MODES["magnitude"], self.holes, is_of_floats=True)
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture does not have."""

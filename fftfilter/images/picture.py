@@ -67,16 +67,18 @@ class Picture:
                 f"x={x}, y={y}; replace them, for they would spread over the whole picture"
             )
 
-    def cautions(self, mode: Mode, *, is_of_floats: bool) -> list[str]:
-        """Return a line about each surprise in an output of such samples, which is of floats or not."""
+    def cautions(self, mode: Mode, holes: Samples | None = None, *, is_of_floats: bool) -> list[str]:
+        """Return a line about each surprise in an output of the valid samples, which is of floats or not."""
         said: list[str] = []
         if self.planes.dtype != F32:
             return said
-        if mode.keeps_levels and not is_of_floats and (self.planes.min() < 0 or self.planes.max() > 1):
+        valid = True if holes is None else ~holes
+        low, high = (extreme(self.planes, initial=0, where=valid) for extreme in (np.min, np.max))
+        if mode.keeps_levels and not is_of_floats and (low < 0 or high > 1):
             said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
         if mode.is_absolute and self.integers is not None and is_of_floats:
             said.append("integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1")
-        if mode.is_absolute and self.planes.min() < 0:
+        if mode.is_absolute and low < 0:
             said.append("samples below 0: the output is the magnitude of the filtered values, which has no sign")
         return said
 

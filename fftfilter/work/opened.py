@@ -167,7 +167,8 @@ class Opened:
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
-        of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        is_of_floats = frame.depth.dtype.kind == "f"
+        of_picture = frame.picture.cautions(self.recipe.mode, frame.holes, is_of_floats=is_of_floats)
         of_picture[:0] = cautions_on_missing(frame.missing)
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")

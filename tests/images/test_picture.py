@@ -28,8 +28,10 @@ NEGATIVE = "samples below 0: the output is the magnitude of the filtered values,
     ],
 )
 def test_floats_that_an_output_does_not_show_as_they_are_are_told(samples, mode, is_of_floats, wanted):
-    given = Picture(np.array([[samples]], np.float32), None, 1, "TIFF")
-    assert given.cautions(MODES[mode], is_of_floats=is_of_floats) == wanted
+    for missing in np.nan, -9999:
+        given = Picture(np.array([[[*samples, missing]]], np.float32), None, 1, "TIFF")
+        holes = np.array([[[False, False, True]]])
+        assert given.cautions(MODES[mode], holes, is_of_floats=is_of_floats) == wanted
 
 
 def test_integers_that_become_floats_are_told():
