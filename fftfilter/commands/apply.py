@@ -70,7 +70,8 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
             raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
         words = words_of(context, recipe)
         click.echo(f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same")
-        click.echo(_python(recipe))
+        further = _for_files(recipe)
+        click.echo(_python(recipe) + (f"  # without {', '.join(further)}: for files alone" if further else ""))
         return 0
     if not names:
         raise click.UsageError("Missing argument 'IN... OUT'.")
@@ -104,14 +105,20 @@ def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
-    from ..work.saved import described, settings
+    from ..work.saved import described
 
     recipe = load(file)
-    if further := [name for name, each in settings(recipe).items() if name in FOR_FILES or each in (FOLDER, STACK)]:
+    if further := _for_files(recipe):
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"
         )
     return described(recipe).with_options(device=device)
+
+
+def _for_files(recipe: Recipe) -> list[str]:
+    from ..work.saved import settings
+
+    return [name for name, each in settings(recipe).items() if name in FOR_FILES or each in (FOLDER, STACK)]
 
 
 # From JSON
@@ -160,11 +167,12 @@ def _parsed(method: MethodName, given: Mapping[str, Any], folder: str) -> dict[s
     said = dict(given)
     of_engine = said.pop("engine-options", {})
     for name, value in said.items():
-        is_flag, several = known[name].is_flag, known[name].multiple and isinstance(value, list)
+        is_flag, several = known[name].is_flag, known[name].multiple
         if name in MASKS and not re.fullmatch(NO_MASK, str(value)):
             said[name] = _mask(name, value, folder)
-        elif is_flag != isinstance(value, bool) or not (several or isinstance(value, str | int | float)):
-            raise saved.wrong_type(name, value, "true or false" if is_flag else "a text or a number")
+        elif is_flag != isinstance(value, bool) or not isinstance(value, list if several else str | int | float):
+            wanted = "true or false" if is_flag else "a list of texts" if several else "a text or a number"
+            raise saved.wrong_type(name, value, wanted)
     if not isinstance(of_engine, dict) or not all(isinstance(each, str | int) for each in of_engine.values()):
         raise saved.wrong_type("engine-options", of_engine, 'an object of texts and numbers, as {"radix": 4}')
     command = click.Command("apply", params=[*known.values()], add_help_option=False)

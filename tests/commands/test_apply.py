@@ -252,6 +252,12 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_what_is_for_files_is_named_beside_the_filter(run, tmp_path):
+    (tmp_path / "x.json").write_text('{"fftfilter_recipe": 1, "transfer": [], "nodata": -9999, "scale": "stack"}')
+    last = run("apply", "--show", tmp_path / "x.json")[1].decode().splitlines()[-1]
+    assert last == "Filter(H.Transfer(()))  # without scale, nodata: for files alone"
+
+
 @pytest.mark.parametrize("given", ['"output": null', '"feather": ["8"]', '"strip": "yes"', '"scale": true'])
 def test_an_option_of_a_recipe_has_its_type(run, tmp_path, given):
     (tmp_path / "x.json").write_text(f'{{"fftfilter_recipe": 1, "transfer": [], {given}}}')

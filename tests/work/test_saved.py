@@ -108,6 +108,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
             "auto folder is for command lines: a recipe has the notches that were found",
         ),
         ({"transfer": [], "auto": "each", "keep": ["1"]}, "keep '1' is not a wave"),
+        ({"transfer": [], "auto": "each", "keep": "0.1,0.2"}, 'keep: "0.1,0.2" is not a list of texts'),
         ({"transfer": [], "output": "keep", "region": "1,2"}, "is not a rectangle"),
         ({"transfer": [], "output": "keep", "region": [1, 2, 3, 4]}, "region.file: a list is not a text"),
         ({"transfer": [], "output": "keep", "region": {"fil": "x"}}, 'region has no key "fil": choose file, digest'),
