@@ -55,6 +55,13 @@ def test_types_are_those_of_the_plain_call(stack, dtype, output):
     np.testing.assert_array_equal(got.compute(scheduler="synchronous"), wanted)
 
 
+def test_masked_images_come_back_masked(stack):
+    given = np.ma.MaskedArray(stack, stack > 250)
+    got = fd.lowpass(da.from_array(given, chunks=(3, -1, -1)), output="keep", **BOOK).compute(scheduler="synchronous")
+    assert np.array_equal(np.ma.getmaskarray(got), given.mask)
+    assert np.array_equal(got.data, fftfilter.lowpass(given, output="keep", **BOOK).data)
+
+
 SCALED = [{"output": "keep"}, {"output": "signed", "scale": "auto"}, {"scale": (3, 40)}]
 
 

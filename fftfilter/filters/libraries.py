@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..arrays import as_numpy, check_image, pixel_type, type_of_output
-from ..errors import ParameterError
+from ..errors import ParameterError, is_masked
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -114,4 +114,4 @@ def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str
             return filter_(block, **of_call)
         at_once = max(1, _PIXELS_A_LAUNCH // block[0].size)
         parts = [filter_(block[first : first + at_once], **of_call) for first in range(0, len(block), at_once)]
-    return np.concatenate(parts)
+    return np.asanyarray((np.ma if is_masked(block) else np).concatenate(parts))
