@@ -139,15 +139,17 @@ def samples_of(picture: Picture) -> Samples:
 def table_of(colors: NDArray[Any], rule: PaletteRule) -> NDArray[np.uint16] | None:
     """Return a palette as a table (3, 256) if indices are to be filtered, else None; ``colors`` are (entries, 3).
 
-    By itself a palette is a table if it has 256 entries that are not all gray, and each differs from the next by at
-    most 20 of 255 in each channel, but for two at most: tables of display programs run smoothly from color to color,
-    with other colors at an end for what is too dark or too bright. Colors chosen for a picture jump.
+    By itself a palette is a table if it has 256 entries that are not all gray, of 32 colors or more, and each differs
+    from the next by at most 20 of 255 in each channel, but for two at most: tables of display programs run smoothly
+    from color to color, with other colors at an end for what is too dark or too bright. Colors chosen for a picture
+    jump, and those of a map of two classes are filled up by black.
     """
     if rule == "colors" or not len(colors):
         return None
     if rule == "auto":
         steps = np.abs(np.diff(colors.astype(np.int64), axis=0)).max(axis=1, initial=0)
         is_gray = (colors == colors[:, :1]).all()
-        if len(colors) < 256 or is_gray or np.count_nonzero(steps > 20 * WHITE) > 2:
+        is_smooth = np.count_nonzero(steps > 20 * WHITE) <= 2 and len(np.unique(colors, axis=0)) >= 32
+        if len(colors) < 256 or is_gray or not is_smooth:
             return None
     return np.pad(colors.astype(np.uint16), ((0, 256 - len(colors)), (0, 0)), mode="edge").T

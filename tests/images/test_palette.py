@@ -45,11 +45,13 @@ def quantized():
     [
         *((FIRE, True), (ALARM, True), (FIRE[::-1], True)),
         *((quantized(), False), (FIRE[::2], False), (FIRE[::17], False)),
+        ((FIRE + 90) * (UP[:, None] < 2), False),
         *((FIRE // 2 + UP[:, None] % 2 * [[19, 0, 0]], True), (FIRE // 2 + UP[:, None] % 2 * [[0, 0, 22]], False)),
         *((FIRE // 2 + UP[:, None] // 100 * [[40, 0, 0]], True), (FIRE // 2 + UP[:, None] // 80 * [[40, 0, 0]], False)),
     ],
     ids=[
         *("smooth", "other colors at the ends", "falling", "chosen for a picture", "half as many", "sixteen"),
+        "two classes",
         *("steps of 20", "steps of 22", "two jumps", "three jumps"),
     ],
 )
