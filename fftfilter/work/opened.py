@@ -170,6 +170,9 @@ class Opened:
         is_of_floats = frame.depth.dtype.kind == "f"
         of_picture = frame.picture.cautions(self.recipe.mode, frame.holes, is_of_floats=is_of_floats)
         of_picture[:0] = cautions_on_missing(frame.missing)
+        how = self.recipe.how
+        if not how.takes_missing and USUAL.holes(frame.picture, self.name) is not None:
+            of_picture.append(f"{how.name} knows no missing pixels: transparent ones and nodata are filtered, too")
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]

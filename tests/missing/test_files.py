@@ -158,6 +158,10 @@ def test_infinite_samples_are_refused_unless_they_are_missing(tmp_path, levels):
 def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
     source = save(tmp_path / "in.tif", np.where(holes, np.nan, levels).astype(np.float32))
     assert "samples are NaN" in run("imagej", source, tmp_path / "out.tif")[2]
+    source = save(tmp_path / "in.tif", np.where(holes, 0, levels), extratags=[(42113, "s", 0, "0", True)])
+    code, _, error = run("imagej", source, tmp_path / "out.tif")
+    line = "ImageJ's filter knows no missing pixels: transparent ones and nodata are filtered, too"
+    assert (code, error) == (0, f"fftfilter: {line}\n")
     assert run("imagej", "--nodata", "3", source, tmp_path / "out.tif")[0] == 2
 
 
