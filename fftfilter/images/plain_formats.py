@@ -151,6 +151,7 @@ def _npy_header(data: bytes, name: str) -> Header:
         shape, is_fortran, stored = read(file)
     except Exception as error:  # of damaged headers NumPy raises almost anything
         raise ReadError(f"{name}: the header of this .npy is damaged; get a whole copy of it") from error
+    stored = U8 if stored.kind == "b" else stored  # as calls in Python take bools
     if stored.kind not in "uif" or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
         raise ReadError(
             f"{name}: an array of shape {shape} and type {stored} is not an image; give real numbers, "
