@@ -172,8 +172,7 @@ class TiffPages(Pages):
             picture.nodata = None if page.photometric == _PALETTE else _nodata(page)
 
         def changes(tags: MutableMapping[int, Any]) -> None:
-            if name != self.name:
-                self._retell(tags, index)
+            self._retell(tags, index)
             if picture.nodata is None:
                 tags.pop(_GDAL_NODATA, None)
             elif picture.nodata != _nodata(page):
@@ -213,11 +212,13 @@ class TiffPages(Pages):
             # Integers are among these, which are written as such where levels are kept.
             are_floats |= first.dtype.kind == "f" or not keeps_levels
         kept = kept_description(text, self.chosen, self.count, keeps_levels=keeps_levels, are_floats=are_floats)
+        lost = "ImageJ's range of display" if first.is_imagej and "\nmin=" in text and "\nmin=" not in kept else ""
         if text and not kept:
             tags.pop(_DESCRIPTION, None)
-            self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
+            lost = "the description of all pages"
         elif kept != text or self.chosen[0]:
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
+        self.left_out = tuple(dict.fromkeys((*self.left_out, *filter(None, [lost]))))
 
     def _say_imagej(self, tags: MutableMapping[int, Any], first: tifffile.TiffPage) -> None:
         """Put in ImageJ's metadata beside its description, in the byte order of the output."""

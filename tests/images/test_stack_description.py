@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter.images import Asked, opened
 from fftfilter.images.tiff_reader import kept_description
 
 IMAGEJ = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\nhyperstack=true\nunit=micron\nmin=0.0\nmax=300.0\n"
@@ -21,6 +27,18 @@ def test_a_description_of_all_pages_stays(text):
 
 def test_the_range_that_imagej_shows_is_that_of_the_input():
     assert after(IMAGEJ, range(6), keeps_levels=False) == IMAGEJ.replace("min=0.0\nmax=300.0\n", "")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_a_file_of_one_page_says_so_too(dtype):
+    file = io.BytesIO()
+    tifffile.imwrite(file, np.ones((8, 9), dtype), imagej=True, metadata={"min": 3.0, "max": 200.0, "unit": "um"})
+    for keeps_levels, left_out in (True, ()), (False, ("ImageJ's range of display",)):
+        metadata = opened(file.getvalue(), "x.tif", Asked(keeps_levels=keeps_levels)).metadata
+        tags = Image.Exif()
+        tags.load(metadata.exif)
+        assert ("unit=um" in tags[270], "min=3.0" in tags[270], "max=200.0" in tags[270]) == (True, *[keeps_levels] * 2)
+        assert metadata.left_out == left_out
 
 
 def test_some_pages_of_a_hyperstack_are_slices():
