@@ -44,7 +44,7 @@ _NOT_KEPT = re.compile(
 )
 _RECIPE, _OF_RECIPE = "fftfilter_recipe ", 55  # in front of each HISTORY card of a recipe, and the characters behind it
 _OF_AXIS = re.compile(r"(NAXIS|CRPIX)(\d+)[A-Z]?")
-_ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT)")
+_ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT|..LN|..LT)")
 
 
 def _file(data: Content) -> SimpleNamespace:
@@ -194,7 +194,7 @@ def _other_sign(numbers: Samples) -> Samples:
 
 def _pixel_size(header: Any) -> PixelSize | None:
     """Return the size of a pixel by the WCS, from CD, or from CDELT and PC; None for other axes than on the sky."""
-    sides: list[float] = []
+    axes, are_lengths = list[list[float]](), set[bool]()
     try:
         for axis in (1, 2):
             if f"CD{axis}_{axis}" in header or f"CD{axis}_{3 - axis}" in header:
@@ -205,12 +205,13 @@ def _pixel_size(header: Any) -> PixelSize | None:
             of_sky = _ANGLES_OF_THE_SKY.match(str(header.get(f"CTYPE{axis}", ""))[:4].upper())
             unit = str(header.get(f"CUNIT{axis}", "deg" if of_sky else "")).strip().lower()
             scale = (METERS | RADIANS | {"degree": RADIANS["deg"]})[unit]
-            size = math.hypot(*steps) * scale
-            sides.append(Angle(size) if unit not in METERS else size)
+            axes.append([each * scale for each in steps])
+            are_lengths.add(unit in METERS)
     except (KeyError, TypeError, ValueError):
         return None
-    across, down = sides
-    is_right = all(0 < side < math.inf for side in sides) and isinstance(across, Angle) == isinstance(down, Angle)
+    kind = float if True in are_lengths else Angle
+    across, down = (kind(math.hypot(*steps)) for steps in zip(*axes, strict=True))
+    is_right = 0 < across < math.inf and 0 < down < math.inf and len(are_lengths) == 1
     return PixelSize(across, down, "WCS") if is_right else None
 
 
@@ -220,7 +221,7 @@ def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> 
         header = _header_of(metadata)
         if not has_unit:
             header.remove("BUNIT", ignore_missing=True)
-        header.add_history(history)
+        header.add_history(re.sub("[^ -~]", "?", history))  # the names of masks may have other characters
         text: str = header.tostring(endcard=False, padding=False)
     return replace(metadata or Metadata(), fits=text.encode("ascii", "replace"))
 

@@ -51,6 +51,15 @@ def test_a_fits_says_what_was_done(run, tmp_path):
     assert fits.getheader(tmp_path / "real.fits")["BUNIT"] == "adu"
 
 
+def test_history_has_ascii_for_the_name_of_a_mask(run, tmp_path):
+    a_fits(tmp_path / "in.fits", RAMP.astype(np.int16))
+    Image.fromarray(np.ones(RAMP.shape, np.uint8)).save(tmp_path / "mäsk.png")
+    given = ("--output", "keep", "--region", tmp_path / "mäsk.png", "--embed-recipe", tmp_path / "in.fits")
+    assert run("lowpass", *given, tmp_path / "out.fits")[0] == 0
+    assert "m?sk.png" in "".join(fits.getheader(tmp_path / "out.fits")["HISTORY"])
+    assert "mäsk.png".encode() in run("apply", "--show", tmp_path / "out.fits")[1]
+
+
 def test_a_fits_that_is_stripped_says_nothing(run, tmp_path):
     a_fits(tmp_path / "in.fits", RAMP.astype(np.int16), OBJECT="M 31")
     assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "out.fits")[0] == 0

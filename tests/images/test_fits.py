@@ -160,9 +160,11 @@ def test_other_formats_drop_the_header(tmp_path):
         ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "CD1_1": 0.0, "CD1_2": 2.0, "CD2_1": 2.0, "CD2_2": 0.0}, "2 deg"),
         ({"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CD1_2": -2.0, "CD2_1": 2.0}, "2 deg"),
         (
-            {"CDELT1": 0.6, "CDELT2": 0.6, "CUNIT1": "arcsec", "CUNIT2": "arcsec", "PC1_1": 0.6, "PC1_2": 0.8},
+            {"CDELT1": 0.6, "CDELT2": 0.6, "CUNIT1": "arcsec", "CUNIT2": "arcsec"}
+            | {"PC1_1": 0.6, "PC1_2": 0.8, "PC2_1": -0.8, "PC2_2": 0.6},
             "0.6 arcsec",
         ),
+        ({"CTYPE1": "HPLN-TAN", "CTYPE2": "HPLT-TAN", "CDELT1": 2.0, "CDELT2": 2.0}, "2 deg"),
         ({"CDELT1": 3.0, "CDELT2": 3.0, "CUNIT1": "mas", "CUNIT2": "mas"}, "3 mas"),
         ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "nm", "CUNIT2": "nm"}, "65 nm"),
         ({"CDELT1": 65.0, "CDELT2": 65.0, "CUNIT1": "Hz", "CUNIT2": "nm"}, None),
@@ -180,8 +182,10 @@ def test_the_wcs_has_the_size_of_a_pixel(cards, wanted):
 
 
 def test_the_sides_of_a_pixel_are_those_of_their_axes():
-    size = decode(fits_of(GRAY, CDELT1=-65.0, CDELT2=130.0, CUNIT1="nm", CUNIT2="nm"), "x").metadata.pixel_size
-    assert (size.across, size.down) == pytest.approx((65e-9, 130e-9))
+    turned = {"CD1_1": 39.0, "CD1_2": 104.0, "CD2_1": -52.0, "CD2_2": 78.0}
+    for cards in {"CDELT1": -65.0, "CDELT2": 130.0}, turned:
+        size = decode(fits_of(GRAY, CUNIT1="nm", CUNIT2="nm", **cards), "x").metadata.pixel_size
+        assert (size.across, size.down) == pytest.approx((65e-9, 130e-9))
 
 
 # HDUs and cubes
