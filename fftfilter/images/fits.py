@@ -26,7 +26,7 @@ from ..files.atomic import Parts
 from ..files.sources import Content, as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
-from .pages import Pages, Sink
+from .pages import OTHER_HDUS, Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
 from .pixel_size import PixelSize
 from .quiet import damage_as_error, quiet
@@ -88,7 +88,7 @@ class FitsPages(Pages):
         self._dtype = self._integers if self._integers in (U8, U16) and self._blank is None else F32
         self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
         if others:
-            self.left_out = ("other HDUs",)
+            self.left_out = (OTHER_HDUS,)
 
     def size(self) -> Size:
         return self._size

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import images
+from ..errors import WriteError
 from ..files import sources
 from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
+from ..images.pages import OTHER_HDUS
 from ..output.modes import check_colors
 from .missing import USUAL
 
@@ -116,8 +118,14 @@ class Opened:
         return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
 
     def tell(self, frame: Frame, target: FileName) -> None:
-        """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded."""
-        recipe, picture = self.recipe, frame.picture
+        """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded.
+
+        Raises WriteError for a target that has further HDUs, as it is the input.
+        """
+        recipe, picture, found = self.recipe, frame.picture, self.found
+        lost = found.left_out if isinstance(found, images.Pages) else found.metadata.left_out if found.metadata else ()
+        if OTHER_HDUS in lost and self.identity and sources.identity(target, is_output=True) == self.identity:
+            raise WriteError(f"{self.name}: its other HDUs would be lost: write another file")
         if recipe.embed_recipe:
             from .saved import embed
 

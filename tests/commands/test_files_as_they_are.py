@@ -60,6 +60,17 @@ def test_history_has_ascii_for_the_name_of_a_mask(run, tmp_path):
     assert "mäsk.png".encode() in run("apply", "--show", tmp_path / "out.fits")[1]
 
 
+@pytest.mark.parametrize("shape", [(8, 9), (2, 8, 9)])
+def test_other_hdus_are_not_lost_in_place(run, tmp_path, shape):
+    path = tmp_path / "in.fits"
+    fits.HDUList([fits.PrimaryHDU(np.ones(shape, np.float32)), fits.ImageHDU(RAMP)]).writeto(path)
+    before = path.read_bytes()
+    for more in (), ("--strip",):
+        code, _, said = run("lowpass", "--output", "keep", "--in-place", *more, path, path)
+        assert (code, said) == (1, f"fftfilter: {path}: its other HDUs would be lost: write another file\n")
+    assert path.read_bytes() == before
+
+
 def test_a_fits_that_is_stripped_says_nothing(run, tmp_path):
     a_fits(tmp_path / "in.fits", RAMP.astype(np.int16), OBJECT="M 31")
     assert run(*LOWPASS, "--strip", tmp_path / "in.fits", tmp_path / "out.fits")[0] == 0
