@@ -18,6 +18,7 @@ import struct
 import zlib
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ from .quiet import damage_as_error, open_raster, silence
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
 _NONE, _DEFLATE, _WEBP = 1, (8, 32946), 50001  # Pillow's libtiff knows the last by name alone
 _OF_FLOATS = 3  # a predictor
+_LERC, _LERC_PARAMETERS, _DEFLATED, _BY_ZSTD = 34887, 50674, 1, 2
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
@@ -342,7 +344,7 @@ def _nodata(page: tifffile.TiffPage) -> float | None:
 
 def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: PaletteRule) -> Picture:
     """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata."""
-    bands = _by_imagecodecs(page, name) if _needs_imagecodecs(page) else _channels(page, data)
+    bands = _by_imagecodecs(page, data, name) if _needs_imagecodecs(page) else _channels(page, data)
     if bands.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)
@@ -368,11 +370,13 @@ def _needs_imagecodecs(page: tifffile.TiffPage) -> bool:
     return page.compression not in COMPRESSION_INFO or page.compression == _WEBP
 
 
-def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
+def _by_imagecodecs(page: tifffile.TiffPage, data: Content, name: str) -> Samples:
     """Return the samples, (channels, height, width), of a page that neither zlib nor libtiff decompresses."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
         raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+    if page.compression == _LERC:
+        return _channels(page, data)
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)
@@ -397,7 +401,10 @@ def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
         # The last strip of a plane has the rows that are left, a tile has always all.
         tall = [rows if page.is_tiled else min(rows, page.imagelength - i * rows) for i in range(per_plane)]
         stored = [view[page.dataoffsets[i] : page.dataoffsets[i] + page.databytecounts[i]] for i in these]
-        for index, left, raw in zip(these, tall, _raw(stored, compression, tall, bytes_per_row), strict=True):
+        if compression == _LERC:
+            stored = [_of_lerc(each, page, left * bytes_per_row) for each, left in zip(stored, tall, strict=True)]
+        raws = _raw(stored, _NONE if compression == _LERC else compression, tall, bytes_per_row)
+        for index, left, raw in zip(these, tall, raws, strict=True):
             if len(raw) < left * bytes_per_row:
                 raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
             whole_rows = _undifferenced(raw, page, left) if is_of_floats else raw
@@ -415,6 +422,22 @@ def _undifferenced(raw: bytes | memoryview, page: tifffile.TiffPage, rows: int) 
     sums = np.frombuffer(raw, np.uint8).reshape(rows, -1, page.shaped[-1]).cumsum(1, dtype=np.uint8)
     apart = sums.reshape(rows, page.dtype.itemsize, -1)[:, :: -1 if page.parent.byteorder == "<" else 1]
     return apart.transpose(0, 2, 1).tobytes()
+
+
+def _of_lerc(stored: bytes | memoryview, page: tifffile.TiffPage, size: int) -> bytes:
+    """Return the bytes of a strip or tile of LERC, NaN where it has no float: tifffile takes these for 0."""
+    imagecodecs: Any = import_module("imagecodecs")  # whose types are not those of each version
+    inner = page.tags.valueof(_LERC_PARAMETERS, (0, 0))[1]
+    if undo := {_DEFLATED: imagecodecs.zlib_decode, _BY_ZSTD: imagecodecs.zstd_decode}.get(inner):
+        stored = undo(stored, out=2 * size + _MOST_TAGS)  # no more bytes than that
+    values, valid = imagecodecs.lerc_decode(bytes(stored), masks=True, out=bytearray(size))
+    if values.ndim == 3 and values.shape[2] != page.shaped[-1]:  # channels come first, and so do masks of their own
+        values = np.moveaxis(values, 0, 2)
+        valid = valid if valid is None or valid.ndim == 2 else np.moveaxis(valid, 0, 2)
+    if valid is not None and values.dtype.kind == "f":
+        values[~valid] = np.nan
+    samples: bytes = values.astype(values.dtype.newbyteorder(page.parent.byteorder)).tobytes()
+    return samples
 
 
 def _raw(

@@ -252,6 +252,24 @@ def test_what_needs_imagecodecs_is_read_with_it(compression, dtype):
     np.testing.assert_array_equal(interleaved(decode(data, "x.tif")), tifffile.imread(io.BytesIO(data)))
 
 
+@pytest.mark.parametrize("inner", [None, "deflate", "zstd"])
+@pytest.mark.parametrize(("channels", "holes"), [(1, [0]), (3, [0, 1, 2]), (3, [1])])
+def test_what_a_lerc_does_not_have_is_nan(channels, holes, inner):
+    """As GDAL writes NaN: by a mask for each channel, and channels come first then."""
+    codecs = pytest.importorskip("imagecodecs", reason="imagecodecs is not installed")
+    given = np.moveaxis(noise(channels), 2, 0).astype(np.float32)
+    given[holes, 2, 3] = np.nan
+    code = {None: bytes, "deflate": zlib.compress, "zstd": codecs.zstd_encode}[inner]
+    valid = np.isfinite(given) if channels > 1 else np.isfinite(given[0])
+    strip = code(codecs.lerc_encode(np.nan_to_num(given.squeeze()), masks=valid, planar=channels > 1))
+    shape = np.moveaxis(given, 0, 2).squeeze().shape
+    options = {"compression": "lerc", "compressionargs": {"compression": inner}, "rowsperstrip": shape[0]}
+    data = tiff_of(
+        iter([strip]), shape=shape, dtype="f4", photometric="rgb" if channels > 1 else "minisblack", **options
+    )
+    np.testing.assert_array_equal(decode(data, "x.tif").planes, given)
+
+
 def test_tiles_of_no_height_are_damage():
     data = tiff_of(np.zeros((37, 53), np.uint8), tile=(16, 16))
     asked, given = struct.pack("<HHII", 323, 4, 1, 16), struct.pack("<HHII", 323, 12, 1, len(data))
