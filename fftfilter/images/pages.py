@@ -21,7 +21,8 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
-OTHER_HDUS = "other HDUs"  # of a FITS, which an output does not have
+# What an output does not have, of a FITS and of a TIFF.
+OTHER_HDUS, MASKS = "other HDUs", "masks of pages"
 PaletteRule = Literal["auto", "table", "colors"]
 PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)
 

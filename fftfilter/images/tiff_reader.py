@@ -31,7 +31,7 @@ from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .formats import COMPRESSIONS
 from .metadata import ORIENTATION_TAG, of_tiff, upright
-from .pages import Pages, PaletteRule
+from .pages import MASKS, Pages, PaletteRule
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
@@ -126,7 +126,7 @@ class TiffPages(Pages):
         if any(link.subfile_type & _REDUCED or link.has_copies for link in links):
             self.left_out = ("reduced copies of pages",)
         if any(link.subfile_type & (_REDUCED | _MASK) == _MASK for link in links):
-            self.left_out += ("masks of pages",)
+            self.left_out += (MASKS,)
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 

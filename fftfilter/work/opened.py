@@ -19,7 +19,7 @@ from ..files import sources
 from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
-from ..images.pages import OTHER_HDUS
+from ..images.pages import MASKS, OTHER_HDUS
 from ..output.modes import check_colors
 from .missing import USUAL
 
@@ -122,9 +122,8 @@ class Opened:
 
         Raises WriteError for a target that has further HDUs, as it is the input.
         """
-        recipe, picture, found = self.recipe, frame.picture, self.found
-        lost = found.left_out if isinstance(found, images.Pages) else found.metadata.left_out if found.metadata else ()
-        if OTHER_HDUS in lost and self.identity and sources.identity(target, is_output=True) == self.identity:
+        recipe, picture = self.recipe, frame.picture
+        if OTHER_HDUS in self.left_out and self.identity and sources.identity(target, is_output=True) == self.identity:
             raise WriteError(f"{self.name}: its other HDUs would be lost: write another file")
         if recipe.embed_recipe:
             from .saved import embed
@@ -135,6 +134,12 @@ class Opened:
 
             has_unit = recipe.keeps_levels or recipe.mode.is_values
             picture.metadata = with_history(picture.metadata, recipe.said(self.transfer), has_unit=has_unit)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was dropped from the file, as text."""
+        found = self.found
+        return found.left_out if isinstance(found, images.Pages) else found.metadata.left_out if found.metadata else ()
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
@@ -181,6 +186,8 @@ class Opened:
         how = self.recipe.how
         if not how.takes_missing and USUAL.holes(frame.picture, self.name) is not None:
             of_picture.append(f"{how.name} knows no missing pixels: transparent ones and nodata are filtered, too")
+        if MASKS in self.left_out and not self.recipe.missing.mask:
+            of_picture.append("a mask in the file is left out, and pixels that it hides are filtered like the others")
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]

@@ -101,6 +101,16 @@ def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
     assert not (tmp_path / "no.png").exists()
 
 
+def test_a_mask_that_is_left_out_is_told_unless_another_is_given(tmp_path, levels, holes):
+    with tifffile.TiffWriter(tmp_path / "in.tif") as file:
+        file.write(levels, metadata=None)
+        file.write(~holes, subfiletype=4, metadata=None)
+    line = "a mask in the file is left out, and pixels that it hides are filtered like the others"
+    assert run("lowpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, "", f"fftfilter: {line}\n")
+    mask = save(tmp_path / "mask.png", holes.astype(np.uint8))
+    assert run("lowpass", "--missing", mask, tmp_path / "in.tif", tmp_path / "out.tif") == (0, "", "")
+
+
 def test_pages_and_folders_have_holes_of_their_own(tmp_path, levels, holes):
     pages = np.stack([levels, np.where(holes, 0, levels), 255 - levels])
     (tmp_path / "in").mkdir()
