@@ -171,7 +171,10 @@ class TiffPages(Pages):
                 )
             in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
             picture, orientation = read_tiff_with_pillow(self.data, in_chain, name, working), 1  # it is upright then
-            picture.nodata = None if page.photometric == _PALETTE else _nodata(page)
+            nodata = None if page.photometric == _PALETTE else _nodata(page)
+            if nodata and page.bitspersample in (1, 2, 4):
+                nodata *= 255 / (2**page.bitspersample - 1)  # as white, which becomes 255
+            picture.nodata = nodata
 
         def changes(tags: MutableMapping[int, Any]) -> None:
             self._retell(tags, index)
@@ -353,8 +356,9 @@ def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: Palett
         colors = np.asarray(page.colormap)
         table = table_of(colors.T, palette)
         if table is None:
-            if nodata is not None:  # an index, which no color stands for
-                hidden, nodata = np.where(bands[0] == nodata, 0, white).astype(U8), None
+            if nodata in bands:  # an index, which no color stands for
+                hidden = np.where(bands[0] == nodata, 0, white).astype(U8)
+            nodata = None
             bands = (colors[:, bands[0]] >> 8).astype(np.uint8)
         bands = bands[:1] if (bands == bands[0]).all() else bands
     if page.photometric == _WHITE_IS_ZERO:

@@ -138,6 +138,18 @@ def test_nodata_is_that_of_the_samples_as_they_are_read(tmp_path, photometric, t
     found = decode(tiff_of(RAMP.astype(np.uint8), extratags=[(42113, "s", 0, "3", True)], **options), "x")
     holes = found.alpha == 0 if told is None else found.planes[0] == found.nodata
     assert np.array_equal(holes, RAMP == 3)
+    if told is None:
+        assert (
+            decode(tiff_of(RAMP.astype(np.uint8), extratags=[(42113, "s", 0, "254", True)], **options), "x").alpha
+            is None
+        )
     write(found, tmp_path / "x.tif")
     with tifffile.TiffFile(tmp_path / "x.tif") as file:
         assert file.pages.first.tags.valueof(42113) == told
+
+
+def test_nodata_of_few_bits_is_a_level_of_255():
+    file = io.BytesIO()
+    Image.fromarray(RAMP % 2 == 0).save(file, "TIFF", tiffinfo={42113: "1"})
+    found = decode(file.getvalue(), "x")
+    assert np.array_equal(found.planes[0] == found.nodata, RAMP % 2 == 0)
