@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,7 @@ from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError, _imagi
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
-from .formats import RASTERS
+from .formats import PNG_START, RASTERS
 
 _lock = threading.RLock()
 _LONGEST_CHUNK = 1 << 26  # bytes of a PNG's profile or text when it is decompressed
@@ -71,6 +72,7 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     """
     first = formats or _IMPORTED_FIRST
     import_plugins(first)
+    _refuse_profiles(file)
     try:
         return Image.open(file, formats=first)
     except UnidentifiedImageError:
@@ -78,6 +80,18 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
             raise
     import_plugins(RASTERS)
     return Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
+
+
+def _refuse_profiles(file: BinaryIO) -> None:
+    """Raise ValueError for a PNG with several color profiles, each of which Pillow would decompress."""
+    head, profiles = file.read(len(PNG_START)), 0
+    if head == PNG_START:
+        while len(head := file.read(8)) == 8 and head[4:] != b"IDAT":
+            profiles += head[4:] == b"iCCP"
+            if profiles > 1:
+                raise ValueError("it has several color profiles")
+            file.seek(int.from_bytes(head[:4]) + 4, os.SEEK_CUR)
+    file.seek(0)
 
 
 def import_plugins(formats: Iterable[str]) -> None:

@@ -304,6 +304,13 @@ def test_pillows_limits_on_pixels_and_profiles_neither_stop_nor_warn_and_stay(mo
     assert (Image.MAX_IMAGE_PIXELS, PngImagePlugin.MAX_TEXT_CHUNK) == (1, 2)
 
 
+def test_a_png_with_two_profiles_is_refused_before_they_are_decompressed():
+    profile, pixels = (b"iCCP", b"x\0\0" + zlib.compress(bytes(9))), (b"IDAT", zlib.compress(bytes(2)))
+    assert decode(png(png_header(1, 1), profile, pixels, (b"IEND", b"")), "x.png").metadata.profile == b""
+    with pytest.raises(ReadError, match=r"x\.png: cannot be decoded \(it has several color profiles\)"):
+        decode(png(png_header(1, 1), profile, profile, pixels, (b"IEND", b"")), "x.png")
+
+
 def test_pillows_log_stays_off_standard_error(tmp_path):
     (tmp_path / "x.tif").write_bytes(tiff(np.zeros((1, 1, 255), np.uint8), photometric=1))
     code = (
