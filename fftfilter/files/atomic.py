@@ -68,7 +68,7 @@ def store(
         refuse_inputs(target, spare)
         urls.store(os.fsdecode(target), parts)
         return
-    path = os.fspath(target)
+    path = _path(target)
     # Most outputs are new or regular files: one look at the path is enough for them.
     old = _status(path, follow_symlinks=False)
     if old and not stat.S_ISREG(old.st_mode):
@@ -96,6 +96,13 @@ def refuse_unwritable(folder: str) -> None:
     # Space that is kept for root counts for root alone; some file systems do not count their files.
     if not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree):
         raise _system_error(errno.ENOSPC)
+
+
+def _path(target: FileName) -> str:
+    path = os.fsdecode(target)
+    if "\0" in path:  # in an object store names may have it
+        raise _system_error(errno.EINVAL)
+    return path
 
 
 def _system_error(number: int) -> OSError:
@@ -156,7 +163,7 @@ def growing(target: FileName, times: Times | None = None, *, spare: Spare = ()) 
 
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
     """
-    path = os.fsdecode(target)
+    path = _path(target)
     if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
         import tempfile  # which takes some milliseconds
 

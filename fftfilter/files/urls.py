@@ -72,13 +72,16 @@ def is_url(text: FileName) -> bool:
 
 
 def without_file_scheme(text: str) -> str:
-    """Return the path of a file:// URL, any other name as it is."""
+    """Return the path of a file:// URL, any other name as it is; raises ParameterError for one that none can be."""
     if not is_url(text) or _scheme(text) != "file":
         return text
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
-    return url2pathname(urlsplit(text).path)
+    path = url2pathname(urlsplit(text).path)
+    if "\0" in path:
+        raise ParameterError(f"{text}: no file's name has %00; check the name")
+    return path
 
 
 def of_this_machine(url: str) -> str:

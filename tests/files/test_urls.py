@@ -105,6 +105,8 @@ def test_a_file_url_is_a_path():
     assert urls.without_file_scheme("FILE:///a") == "/a"
     for other in "a.png", "s3://b/a%20b.png", "file.png":
         assert urls.without_file_scheme(other) == other
+    with pytest.raises(ParameterError, match="no file's name has %00"):
+        urls.without_file_scheme("file:///a%00b.png")
 
 
 def test_only_the_web_is_read_only():

@@ -97,6 +97,22 @@ def test_objects_become_what_files_become(run, tmp_path, given, memory):
     )
 
 
+@pytest.mark.parametrize("format_", ["pgm", "tif"])
+def test_a_name_that_no_file_can_have_costs_its_own_file_alone(run, tmp_path, given, memory, format_):
+    for name in ("a.pgm", "b\0.pgm"):
+        memory.pipe_file(f"/in/{name}", (given / "a 2.pgm").read_bytes())
+    code, _, said = run("--format", format_, "memory://in/", f"{tmp_path}/")
+    assert (code, said.count("\n")) == (1, 2), said
+    assert f"b\\x00.{format_}': cannot be written: invalid argument" in said
+    assert (tmp_path / f"a.{format_}").exists()
+
+
+def test_a_url_that_cannot_be_reached_is_no_internal_error(run, tmp_path, given):
+    url = f"zip://a.pgm::{tmp_path / 'missing.zip'}"
+    line = f"fftfilter: {url}: cannot be reached: no such file or directory; check the name\n"
+    assert run(url, tmp_path / "out.pgm") == run(given / "a 2.pgm", url) == (1, "", line)
+
+
 def test_a_report_goes_to_a_url(run, tmp_path, given, memory, web):
     code, _, _ = run("-rq", "--report", "memory://reports/run.jsonl", given, tmp_path / "out")
     assert code == 1

@@ -15,7 +15,7 @@ import click
 from ... import images, signals, startup
 from ...errors import DeviceError, ParameterError, ReadError
 from ...files import urls
-from ...files.messages import quoted_if_odd
+from ...files.messages import as_error, quoted_if_odd
 from ...files.sources import Identity, identity
 from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
@@ -74,7 +74,8 @@ def is_folder(name: str) -> bool:
     """Whether a path or a URL is that of a folder; raises ReadError for a missing one with a slash at its end."""
     where = place(name)
     if not isinstance(where, Path):
-        return urls.is_folder(where)
+        with as_error(ReadError, f"{quoted_if_odd(name)}: cannot be reached"):
+            return urls.is_folder(where)
     if os.path.isdir(where):  # noqa: PTH112  Path's may raise
         return True
     if name.endswith("/"):
