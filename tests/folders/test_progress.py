@@ -42,11 +42,17 @@ def test_only_a_terminal_is_told_that_work_takes_long(monkeypatch, stream, quiet
     assert stream.getvalue() == said
 
 
-@pytest.mark.parametrize(("scale", "minutes"), [("each", "0:02:24"), ("stack", "0:04:48")])
-def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, minutes):
+PIXELS, PAGES = ("PIXELS_A_SECOND", 5), ("PAGES_A_SECOND", 0.05)  # 720 pixels take 144 s, and 6 pages 120 s
+
+
+@pytest.mark.parametrize(
+    ("scale", "rate", "minutes"),
+    [("each", PIXELS, "0:02:24"), ("stack", PIXELS, "0:04:48"), ("each", PAGES, "0:02:00")],
+)
+def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, rate, minutes):
     frames = [Image.new("L", (12, 10), 40 * i) for i in range(6)]
     frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
-    monkeypatch.setattr(one_file, "PIXELS_A_SECOND", 5)  # 720 pixels take 144 s
+    monkeypatch.setattr(one_file, *rate)
     monkeypatch.setattr(programs, "while_building", nullcontext)  # which the command replaces
     monkeypatch.setattr("sys.stderr", Terminal())
     with pytest.raises(SystemExit):

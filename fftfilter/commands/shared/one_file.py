@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 # For a stack on two cores, decoding and encoding included: enough to say how long it takes
-PIXELS_A_SECOND = 3e7
+PIXELS_A_SECOND, PAGES_A_SECOND = 3e7, 500
 # The key of a context's function that is called after each page with the number of all pages.
 ADVANCE = "fftfilter.advance"
 
@@ -133,7 +133,8 @@ def _make_and_tell(
         why = f"is for one picture, and IN has {len(pages)}: choose one with --pages."
         refuse(vars(options), ("save_stages", "profile"), why)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
-        progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
+        seconds = pages.pixels / PIXELS_A_SECOND + len(pages) / PAGES_A_SECOND
+        progress.foretell(f"{len(pages)} pages", passes * seconds)
     frames: list[Frame] = []
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)
