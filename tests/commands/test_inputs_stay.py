@@ -134,3 +134,10 @@ def test_an_output_that_becomes_a_link_to_the_input_in_the_middle_replaces_nothi
         assert moved.read_bytes() == before
         out.unlink()
         moved.replace("in.tif")
+
+
+def test_a_file_that_goes_while_the_program_starts_is_missing(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.path.isfile", lambda _: True)  # as it was a moment ago
+    code, _, said = run("highpass", tmp_path / "gone.pgm", tmp_path / "out.pgm")
+    line = f"{tmp_path / 'gone.pgm'}: cannot be read: no such file or directory; check the name"
+    assert (code, said) == (1, f"fftfilter: {line}\n")

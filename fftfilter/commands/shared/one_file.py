@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import images
-from ...errors import DeviceError, ImageError, WriteError
+from ...errors import DeviceError, ImageError, ReadError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
-from ...files.messages import shown
+from ...files.messages import as_error, shown
 from ...files.urls import is_url
 from ...output.modes import STACK
 from ...text import length_text, text_table
@@ -75,15 +76,17 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
 
 def _load_ahead(source: str, options: CommandOptions) -> None:
     """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
-    if os.path.isfile(source):  # noqa: PTH113  Path's may raise
+    if source == "-" or is_url(source):
+        return
+    with as_error(ReadError, f"{shown(source, '-')}: cannot be read"):
+        status = os.stat(source)  # noqa: PTH116
+    if stat.S_ISREG(status.st_mode):
         from ...device.embedded_pocl import load_ahead
 
         if not (options.profile or options.save_stages):
-            size, verbose = os.stat(source).st_size, options.verbose  # noqa: PTH116
-            options.device = device_that_is_done_first(options.device, options.recipe, size, verbose=verbose)
+            recipe, verbose = options.recipe, options.verbose
+            options.device = device_that_is_done_first(options.device, recipe, status.st_size, verbose=verbose)
         load_ahead(options.device)  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
-    elif source != "-" and not is_url(source):
-        sources.times(source)  # a missing folder is missing: it is not refused as being no folder
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:
