@@ -80,8 +80,9 @@ class ZarrPages(Pages):
                 said = ", ".join(map(str, names))[:80]
                 raise ReadError(f"{name}: level {level} is no array with the axes {said}, which have to end in y, x")
             self.array, kind = array, array.dtype.newbyteorder("=")
-            if kind.kind not in "uif" or min(array.shape) < 1:
-                raise ReadError(f"{name}: {array.shape} samples of {kind} are no picture; save it anew")
+            if kind.kind not in "uif" or min(*array.shape, *array.chunks) < 1:
+                said = f"{array.shape} samples of {kind} in chunks of {array.chunks}"
+                raise ReadError(f"{name}: {said} are no picture; save it anew")
             self.lead, (height, width) = array.shape[:-2], array.shape[-2:]
             self.scale, self.translation = _transformation(levels[level], len(axes))
             outer, _ = _transformation(self.image, len(axes))

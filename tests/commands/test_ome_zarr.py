@@ -479,9 +479,13 @@ FAULTS = {
         lambda its: dataset(its)["coordinateTransformations"][0].update(scale=[0] * 4),
     ),
     "cannot be decoded (list index out of range)": ("zarr.json", lambda its: ome_of(its).update(multiscales=[])),
-    "samples of complex64 are no picture; save it anew": (
+    "samples of complex64 in chunks of": (
         "0/zarr.json",
         lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
+    ),
+    "in chunks of (1, 0, 12, 10) are no picture; save it anew": (
+        "0/zarr.json",
+        lambda its: its["chunk_grid"]["configuration"].update(chunk_shape=[1, 0, 12, 10]),
     ),
     "pixels to decode, too many for": ("0/zarr.json", lambda its: its.update(shape=[10**9, 3, 12, 10])),
     "its chunks take": (
