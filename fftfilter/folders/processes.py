@@ -194,7 +194,8 @@ class LocalWorkers:
             startup.start_forkserver()
             with signals.blocked():
                 return _Process(device, variables)
-        except (OSError, ImportError, NotImplementedError, RuntimeError) as error:  # the last: no more threads
+        # The first: the forkserver dies meanwhile; the last: no more threads.
+        except (EOFError, OSError, ImportError, RuntimeError) as error:
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
 

@@ -261,22 +261,23 @@ class NoProcess(processes._Process):
         self.ended.append(how)
 
 
-def starting(monkeypatch, count):
+def starting(monkeypatch, count, error=None):
     """Let so many processes start, and no more."""
     left = [None] * count
 
     def start():
         if not left:
-            raise OSError(errno.EAGAIN, "Too many")
+            raise error or OSError(errno.EAGAIN, "Too many")
         left.pop()
 
     monkeypatch.setattr(processes, "_Process", NoProcess)
     monkeypatch.setattr(startup, "start_forkserver", start)
 
 
-def test_where_no_process_starts_this_one_does_the_work_unless_others_are_asked_for(monkeypatch):
+@pytest.mark.parametrize("error", [None, EOFError("too many"), RuntimeError("too many")])
+def test_where_no_process_starts_this_one_does_the_work_unless_others_are_asked_for(monkeypatch, error):
     monkeypatch.setattr(processes, "cores", lambda: 6)
-    starting(monkeypatch, 0)
+    starting(monkeypatch, 0, error)
     with closing(LocalWorkers(WantedWorkers(["cpu"] * 2, 2, 3, is_asked_for=False))) as local:
         (worker,) = local.look(has_work=True)
         assert (worker.device, worker.threads, local.notes, str(local)) == ("cpu", 6, [], "this process")
