@@ -302,6 +302,7 @@ class Folder:
             self.session(free)
         except FftfilterError:
             del self._dropped[free]
+            path.unlink(missing_ok=True)
             raise
         return free
 

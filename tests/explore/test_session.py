@@ -127,6 +127,7 @@ def test_what_is_dropped_is_kept_for_this_user_alone_until_the_end(folder):
     with pytest.raises(ReadError):
         files.add("broken.png", b"none")
     assert "broken.png" not in files.names()
+    assert sorted(each.name for each in path.parent.iterdir()) == names
     files.end()
     assert not path.parent.exists()
 
