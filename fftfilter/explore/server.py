@@ -57,6 +57,8 @@ LARGEST = 1 << 20
 PATIENCE = 0.5
 # Most connections at a time: a browser opens six for all pages of a server, and one for each page's requests.
 MOST = 32
+# Seconds after which a new connection counts.
+SOON = 0.05
 # Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
 # Most bytes of a file that is dropped.
@@ -159,12 +161,17 @@ class Server:
             return _refusal(error)
 
     def _connection(self, server: web.Server | None) -> asyncio.Protocol:
-        """Return the protocol of a new connection; if there are too many, close the oldest one of a stranger."""
+        """Return the protocol of a new connection."""
         assert server is not None  # noqa: S101  the runner is set up
-        if len(server.connections) >= MOST:
-            strangers = (each for each in server.connections if each.transport not in self._ours)
-            next(strangers, server.connections[0]).force_close()
+        # Many may come at once, and none of them counts before all are open.
+        asyncio.get_running_loop().call_later(SOON, self._close_strangers, server)
         return server()
+
+    def _close_strangers(self, server: web.Server) -> None:
+        """If there are too many connections, close the oldest ones, first those of strangers."""
+        found = sorted(server.connections, key=lambda each: each.transport in self._ours)
+        for each in found[: max(0, len(found) - MOST)]:
+            each.force_close()
 
     async def run(self, port: int | None, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""

@@ -16,7 +16,7 @@ from PIL import Image
 from fftfilter.commands.explore import explore
 from fftfilter.explore import server
 from fftfilter.explore.live import LARGEST
-from fftfilter.explore.server import MOST, PAGE
+from fftfilter.explore.server import IDLE, MOST, PAGE
 from fftfilter.explore.session import Folder, Session
 from fftfilter.transfer.units import Radius
 from tests.explore.conftest import aiohttp, answer_on, request_for, unpacked
@@ -363,9 +363,10 @@ def test_of_many_connections_the_oldest_of_strangers_end(visit, tmp_path, camera
         async with page.live() as socket:
             await socket.send_str(json.dumps(request_for()))
             await answer_on(socket)
-            strangers = [await asyncio.open_connection(*address) for _ in range(3 * MOST)]
+            strangers = await asyncio.gather(*(asyncio.open_connection(*address) for _ in range(3 * MOST)))
             strangers[-1][1].write(b"GET / HT")
-            assert await strangers[0][0].read() == b""
+            async with asyncio.timeout(IDLE / 2):  # all end when they are idle
+                assert {await reader.read() for reader, _ in strangers[:MOST]} == {b""}
             status, _ = await page.get("picture")
             await socket.send_str(json.dumps(request_for(number=2)))
             return status, (await answer_on(socket))[0]["id"]
