@@ -150,7 +150,7 @@ def applied(request: Request, given: object, progress: Progress, total: int) -> 
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     others = ["--report", "-", "--", source, target]
     with (
-        _with_own_mask(request) as (words, _),
+        _with_own_mask(request) as (words, folder),
         subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], **streams) as process,
     ):
         said, progress.process = [], process
@@ -159,7 +159,7 @@ def applied(request: Request, given: object, progress: Progress, total: int) -> 
                 if line.startswith("{"):
                     progress.advance(total)
                 else:
-                    said.append(line.strip())
+                    said.append(line.strip().replace(f"{folder}{os.sep}", ""))
         except BaseException:
             process.terminate()
             raise
@@ -174,10 +174,13 @@ def downloaded(request: Request, given: object, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
     source, name = request.session.source, name_of(given, request.session)
     with _with_own_mask(request) as (words, folder):
-        target = folder / "out" / name
-        target.parent.mkdir()
-        images.check_output(source, str(target))
-        commands.run((*words, "--quiet"), source, str(target), Progress().advance)
+        target = folder / name
+        try:
+            images.check_output(source, str(target))
+            commands.run((*words, "--quiet"), source, str(target), Progress().advance)
+        except FftfilterError as error:
+            error.args = (str(error).replace(f"{folder}{os.sep}", ""),)
+            raise
         return target.read_bytes()
 
 

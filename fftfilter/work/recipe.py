@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__
@@ -175,13 +176,13 @@ class Recipe:
 
     def said(self, transfer: Transfer) -> str:
         """Return what is done to a picture by a transfer function for its pixels, in words."""
-        scale = self.scale
+        scale, region = self.scale, self.region.given() if self.region else {}
         range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else scale and f"{scale.low:g}:{scale.high:g}"
         settings = {
             "output": self.output,
             "scale": range_,
             "edges": None if self.edges == "wrap" else self.edges,
-            **(self.region.given() if self.region else {}),
+            **{name: Path(str(value)).name for name, value in region.items()},  # a mask's without its folder
         }
         said = [f"{name} {value}" for name, value in settings.items() if value]
         method = "" if self.method == "plain" else f"{self.method}, "

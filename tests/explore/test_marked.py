@@ -205,22 +205,30 @@ def test_a_save_that_fails_leaves_no_mask(visit, picture, monkeypatch):
 def test_a_download_and_a_folder_take_the_part_and_leave_no_mask(visit, picture):
     asked = SOFT | {"area": ELLIPSE}
     # A size for which the program compiles nothing of its own
-    Image.open(picture).crop((0, 0, 32, 24)).save(picture)
+    Image.open(picture).convert("L").crop((0, 0, 32, 24)).save(picture)
+
+    async def downloaded(page, out, asked=asked):
+        async with page.session.post(
+            page.url + "save", json={"request": asked, "out": out, "download": True}
+        ) as response:
+            return await response.read()
 
     async def download(page):
-        async with page.session.post(
-            page.url + "save", json={"request": asked, "out": "out.png", "download": True}
-        ) as response:
-            data = await response.read()
+        data = {out: await downloaded(page, out) for out in ("out.png", "out.fits")}
+        floats = SOFT | {"options": {"output": "real"}, "area": ELLIPSE}
+        wrong = await downloaded(page, "out.png", floats)
         status, told = await page.save(asked, "all", folder=True)
         assert status == 200, told
         before = names(picture.parent)
-        await page.save(asked, "saved.png")
-        return data, before
+        for out in data:
+            await page.save(asked, out)
+        return data, wrong, before
 
-    data, before = visit(download, picture)
+    data, wrong, before = visit(download, picture)
     assert before == ["all", "in.png"]
-    assert data == (picture.parent / "saved.png").read_bytes() == (picture.parent / "all" / "in.png").read_bytes()
+    assert data == {out: (picture.parent / out).read_bytes() for out in data}  # FITS names the mask
+    assert data["out.png"] == (picture.parent / "all" / "in.png").read_bytes()
+    assert json.loads(wrong)["error"].startswith("out.png: .png holds whole numbers")
 
 
 def test_a_long_stroke_on_a_live_connection_is_refused_or_answered(visit, picture):
