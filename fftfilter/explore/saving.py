@@ -60,6 +60,8 @@ class Progress:
     total: int = 0
     process: subprocess.Popen[str] | None = None
     """That filters a folder."""
+    written: bool = False
+    """Whether the file has its name."""
 
     def advance(self, total: int) -> None:
         """Count one more page; raises StoppedError if nobody waits any more."""
@@ -90,6 +92,7 @@ def save(request: Request, asked: tuple[object, object], commands: Commands, pro
                 commands.run((*words, "--quiet"), session.source, os.path.join(session.folder, part), progress.advance)
                 check()
                 place.give(part, answer)
+                progress.written = True
             except BaseException:
                 if mask:
                     place.remove(mask)

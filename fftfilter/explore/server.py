@@ -257,10 +257,9 @@ class Server:
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
         given, asked = await self._wanted(request)
-        out, commands = given.get("out"), self._commands
+        out, commands, self._progress = given.get("out"), self._commands, Progress()
         if given.get("download") is True:
             return _response(await self._saving.do(downloaded, asked, out, commands))
-        self._progress = Progress()
         if given.get("folder") is True:
             work = partial(applied, asked, out, self._progress, len(self._folder.names()))
         else:
@@ -286,8 +285,10 @@ class Server:
         made = await self._drawing.do(self._commands.of_recipe, await _body(request), name, self._first.source)
         return _response(made)
 
-    async def _saved(self, _: web.Request) -> web.StreamResponse:
-        return _response({"done": self._progress.done, "total": self._progress.total})
+    async def _saved(self, request: web.Request) -> web.StreamResponse:
+        if "end" in request.query:
+            await self._saving.do(lambda: None)  # what was canceled may be done by then
+        return _response({name: getattr(self._progress, name) for name in ("done", "total", "written")})
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._folder, self._commands, self._filtering, self._long).serve(request)

@@ -55,9 +55,12 @@ window.WebSocket = class extends WebSocket {
 SLOW = """() => {
   const own = fetch;
   window.fetch = (url, ...more) => {
-    if (url === "saving") return Promise.resolve(new Response('{"done": 1, "total": 2}'));
+    if (url === "saving") return Promise.resolve(Response.json({done: 1, total: 2}));
     if (url !== "save") return own(url, ...more);
-    return own(url, ...more).then((given) => new Promise((done) => { window.answer = () => done(given); }));
+    return own(url, ...more).then((given) => new Promise((done, fail) => {
+      window.answer = () => done(given);
+      more[0].signal.onabort = fail;
+    }));
   };
 }"""
 # Types a number while the server is held back; returns whether Save waits at the browser's next picture but one.
@@ -586,8 +589,16 @@ def test_what_was_changed_while_it_was_saved_is_said_not_to_be_in_it(page, url, 
     expect(page.locator("pre.command")).to_contain_text("--radius 8.24px")
     page.evaluate("answer()")
     state(page, "Written: slow.tif. What you have changed since is not in it")
+    page.locator(".save input").fill("done.tif")
+    page.keyboard.press("Control+s")
+    state(page, "Saving page 2 of 2")
+    while not (folder / "done.tif").exists():
+        page.wait_for_timeout(20)
+    page.keyboard.press("Escape")
+    state(page, "Canceled: done.tif was written already")
     page.goto("about:blank")  # which asks for no small picture of the file any more
-    (folder / "slow.tif").unlink()
+    for name in ("slow.tif", "done.tif"):
+        (folder / name).unlink()
 
 
 @pytest.mark.parametrize(

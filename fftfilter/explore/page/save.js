@@ -1,6 +1,7 @@
 /** State and Save: what is shown and what is chosen, progress, Cancel; the name, the full path, Save and Download. */
 
 import { button, div, giveFile, h, icon, para, put, span } from "./dom.js";
+import { get } from "./questions.js";
 import { requestOf } from "./settings.js";
 import { isCurrent, missingOf, shownIn } from "./state.js";
 import { brief } from "./units.js";
@@ -75,8 +76,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     const { state } = store;
     if (!isCurrent(state, store.got) || store.got.saving) return;
     const name = out.value;
-    controller = new AbortController();
-    const { signal } = controller;
+    const { signal } = (controller = new AbortController());
     store.take("exists", null);
     store.take("said", null);
     const isFolder = Boolean(store.got.isFolder) && !how.download;
@@ -86,7 +86,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
     store.take("saving", { name, done: 0, total: count, begun: performance.now(), what: isFolder ? "file" : "page" });
     const timer = setInterval(async () => {
       try {
-        const { done, total } = await (await fetch("saving")).json();
+        const { done, total } = await get("saving");
         if (store.got.saving) store.take("saving", { ...store.got.saving, done, total: total || count });
       } catch {
         // The answer to the save itself says that the server is gone.
@@ -110,9 +110,9 @@ export function saveOf(store, { facts, commands, again, reload }) {
         } else done(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
       }
     } catch {
-      const kept = isFolder ? "Canceled: what was finished stays in the folder" : "Canceled: nothing was written";
-      if (signal.aborted) store.say(kept, null);
-      else store.say("Not saved: fftfilter does not answer", true);
+      if (!signal.aborted) return store.say("Not saved: fftfilter does not answer", true);
+      const isWritten = (await get("saving?end=1").catch(() => null))?.written;
+      store.say(`Canceled: ${isFolder ? "what was finished stays in the folder" : isWritten ? `${name} was written already` : "nothing was written"}`, null);
     } finally {
       clearInterval(timer);
       store.take("saving", null);
