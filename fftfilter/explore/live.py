@@ -41,6 +41,7 @@ class Live:
         self._folder, self._commands, self._filtering, self._long = folder, commands, filtering, long
         self._newest, self._newer = "", asyncio.Event()
         self._number: int | None = None
+        self._command: object = None
         self._source = ""
         self._unsaid: Answer | None = None
         self._said_at = 0.0
@@ -84,15 +85,15 @@ class Live:
                 self._unsaid = None
                 line = line_of(error)
                 # The path of the file may contain the name of an option.
-                field = field_of(line.replace(self._source or line, ""), self._commands)
+                field = field_of(line.replace(self._source or line, ""), self._command, self._commands)
                 await self._send(json.dumps({"id": self._number, "error": line, "field": field}))
 
     async def _answer(self) -> None:
         """Send the frame that answers the newest request, unless a newer one comes; raises what goes wrong."""
         self._newer.clear()
-        self._number = self._unsaid = None
+        self._number = self._unsaid = self._command = None
         given = read(self._newest)
-        self._number = number_of(given)
+        self._number, self._command = number_of(given), given.get("command")
         request: Request = await self._filtering.do(self._asked, given)
         asked = request.recipe, request.page
         if not request.session.is_measured(*asked):

@@ -171,11 +171,11 @@ def _whole(given: object, name: str, least: int) -> int:
     raise ParameterError(f"{name} {brief(given)} is not a whole number from {least} up")
 
 
-def field_of(message: str, commands: Commands) -> str | None:
-    """Return the first option that an error's line names outside of examples and choices, else None."""
-    options = set().union(*commands.options.values())
-    heard = re.findall(r"\w[\w-]*", re.sub('"[^"]*"|: choose .*', "", message))
-    return next((word for each in heard if (word := each.replace("-", "_")) in options), None)
+def field_of(message: str, command: object, commands: Commands) -> str | None:
+    """Return the first of a command's options that an error's line names outside of examples, else None."""
+    options = {"feather", *commands.options.get(str(command), ())}
+    said = re.sub('"[^"]*"|: choose .*', "", message).replace("pixel size", "pixel-size")
+    return next((word for each in re.findall(r"\w[\w-]*", said) if (word := each.replace("-", "_")) in options), None)
 
 
 # Questions: functions of a file and of an address's query

@@ -3,7 +3,7 @@
 import { button, div, h, icon, list, para, put, select, span } from "./dom.js";
 import { notchesName } from "./settings.js";
 import { address, get } from "./questions.js";
-import { brief, cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
+import { cutoffAt, firstUnit, frequencyOf, saidOf } from "./units.js";
 
 /** After as many ms without a key what is typed is read. */
 const TYPED = 250;
@@ -55,7 +55,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     const text = input.value;
     isTyped = false;
     const mine = ++reading;
-    if (text === brief(now()?.value ?? NaN, 4)) return store.ask({});
+    if (text === String(now()?.value)) return store.ask({});
     const { file, settings } = store.state.asked;
     try {
       const { value, unit: own } = await get(
@@ -99,7 +99,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     put(root, { hidden: !cutoff });
     if (!cutoff) return;
     list(unit, [...new Set([...Object.keys(units()), cutoff.unit])], (value) => h("option", { value }, units()[value]?.label ?? value));
-    if (!isTyped && state.asked.wrong?.field !== name) put(input, { value: brief(cutoff.value, 4) });
+    if (!isTyped && state.asked.wrong?.field !== name) put(input, { value: String(cutoff.value) });
     put(unit, { value: cutoff.unit });
     const frequency = frequencyOf(cutoff, units());
     const others = ["px", "bins"].filter((each) => each !== cutoff.unit);

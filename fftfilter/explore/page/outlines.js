@@ -32,7 +32,7 @@ export function outlinesOf(store, { units, facts, map, at }) {
   const root = svg("svg", { class: "over", role: "group", "aria-label": "Handles of the filter" }, groups, ridge, rings, notches, wave, callout);
   const caption = para("cap");
   const settings = () => store.state.asked.settings;
-  const n = () => Math.min(facts().width, facts().height);
+  const n = () => Math.max(facts().width, facts().height);
   const ringNames = (given) => [...cutoffsOf(given), ...(given?.command === "stripes" && given.spare ? ["spare"] : [])];
 
   const makeRing = (index) => {
@@ -145,8 +145,8 @@ export function outlinesOf(store, { units, facts, map, at }) {
 
   const drawRidge = (place, given) => {
     const angle = Number(given?.command === "stripes" ? given.angle : given?.stripes);
-    put(ridge, { hidden: Number.isNaN(angle) });
-    if (Number.isNaN(angle)) return;
+    put(ridge, { hidden: !Number.isFinite(angle) });
+    if (!Number.isFinite(angle)) return;
     const turned = ((angle + 90) * Math.PI) / 180;
     const [dx, dy] = [Math.cos(turned) * NYQUIST, -Math.sin(turned) * NYQUIST];
     const [a, b] = [place.screen(dx, dy), place.screen(-dx, -dy)];

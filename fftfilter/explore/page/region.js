@@ -67,7 +67,7 @@ export function shapesOver(store, facts, placement) {
 
   draggable(store, ground, (event) => {
     const { tool } = store.state.view;
-    const size = Number(store.state.asked.settings.brush ?? BRUSH.usual);
+    const size = Number(store.state.asked.settings.brush) || BRUSH.usual;
     const [x, y] = at(event);
     const others = all();
     /** @type {any[]} */

@@ -26,8 +26,8 @@ export const takesNotches = (settings, commands) => notchesName(settings) in com
 /** Return the name of the notches in a command. */
 export const notchesName = (settings) => (settings.command === "notch" ? "at" : "notch");
 
-/** @param {number} periods  across the shorter side */
-const across = (periods, facts) => cutoffAt(periods / Math.min(facts.width, facts.height), facts.unit, facts.units, 2);
+/** @param {number} periods  across the shorter side, each of at least 16 pixels */
+const across = (periods, facts) => cutoffAt(Math.min(periods / Math.min(facts.width, facts.height), 1 / 16), facts.unit, facts.units, 2);
 const pixels = (period, facts) => cutoffAt(1 / period, facts.unit, facts.units, 2);
 
 /** The goals: words, the settings that each begins with, and what the cutoff is called. */
@@ -168,7 +168,7 @@ export function requestOf({ number, asked }, commands) {
   const { file, page, settings } = asked;
   const { shapes, outside, feather } = settings;
   const area =
-    outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: Number(feather) }) } : null;
+    outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: isFinite(feather) ? Number(feather) : feather }) } : null;
   return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
