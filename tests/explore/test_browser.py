@@ -348,6 +348,8 @@ def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page, url
     opened(page, url, band | {"output": "keep"})
     x, y, scale = middle(page)
     drag(page, (x - 0.04 * scale, y), (x - 0.2 * scale, y), (x - 0.25 * scale, y))
+    first, second = (each.bounding_box() for each in page.locator(".plot .hand text").all())
+    assert first["x"] + first["width"] < second["x"]
     inner, outer = (page.locator(f"[name={name}]") for name in ("inner", "outer"))
     expect(inner).to_have_value("8")
     assert float(outer.input_value()) == pytest.approx(4, rel=0.03)
@@ -634,7 +636,9 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
     expect(page.locator(".plot .hand circle")).to_be_visible()
     expect(page.get_by_role("combobox", name="Colors")).to_be_visible()
     if width > 600:
-        page.get_by_role("radio", name="G", exact=True).click()
+        green = page.get_by_role("radio", name="G", exact=True)
+        assert green.bounding_box()["width"] >= 24
+        green.click()
     else:
         page.locator(".inset").click()
     if width == 1024:
@@ -703,6 +707,8 @@ def test_a_file_that_is_there_is_asked_about_and_none_is_written_elsewhere(page,
     page.keyboard.press("Control+s")
     state(page, "another folder")
     assert not (folder.parent / "out.tif").exists()
+    page.locator(".save input").fill(str(folder / "out.tif"))
+    expect(page.locator(".path")).to_have_text(str(folder / "out.tif"))
 
 
 def command_now(page):
@@ -738,6 +744,10 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     radius.press("Enter")
     expect(page.get_by_role("alert")).to_have_count(0)
     command(page, "--radius 12cyc")
+    radius.fill("12345.678px")  # what stands there is what the program reads
+    radius.press("Enter")
+    command(page, "--radius 12345.678px")
+    expect(radius).to_have_value("12345.678")
     radius.fill("8parsec")
     radius.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("unknown unit 'parsec'")
@@ -752,6 +762,17 @@ def test_a_number_takes_the_unit_beside_it_and_a_unit_in_it_changes_that(page, u
     assert page.evaluate(TYPING)
     page.evaluate("release()")
     command(page, "--radius 9um")
+
+
+def test_a_cutoff_goes_up_to_the_longer_side(page, url, folder):
+    page.expected = ("400",)  # too few pixels for peaks
+    Image.new("L", (SIDE, 1), 90).save(folder / "line.png")
+    opened(page, url, file="line.png")
+    page.get_by_role("slider", name="Cutoff, slider").fill("1000")
+    command(page, f"--radius {SIDE}px")
+    page.keyboard.press("3")
+    command(page, "--radius 16px")
+    (folder / "line.png").unlink()
 
 
 def test_a_step_begins_at_what_was_typed_before_it(page, url):
@@ -1009,6 +1030,7 @@ def test_values_under_the_pointer_are_those_of_the_files_and_levels_are_for_the_
     after = int(plain[SIDE // 2, SIDE // 2])
     expect(page.locator(".pic .read")).to_contain_text(f"before {before}   after {after}")
     white = page.get_by_role("slider", name="White")
+    expect(white).to_have_attribute("aria-valuenow", "100")  # percent, as levels of floats are no whole numbers
     for _ in range(3):
         white.press("Shift+ArrowLeft")
     assert_shown(page, np.rint(np.clip(plain * 255 / (255 - 30 * 255 / 256), 0, 255)))

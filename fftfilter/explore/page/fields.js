@@ -37,7 +37,7 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
   const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint.root);
   const now = () => store.state.asked.settings[name];
-  const lowest = () => 1 / Math.min(facts().width, facts().height);
+  const lowest = () => 1 / Math.max(facts().width, facts().height);
   let timer = 0;
   let reading = 0;
   let isTyped = false;

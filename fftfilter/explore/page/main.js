@@ -114,7 +114,7 @@ async function start() {
   const top = topOf(store, { facts, theme, learn: setWay, files });
 
   const rows = LEGEND.map(([name, text, kind]) => h("li", {}, icon(kind, 34), span("", h("b", {}, `${name} `), span("mute", text))));
-  const legend = div("part", para("h", "How to read it"), h("ul", { class: "legend" }, ...rows));
+  const legend = div("part", para("h", "How to read it"), h("ul", { class: "legend", tabindex: "0" }, ...rows));
   const under = div("under", legend, gain.root, spectrum.choices, wave.root);
   tray.row.append(saving.whole);
   picture.root.append(tray.root, learn.tray);

@@ -54,7 +54,7 @@ export function gainPlot(store, { units, facts }) {
   const figure = div("figure", div("row", title, span("sp"), keys), root, share);
   let power = { key: null, made: null };
 
-  const lowest = () => 0.7 / Math.min(facts().width, facts().height);
+  const lowest = () => 0.7 / Math.max(facts().width, facts().height);
   const x = (f) => box.left + ((box.right - box.left) * Math.log(Math.max(f, lowest()) / lowest())) / Math.log(FARTHEST / lowest());
   const frequencyAt = (px) => lowest() * (FARTHEST / lowest()) ** ((px - box.left) / (box.right - box.left));
 
@@ -111,7 +111,7 @@ export function gainPlot(store, { units, facts }) {
       put(touch, { x: at - 9, y: box.top, height: box.bottom - box.top + 6 });
       put(line, { d: `M${at} ${box.top}V${box.bottom}` });
       put(grip, { cx: at, cy: box.bottom });
-      const isRight = at > box.right - 90;
+      const isRight = at > box.right - 90 || (i < names.length - 1 && at > box.left + 60); // no text is on the next one's
       put(text, {
         x: at + (isRight ? -8 : 8),
         y: box.top + 0.62 * (box.bottom - box.top),
@@ -246,7 +246,7 @@ export function levelsPlot(store) {
       put(knob.children[0], { x: at[i] - 11, y: box.bottom - 8 });
       put(knob.children[1], { d: `M${at[i]} ${box.bottom}l-6 9h12z`, class: i === 1 ? "mid" : null });
       const value = [now[0], now[2], now[1]][i];
-      put(knob, { "aria-valuenow": brief(value, 4), "aria-valuetext": brief(value, 4) });
+      put(knob, { "aria-valuenow": Math.round((100 * (at[i] - box.left)) / (box.right - box.left)), "aria-valuetext": brief(value, 4) });
     });
     const near = at[2] - at[0] < 60;
     labels(words, [

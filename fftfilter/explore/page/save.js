@@ -186,7 +186,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       out.value = facts().out;
     }
     const slash = facts().folder.includes("\\") ? "\\" : "/";
-    put(path, { text: `${facts().folder}${facts().folder.endsWith(slash) ? "" : slash}${out.value}` });
+    put(path, { text: out.value.startsWith(slash) ? out.value : `${facts().folder.replace(/[\\/]$/, "")}${slash}${out.value}` });
     const isReady = isCurrent(state, got);
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
     put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
