@@ -16,7 +16,7 @@ from ..errors import FftfilterError
 from ..transfer import Transfer
 from .answers import Answer, Answers, words
 from .request import Request, field_of, number_of, read
-from .session import Folder, Worker
+from .session import ChangedError, Folder, Worker
 from .shown import at
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class Live:
                 line = line_of(error)
                 # The path of the file may contain the name of an option.
                 field = field_of(line.replace(self._source or line, ""), self._command, self._commands)
-                await self._send(json.dumps({"id": self._number, "error": line, "field": field}))
+                told = {"id": self._number, "error": line, "field": field, "changed": isinstance(error, ChangedError)}
+                await self._send(json.dumps(told))
 
     async def _answer(self) -> None:
         """Send the frame that answers the newest request, unless a newer one comes; raises what goes wrong."""

@@ -26,7 +26,7 @@ from ..transfer.saved import brief
 from ..transfer.units import number
 from ..work.recipe import Recipe
 from .marked import Marked
-from .session import Folder, Session
+from .session import ChangedError, Folder, Session, version_of
 from .shown import FilePage, Kind, frame, joined
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class Request:
     def of(cls, given: Mapping[str, Any], commands: Commands, folder: Folder) -> Request:
         """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
         session, show, view = folder.session(given.get("file")), given.get("show", SHOWN[0]), given.get("view")
+        if given.get("version") not in (None, version_of(session.opened)):
+            raise ChangedError(session.source)
         if show not in SHOWN:
             raise ParameterError(f"show {brief(show)} is unknown: choose {' or '.join(SHOWN)}")
         if view is not None:

@@ -27,7 +27,7 @@ from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from .answers import command_line
-from .session import NAME, check, is_text
+from .session import NAME, ChangedError, check, is_text
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
@@ -82,8 +82,7 @@ def save(request: Request, asked: tuple[object, object], commands: Commands, pro
         shown = quoted_if_odd(name[:NAME])
         with as_error(WriteError, f"{shown}: cannot be written"), _Place(session, name) as place:
             if session.has_changed:
-                line = f"{quoted_if_odd(session.source)} is not the file that was opened: open it again"
-                raise RefusedError(CONFLICT, line, changed=True)
+                raise ChangedError(session.source)
             place.refuse()
             images.check_output(session.source, place.path)
             place.ask(answer)
@@ -176,6 +175,8 @@ def applied(request: Request, given: object, progress: Progress, total: int) -> 
 def downloaded(request: Request, given: object, commands: Commands) -> bytes:
     """Return the bytes that the command writes to a name; raises FftfilterError."""
     source, name = request.session.source, name_of(given, request.session)
+    if request.session.has_changed:
+        raise ChangedError(source)
     with _with_own_mask(request) as (words, folder):
         target = folder / name
         try:

@@ -24,8 +24,8 @@ from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
 from .request import DRAWN, LONGEST, Request, page_of, peaks, read, steps, whole_of
-from .saving import Progress, RefusedError, applied, downloaded, keep_mask, save
-from .session import Folder, Worker
+from .saving import CONFLICT, Progress, RefusedError, applied, downloaded, keep_mask, save
+from .session import ChangedError, Folder, Worker
 from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def _refusal(error: Exception) -> web.Response:
     status, more = 400 if isinstance(error, FftfilterError | MemoryError) else 500, {}
     if isinstance(error, RefusedError):
         status, more = error.status, error.more
+    if isinstance(error, ChangedError):
+        status, more = CONFLICT, {"changed": True}
     return web.json_response({"error": line_of(error), **more}, status=status)
 
 

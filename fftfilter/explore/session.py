@@ -55,6 +55,13 @@ class StoppedError(FftfilterError):
     """Nobody waits for the result of this work."""
 
 
+class ChangedError(FftfilterError):
+    """The file of a session is not the one that a page shows."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"{quoted_if_odd(source)} is not the file that was opened: open it again")
+
+
 def check() -> None:
     """Raise StoppedError if nobody waits for the work of this thread."""
     if hasattr(_STOP, "event") and _STOP.event.is_set():
@@ -158,8 +165,7 @@ class Session:
     def has_changed(self) -> bool:
         """Whether the file is gone, or another one than was opened."""
         with suppress(OSError):
-            now = os.stat(self.source)  # noqa: PTH116  likewise
-            return (now.st_mtime_ns, now.st_size) != (self.opened.st_mtime_ns, self.opened.st_size)
+            return version_of(os.stat(self.source)) != version_of(self.opened)  # noqa: PTH116  likewise
         return True
 
     def waves(self, auto: AutoNotches) -> list[Peak]:
@@ -239,6 +245,7 @@ class Session:
         takes = {name: "order" if each.has_order else "width" if each.widest else None for name, each in SHAPES.items()}
         return {
             "name": Path(self.source).name,
+            "version": version_of(self.opened),
             "width": width,
             "height": height,
             "channels": len(picture.planes),
@@ -336,6 +343,11 @@ class Folder:
             made.opened = made.opened if anew else self._seen.get(name, made.opened)
             self._seen[name] = made.opened
             return made
+
+
+def version_of(found: os.stat_result) -> str:
+    """Return what differs between a file and what has taken its place."""
+    return f"{found.st_mtime_ns}-{found.st_size}"
 
 
 def is_text(text: str) -> bool:

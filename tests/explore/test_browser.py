@@ -1237,13 +1237,25 @@ def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, 
     page.get_by_role("button", name="Open again").click()
     state(page, "full quality")
     assert_shown(page, np.zeros((SIDE, SIDE)))
+    page.keyboard.down("b")
+    assert_shown(page, np.zeros((SIDE, SIDE)))
+    page.keyboard.up("b")
+    # By another page, too
+    other = page.context.new_page()
+    shutil.copy(folder / "one.png", picture)
+    other.goto(page.url)
+    state(other, "full quality")
+    other.close()
+    page.keyboard.press("]")
+    page.get_by_role("button", name="Open again").click()
+    assert_shown(page, filtered_one(folder, command(page, "--radius 8.24px")))
     picture.unlink()
     page.keyboard.press("Control+s")
     page.get_by_role("button", name="Open again").click()
     state(page, "no such file")
     page.reload()
     state(page, "changing.png: cannot be read")  # the choice stays, on the file of the command line
-    expect(page.locator("pre.command")).to_have_text(re.compile("lowpass --radius 8px .* in.tif"))
+    expect(page.locator("pre.command")).to_have_text(re.compile("lowpass --radius 8.24px .* in.tif"))
 
 
 def test_a_recipe_is_the_command_line_s_and_presets_are_kept_by_the_browser(page, url, folder):

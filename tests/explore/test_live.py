@@ -457,6 +457,7 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (request_for(level=float("nan")), "level NaN is not a whole number from 1 up", None),
         (request_for(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
         (request_for(show="all"), 'show "all" is unknown', None),
+        (request_for() | {"version": "1-2"}, "is not the file that was opened: open it again", None),
         (request_for(page=10**9), "page 1000000000 is not one of 1", None),
         (request_for(page=1 << 31), "page 2147483648 is not a whole number from 0 up", None),
         (request_for(page=-1), "page -1 is not a whole number from 0 up", None),
@@ -527,7 +528,8 @@ def test_what_is_no_request_is_told_without_the_number_of_the_last_one(visit):
             await socket.send_str("[")
             return (await answer_on(socket))[0]
 
-    assert visit(ask, CAMERA) == {"id": None, "error": "a request is not a JSON object", "field": None}
+    told = visit(ask, CAMERA)
+    assert told == {"id": None, "error": "a request is not a JSON object", "field": None, "changed": False}
 
 
 def test_any_error_is_a_line():

@@ -533,6 +533,17 @@ def test_a_download_has_the_bytes_of_the_command_and_writes_nothing(visit, run, 
     assert (status, found) == (200, (tmp_path / "out.png").read_bytes())
 
 
+def test_a_file_that_has_changed_is_neither_saved_nor_downloaded(visit, tmp_path, camera):
+    async def ask(page):
+        Image.fromarray(camera[:30, :50]).save(tmp_path / "in.png")
+        return [await page.save(request_for(radius="8px"), "out.png", download=each) for each in (False, True)]
+
+    Image.fromarray(camera[:40, :50]).save(tmp_path / "in.png")
+    for status, told in visit(ask, tmp_path / "in.png"):
+        assert (status, told["changed"]) == (409, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
+
+
 def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, camera, monkeypatch, tmp_path_factory):
     kept = tmp_path_factory.mktemp("kept")
     monkeypatch.setattr(tempfile, "tempdir", str(kept))

@@ -177,7 +177,7 @@ function codeOf(store, { facts, commands }) {
     if (!isCurrent(store.state, store.got)) return;
     const { mask } = store.got.words;
     try {
-      if (mask) await get("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands) }) });
+      if (mask) await get("mask", { method: "POST", body: JSON.stringify({ request: requestOf(store.state, commands, facts()) }) });
     } catch (error) {
       return store.say(error.message, true);
     }

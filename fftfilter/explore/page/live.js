@@ -30,7 +30,7 @@ export function live(store, { commands, look }) {
     if (!asked.settings || asked.wrong || missingOf(asked)) return null;
     const { level, coarse, part } = look();
     const more = { view: rest ? null : part, show: shownIn(store.state), levels: view.levels };
-    return { ...requestOf(store.state, commands), level: rest ? level : coarse, rest, ...more };
+    return { ...requestOf(store.state, commands, store.got.facts), level: rest ? level : coarse, rest, ...more };
   };
 
   const ask = (rest) => {
@@ -63,6 +63,7 @@ export function live(store, { commands, look }) {
       send();
     } else if ("error" in words) {
       answered(words.id);
+      if (words.changed) store.take("changed", words.error);
       store.take("error", { number: words.id ?? store.state.number, text: words.error, field: words.field });
     } else store.take("words", { ...words, number: words.id });
   };

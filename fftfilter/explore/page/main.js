@@ -83,7 +83,7 @@ async function start() {
       const isOther = settings?.shapes && (found.width !== facts().width || found.height !== facts().height);
       store.got = { ...store.got, facts: found, changed: null };
       const kept = isOther ? withoutPart(settings) : settings;
-      store.ask({ file: found.name, page: 0, settings: kept }, { look: { levels: null, profile: null, wave: null } });
+      store.ask({ file: found.name, page: 0, settings: kept }, { look: { levels: null, profile: null, wave: null }, isNew: true });
       store.take("said", null);
       if (isOther) store.say("The part was drawn on a picture of another size: all of this one is filtered");
       again();
@@ -171,11 +171,11 @@ async function start() {
 
 /** Return the addresses of all questions, as they follow from the state. */
 function addressesOf(facts, commands, look) {
+  const of = (path, query) => address(path, { ...query, version: facts().version }); // all is asked anew of a file that has changed
   const small = ({ asked: { file, page }, view: { levels } }, settings, size, level = facts().levels.at(-1)) => {
-    const { command } = settings;
-    return address("small", {
+    return of("small", {
       size,
-      request: JSON.stringify({ id: 0, file, page, level, levels, rest: false, command, options: optionsOf(settings, commands) }),
+      request: JSON.stringify({ id: 0, file, page, level, levels, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
     });
   };
   const cards = GOALS.map((goal) => [
@@ -189,22 +189,22 @@ function addressesOf(facts, commands, look) {
   ]);
   return {
     before: ({ asked: { file, page }, view: { levels } }) =>
-      address("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
+      of("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
     spectrum: ({ asked: { file, page }, view: { channel } }) =>
-      address("spectrum", { file, page, channel: channel === "all" ? null : CHANNELS.indexOf(channel) }),
-    about: ({ asked: { file, page } }) => address("about", { file, page }),
+      of("spectrum", { file, page, channel: channel === "all" ? null : CHANNELS.indexOf(channel) }),
+    about: ({ asked: { file, page } }) => of("about", { file, page }),
     peaks: ({ asked: { file, settings } }, got) => {
-      if (settings?.auto) return address("peaks", { file, strength: settings.strength });
-      return facts().pages === 1 && got.spectrum?.value && !got.spectrum.isOld ? address("peaks", { file }) : null;
+      if (settings?.auto) return of("peaks", { file, strength: settings.strength });
+      return facts().pages === 1 && got.spectrum?.value && !got.spectrum.isOld ? of("peaks", { file }) : null;
     },
     faint: (state, got) => {
       const { file, settings } = state.asked;
-      return settings?.auto && got[shownIn(state)]?.isFull && got.peaks?.value ? address("peaks", { file, strength: FAINTEST }) : null;
+      return settings?.auto && got[shownIn(state)]?.isFull && got.peaks?.value ? of("peaks", { file, strength: FAINTEST }) : null;
     },
     files: (_, { folder }) => address("files", { folder }), // when something came into it
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
-    wave: ({ asked: { file, page }, view: { wave } }) => (wave ? address("wave", { file, page, ...wave }) : null),
+    wave: ({ asked: { file, page }, view: { wave } }) => (wave ? of("wave", { file, page, ...wave }) : null),
     without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
     other: (state) => {
       const { asked, view } = state;
@@ -213,8 +213,7 @@ function addressesOf(facts, commands, look) {
     steps: (state, got) => {
       const { asked, view, number } = state;
       if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;
-      const { id, area, ...request } = requestOf(state, commands);
-      return address("steps", { request: JSON.stringify(request) });
+      return of("steps", { request: JSON.stringify({ ...requestOf(state, commands, facts()), id: 0, area: null }) });
     },
     ...Object.fromEntries(cards),
   };

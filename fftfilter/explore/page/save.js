@@ -93,7 +93,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
       }
     }, LOOKS);
     try {
-      const body = JSON.stringify({ request: requestOf(state, commands), out: name, folder: isFolder, ...how });
+      const body = JSON.stringify({ request: requestOf(state, commands, facts()), out: name, folder: isFolder, ...how });
       const response = await fetch("save", { method: "POST", headers: { "content-type": "application/json" }, body, signal });
       if (how.download && response.ok) {
         giveFile(await response.blob(), name);

@@ -164,12 +164,12 @@ export async function settingsOf({ command, options, area }, number) {
 }
 
 /** Return a request: what is to be filtered. The view is added where it is shown. @param {import("./state.js").State} state */
-export function requestOf({ number, asked }, commands) {
+export function requestOf({ number, asked }, commands, { version }) {
   const { file, page, settings } = asked;
   const { shapes, outside, feather } = settings;
   const area =
     outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: isFinite(feather) ? Number(feather) : feather }) } : null;
-  return { id: number, file, page, command: settings.command, options: optionsOf(settings, commands), area };
+  return { id: number, file, version, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
 /** Return in a few words what is set besides. @param {Record<string, any>} settings */

@@ -74,11 +74,11 @@ export class Store {
   /**
    * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
    * @param {Partial<Asked>} changes
-   * @param {{drag?: boolean, nudge?: boolean, look?: Partial<View>}} [how]  `look`: with another view
+   * @param {{drag?: boolean, nudge?: boolean, look?: Partial<View>, isNew?: boolean}} [how]  `look`: with another view
    */
-  ask(changes, { drag = false, nudge = false, look = {} } = {}) {
+  ask(changes, { drag = false, nudge = false, look = {}, isNew = false } = {}) {
     const asked = { ...this.state.asked, wrong: null, ...changes };
-    const isOther = JSON.stringify(asked) !== JSON.stringify(this.state.asked);
+    const isOther = isNew || JSON.stringify(asked) !== JSON.stringify(this.state.asked);
     this.state = fitting({ number: this.state.number + Number(isOther), asked, view: { ...this.state.view, ...look } });
     this.isDragged = drag;
     clearTimeout(this.#timer);
@@ -171,7 +171,7 @@ export class Store {
     to.push(this.#committed);
     this.#committed = from.pop();
     const { asked, view, facts } = this.#committed;
-    this.got = { ...this.got, facts };
+    if (asked.file !== this.state.asked.file) this.got = { ...this.got, facts, changed: null };
     this.state = fitting({ number: this.state.number + 1, asked, view: { ...this.state.view, ...view } });
     this.changed();
   }
