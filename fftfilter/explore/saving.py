@@ -32,7 +32,7 @@ from .session import NAME, ChangedError, check, is_text
 if TYPE_CHECKING:
     from ..commands.explore import Commands
     from .request import Request
-    from .session import Session
+    from .session import Folder, Session
 
 # Names of devices on Windows, with any extension, and characters that it allows in no name.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
@@ -139,14 +139,14 @@ def _with_own_mask(request: Request) -> Iterator[tuple[Sequence[str], Path]]:
         yield words, folder
 
 
-def applied(request: Request, given: object, progress: Progress, total: int) -> dict[str, Any]:
-    """Run the command on the folder of IN, into a new folder, in a process of its own; raises FftfilterError.
+def applied(request: Request, given: object, progress: Progress, place: Folder) -> dict[str, Any]:
+    """Run the command on the folder of a page, into a new folder, in a process of its own; raises FftfilterError.
 
     Return the folder, how many files were filtered, and a line for each file that failed.
     """
     session = request.session
     name = name_of(given, session)
-    source, target = os.path.dirname(os.path.realpath(session.source)), os.path.join(session.folder, name)
+    source, target, total = os.path.realpath(place.path), os.path.join(session.folder, name), len(place.own_names())
     with as_error(WriteError, f"{quoted_if_odd(target)}: is not a new folder"):
         os.mkdir(target)  # noqa: PTH102  likewise
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}

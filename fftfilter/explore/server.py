@@ -123,7 +123,7 @@ class Server:
         """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
-        drawn = DRAWN | {"picture": self._picture, "files": lambda *_: {"files": self._folder.names()}}
+        drawn = DRAWN | {"picture": self._picture, "files": self._files}
         long = {"peaks": peaks, "steps": lambda _, query: steps(self._asked(read(query.get("request", ""))))}
         app.add_routes(
             [
@@ -234,6 +234,9 @@ class Server:
 
         return handler
 
+    def _files(self, *_: object) -> dict[str, Any]:
+        return {"files": self._folder.names(), "own": len(self._folder.own_names())}
+
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
 
@@ -263,7 +266,7 @@ class Server:
         if given.get("download") is True:
             return _response(await self._saving.do(downloaded, asked, out, commands))
         if given.get("folder") is True:
-            work = partial(applied, asked, out, self._progress, len(self._folder.names()))
+            work = partial(applied, asked, out, self._progress, self._folder)
         else:
             work = partial(save, asked, (out, given.get("overwrite")), commands, self._progress)
         return _response(await self._saving.do(work))

@@ -279,16 +279,21 @@ class Folder:
 
     def __init__(self, first: Session) -> None:
         self._source, self._target, self._device = Path(first.source), first.target, first.device
+        self.path = self._source.parent
         self._lock = threading.Lock()
         self._open, self._seen = {self._source.name: first}, {self._source.name: first.opened}
         self._dropped: dict[str, str] = {}
         self._place: TemporaryDirectory[str] | None = None
 
     def names(self) -> list[str]:
+        """Return the names of its pictures, after those that were dropped on the page."""
+        return [*self._dropped, *self.own_names()]
+
+    def own_names(self) -> list[str]:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
-        found = (each for each in self._source.parent.iterdir() if each.suffix.lower() in suffixes and each.is_file())
-        return [*self._dropped, *sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]]
+        found = (each for each in self.path.iterdir() if each.suffix.lower() in suffixes and each.is_file())
+        return sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]
 
     def add(self, name: str, data: bytes) -> str:
         """Take a file that was dropped on the page, and return its name; raises ParameterError, ReadError.
@@ -307,9 +312,10 @@ class Folder:
         self._dropped[free] = str(path)
         try:
             self.session(free)
-        except FftfilterError:
+        except FftfilterError as error:
             del self._dropped[free]
             path.unlink(missing_ok=True)
+            error.args = (str(error).replace(str(path), free),)
             raise
         return free
 

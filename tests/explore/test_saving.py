@@ -356,7 +356,8 @@ def folder_run(scan, monkeypatch):
         monkeypatch.setattr(subprocess, "Popen", Process)
         session = SimpleNamespace(source=str(scan), folder=str(scan.parent), target=str(scan.parent / "out.png"))
         request = SimpleNamespace(session=session, words=("lowpass", "--radius", "8px"), marked=None)
-        return applied(request, "new", progress, 7)
+        place = SimpleNamespace(path=scan.parent, own_names=lambda: 7 * ["a.png"])
+        return applied(request, "new", progress, place)
 
     run.noted = []
     return run

@@ -442,7 +442,7 @@ def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera, monk
         return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
 
     files, told, small, words, pixels, status = visit(look, tmp_path / "one.png")
-    assert files == {"files": ["one.png", "two.png"]}
+    assert files == {"files": ["one.png", "two.png"], "own": 2}
     assert (told["name"], told["width"], told["out"]) == ("two.png", 60, "two-filtered.png")
     assert (small == camera[40:80, :60]).all()
     assert words["command"].endswith(f"two.png {tmp_path / 'two-filtered.png'}")
@@ -572,6 +572,7 @@ def test_a_file_that_is_dropped_is_opened_and_its_result_saved(visit, tmp_path, 
     assert [*kept.iterdir()] == []
     assert [each[0] for each in refused] == [400] * 5
     assert "a file that is dropped has at most 2 GB" in refused[4][1]["error"]
+    assert refused[1][1]["error"].startswith("a.png: not an image")
     assert refused[3][1]["error"] == f"{60 * 'a'}: cannot be kept: file name too long; choose a shorter name"
     assert (name, files, status) == ("in2.png", ["in2.png", "in.png", "out.png"], 200)
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
@@ -585,6 +586,25 @@ def test_what_filters_a_folder_ends_with_the_program(tmp_path, camera):
     served._progress.process = SimpleNamespace(terminate=lambda: ended.append(1))
     served.end()
     assert ended == [1]
+
+
+def test_the_folder_is_that_of_the_page_whatever_file_is_shown(visit, tmp_path, camera):
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("real.png", "private.png", "here/other.png"):
+        Image.fromarray(camera[:24, :32]).save(tmp_path / name)
+    (here / "in.png").symlink_to("../real.png")
+
+    async def ask(page):
+        data = (tmp_path / "real.png").read_bytes()
+        async with page.session.post(page.url + "drop", params={"name": "new.png"}, data=data) as response:
+            assert response.status == 200
+        asked = request_for(radius="8px", output="keep")
+        return [(await page.save(asked | {"file": f"{out}.png"}, out, folder=True))[0] for out in ("in", "new")]
+
+    assert visit(ask, here / "in.png") == [200, 200]
+    for out in ("in", "new"):
+        assert sorted(path.name for path in (here / out).glob("*.png")) == ["in.png", "other.png"]
 
 
 def test_a_filter_is_applied_to_the_folder_with_a_report(visit, run, tmp_path, camera):

@@ -41,7 +41,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
   const buttons = div("row buttons", submit, download);
   const form = h("form", { class: "save" }, h("label", { class: "row named" }, span("lab", "Save as"), out), path, ask, buttons);
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
-  const files = () => store.got.files?.value?.files.length ?? 0;
+  const files = () => store.got.files?.value?.own ?? 0;
   let controller = new AbortController();
   let named = "";
 
