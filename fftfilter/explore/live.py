@@ -16,7 +16,7 @@ from ..errors import FftfilterError
 from ..transfer import Transfer
 from .answers import Answer, Answers, words
 from .request import Request, field_of, number_of, read
-from .session import ChangedError, Folder, Worker
+from .session import ChangedError, Folder, Session, Worker
 from .shown import at
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Live:
         self._newest, self._newer = "", asyncio.Event()
         self._number: int | None = None
         self._command: object = None
-        self._source = ""
+        self._session: Session | None = None
         self._unsaid: Answer | None = None
         self._said_at = 0.0
         self._mapped: Transfer | None = None
@@ -81,18 +81,20 @@ class Live:
                     await self._say(self._unsaid)
             except ConnectionError:
                 raise
-            except Exception as error:  # noqa: BLE001  the page must not wait forever
-                self._unsaid = None
+            except Exception as raised:  # noqa: BLE001  the page must not wait forever
+                self._unsaid, source = None, self._session.source if self._session else ""
+                has_changed = self._session and self._session.has_changed  # such as a stack that has fewer pages now
+                error = ChangedError(source) if has_changed else raised
                 line = line_of(error)
                 # The path of the file may contain the name of an option.
-                field = field_of(line.replace(self._source or line, ""), self._command, self._commands)
+                field = field_of(line.replace(source or line, ""), self._command, self._commands)
                 told = {"id": self._number, "error": line, "field": field, "changed": isinstance(error, ChangedError)}
                 await self._send(json.dumps(told))
 
     async def _answer(self) -> None:
         """Send the frame that answers the newest request, unless a newer one comes; raises what goes wrong."""
         self._newer.clear()
-        self._number = self._unsaid = self._command = None
+        self._number = self._unsaid = self._command = self._session = None
         given = read(self._newest)
         self._number, self._command = number_of(given), given.get("command")
         request: Request = await self._filtering.do(self._asked, given)
@@ -114,7 +116,7 @@ class Live:
         self._mapped, self._unsaid = transfer, None
 
     def _asked(self, given: dict[str, Any]) -> Request:
-        self._source = self._folder.session(given.get("file")).source
+        self._session = self._folder.session(given.get("file"))
         return Request.of(given, self._commands, self._folder)
 
     async def _before_newer(self, work: Coroutine[Any, Any, Any]) -> bool:

@@ -266,6 +266,19 @@ def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, c
     assert (pixels == Filter(transfer.highpass(), output="signed")(camera[100:164, :64])).all()
 
 
+def test_what_fails_as_the_file_has_changed_is_told_so(visit, tmp_path, camera):
+    Image.fromarray(camera[:96, :128]).save(tmp_path / "in.png")
+
+    async def ask(page):
+        await page.answer(request_for())
+        Image.fromarray(camera[:90, :128]).save(tmp_path / "in.png")
+        return (await page.answer(request_for(page=2)))[0]  # as of a stack that has fewer pages now
+
+    told = visit(ask, tmp_path / "in.png")
+    assert told["changed"]
+    assert told["error"].endswith("in.png is not the file that was opened: open it again")
+
+
 def test_cutoffs_of_a_stack_have_the_size_of_its_pixels(visit, tmp_path, camera):
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:], dpi=(254, 254))
