@@ -639,6 +639,7 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
     page.set_viewport_size({"width": width, "height": 900})
     opened(page, url, file="color.png", goal="smooth")
     expect(page.locator(".plot .hand circle")).to_be_visible()
+    expect(page.locator(".rail [aria-pressed=true]")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("combobox", name="Colors")).to_be_visible()
     if width > 600:
         green = page.get_by_role("radio", name="G", exact=True)

@@ -131,7 +131,9 @@ export function choicesOf(store, page, { focusNotch }) {
     const goal = goalOf(asked.goal);
     const isChosen = Boolean(goal && asked.settings);
     put(rail, { hidden: !isChosen });
-    for (const button of rail.children) put(button, { "aria-pressed": String(button.dataset.goal === asked.goal) });
+    const chosen = [...rail.children].find((button) => button.dataset.goal === asked.goal);
+    if (chosen && chosen.ariaPressed !== "true") rail.scrollLeft = chosen.offsetLeft - rail.offsetLeft - 60; // into sight on a phone
+    for (const button of rail.children) put(button, { "aria-pressed": String(button === chosen) });
     put(start.root, { hidden: isChosen || view.way === "learn" });
     put(body, { hidden: !isChosen || view.way === "learn" });
     start.draw(state, got);
