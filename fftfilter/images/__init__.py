@@ -6,6 +6,7 @@
     formats.py         the table of formats, with the pictures that each can hold
     reading.py         bytes to a picture, or to pages, one in memory: by plain_formats.py, tiff_reader.py, fits.py,
                        pillow_reader.py for all others, and animation.py, which also writes
+    tiff_samples.py    strips and tiles of a TIFF's page, decompressed and laid out
     fits.py            FITS, in and out, by astropy
     ome_zarr.py        OME-Zarr, in and out, by zarr
     pages.py           pages of all formats, and those that a user asks for

@@ -3,29 +3,21 @@
 Thumbnails, pyramid levels and masks are skipped. ImageJ and OME describe all pages in the first one; the description
 is corrected for those that are kept.
 
-Gray, RGB and palettes of all real types are read here, CMYK, JPEG and fax through Pillow. tifffile reads the tags and
-lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give no more bytes than asked
-for. Other compressions (JPEG 2000, JPEG XL, LERC, WebP) need imagecodecs. A strip that is missing or too short is an
-error.
+Gray, RGB and palettes of all real types are read here and in tiff_samples.py, CMYK, JPEG and fax through Pillow.
+tifffile reads the tags. A strip that is missing or too short is an error.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import re
 import struct
-import zlib
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
-from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
@@ -35,12 +27,10 @@ from .pages import MASKS, Pages, PaletteRule
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
-from .quiet import damage_as_error, open_raster, silence
+from .quiet import damage_as_error, silence
+from .tiff_samples import DEFLATE, OF_FLOATS, needs_imagecodecs, stored_samples
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
-_NONE, _DEFLATE, _WEBP = 1, (8, 32946), 50001  # Pillow's libtiff knows the last by name alone
-_OF_FLOATS = 3  # a predictor
-_LERC, _LERC_PARAMETERS, _DEFLATED, _BY_ZSTD = 34887, 50674, 1, 2
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
@@ -160,7 +150,7 @@ class TiffPages(Pages):
             refuse_oversize(name, size._replace(width=page.tilewidth, height=page.tilelength))
         _check_segments(page, self.data, name)
         extra = _extra(page)
-        if is_laid_out_here(page) or _needs_imagecodecs(page):
+        if is_laid_out_here(page) or needs_imagecodecs(page):
             picture = _laid_out(page, self.data, name, self._palette)
             orientation = page.tags.valueof(ORIENTATION_TAG, 1)
         else:
@@ -319,7 +309,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     is_palette = _has_palette(page)
     return (
         (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB))
-        and page.compression in (*COMPRESSIONS.values(), *_DEFLATE)
+        and page.compression in (*COMPRESSIONS.values(), *DEFLATE)
         and page.bitspersample in (8, 16, 32, 64)
         and page.dtype is not None
         and page.dtype.kind in "uif"
@@ -327,7 +317,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
         and page.planarconfig in (1, 2)
         and page.imagedepth == 1
         and page.fillorder == 1
-        and (page.predictor in (1, 2) or (page.predictor, page.dtype.kind) == (_OF_FLOATS, "f"))
+        and (page.predictor in (1, 2) or (page.predictor, page.dtype.kind) == (OF_FLOATS, "f"))
         and not page.is_subsampled
     )
 
@@ -347,7 +337,7 @@ def _nodata(page: tifffile.TiffPage) -> float | None:
 
 def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: PaletteRule) -> Picture:
     """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata."""
-    bands = _by_imagecodecs(page, data, name) if _needs_imagecodecs(page) else _channels(page, data)
+    bands = stored_samples(page, data, name)
     if bands.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)
@@ -368,105 +358,6 @@ def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: Palett
     return Picture(
         planes, alpha if hidden is None else hidden, white, "TIFF", table=table, nodata=nodata, extra=_extra(page)
     )
-
-
-def _needs_imagecodecs(page: tifffile.TiffPage) -> bool:
-    return page.compression not in COMPRESSION_INFO or page.compression == _WEBP
-
-
-def _by_imagecodecs(page: tifffile.TiffPage, data: Content, name: str) -> Samples:
-    """Return the samples, (channels, height, width), of a page that neither zlib nor libtiff decompresses."""
-    if find_spec("imagecodecs") is None:
-        kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
-    if page.compression == _LERC:
-        return _channels(page, data)
-    pixels = page.asarray()
-    if pixels.ndim == 3 and page.planarconfig == 1:
-        pixels = pixels.transpose(2, 0, 1)
-    if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "uif":
-        raise ReadError(f"{name}: {pixels.shape} samples of {pixels.dtype} are not a picture; save it anew")
-    return np.ascontiguousarray(pixels).reshape(-1, page.imagelength, page.imagewidth)
-
-
-def _channels(page: tifffile.TiffPage, data: Content) -> Samples:
-    """Return a page's samples as they are stored, (channels, height, width)."""
-    assert page.dtype is not None  # noqa: S101  by is_laid_out_here
-    compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
-    is_of_floats = page.predictor == _OF_FLOATS
-    page.predictor = tifffile.PREDICTOR.NONE if is_of_floats else page.predictor  # and so is what needs imagecodecs
-    found = np.zeros(page.shaped, page.dtype)
-    rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
-    bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
-    view = memoryview(data) if isinstance(data, bytes) else data
-    per_plane = math.prod(page.chunked) // page.shaped[0]
-    for first in range(0, math.prod(page.chunked), per_plane):
-        these = range(first, first + per_plane)
-        # The last strip of a plane has the rows that are left, a tile has always all.
-        tall = [rows if page.is_tiled else min(rows, page.imagelength - i * rows) for i in range(per_plane)]
-        stored = [view[page.dataoffsets[i] : page.dataoffsets[i] + page.databytecounts[i]] for i in these]
-        if compression == _LERC:
-            stored = [_of_lerc(each, page, left * bytes_per_row) for each, left in zip(stored, tall, strict=True)]
-        raws = _raw(stored, _NONE if compression == _LERC else compression, tall, bytes_per_row)
-        for index, left, raw in zip(these, tall, raws, strict=True):
-            if len(raw) < left * bytes_per_row:
-                raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
-            whole_rows = _undifferenced(raw, page, left) if is_of_floats else raw
-            part, (plane, _, y, x, _), _ = page.decode(whole_rows, index)
-            if part is not None:  # missing ones are refused above
-                whole = found[plane, 0, y : y + left, x : x + across]
-                whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
-    page.compression = compression
-    return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
-
-
-def _undifferenced(raw: bytes | memoryview, page: tifffile.TiffPage, rows: int) -> bytes:
-    """Undo the predictor of floats: sum up their bytes, which stand apart in each row, the highest first."""
-    assert page.dtype is not None  # noqa: S101  by is_laid_out_here
-    sums = np.frombuffer(raw, np.uint8).reshape(rows, -1, page.shaped[-1]).cumsum(1, dtype=np.uint8)
-    apart = sums.reshape(rows, page.dtype.itemsize, -1)[:, :: -1 if page.parent.byteorder == "<" else 1]
-    return apart.transpose(0, 2, 1).tobytes()
-
-
-def _of_lerc(stored: bytes | memoryview, page: tifffile.TiffPage, size: int) -> bytes:
-    """Return the bytes of a strip or tile of LERC, NaN where it has no float: tifffile takes these for 0."""
-    imagecodecs: Any = import_module("imagecodecs")  # whose types are not those of each version
-    inner = page.tags.valueof(_LERC_PARAMETERS, (0, 0))[1]
-    if undo := {_DEFLATED: imagecodecs.zlib_decode, _BY_ZSTD: imagecodecs.zstd_decode}.get(inner):
-        stored = undo(stored, out=2 * size + _MOST_TAGS)  # no more bytes than that
-    values, valid = imagecodecs.lerc_decode(bytes(stored), masks=True, out=bytearray(size))
-    if values.ndim == 3 and values.shape[2] != page.shaped[-1]:  # channels come first, and so do masks of their own
-        values = np.moveaxis(values, 0, 2)
-        valid = valid if valid is None or valid.ndim == 2 else np.moveaxis(valid, 0, 2)
-    if valid is not None and values.dtype.kind == "f":
-        values[~valid] = np.nan
-    samples: bytes = values.astype(values.dtype.newbyteorder(page.parent.byteorder)).tobytes()
-    return samples
-
-
-def _raw(
-    stored: Sequence[bytes | memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
-) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of strips or tiles without compression, fewer than expected if one ends early."""
-    if compression == _NONE:
-        yield from (data[: rows * bytes_per_row] for data, rows in zip(stored, tall, strict=True))
-    elif compression in _DEFLATE:
-        for data, rows in zip(stored, tall, strict=True):
-            yield zlib.decompressobj().decompress(data, rows * bytes_per_row)
-    else:
-        # All at once, as strips of a gray picture of 8 bits, whatever the samples are.
-        tags = ImageFileDirectory_v2(b"II*\0" + bytes(4))
-        tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
-        tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
-        tags[279] = tuple(len(data) for data in stored)
-        tags[273] = tuple(accumulate(tags[279][:-1], initial=0))  # counted from the end of the tags
-        head = io.BytesIO()
-        tags.save(head)
-        image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
-        whole, end = memoryview(image.tobytes()), 0
-        for rows in tall:
-            end += rows * bytes_per_row
-            yield whole[end - rows * bytes_per_row : end]
 
 
 def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples | None]:

@@ -13,7 +13,7 @@ import tifffile
 from PIL import ExifTags, Image
 
 from fftfilter.errors import ReadError, WriteError
-from fftfilter.images import Size, decode, measure, read, tiff_reader, write
+from fftfilter.images import Size, decode, measure, read, tiff_reader, tiff_samples, write
 from tests.files.helpers import python
 from tests.images.helpers import GRAY, interleaved, noise, picture
 
@@ -238,7 +238,7 @@ def test_what_needs_imagecodecs_says_so(monkeypatch, number, name):
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         at = file.pages.first.tags["Compression"].valueoffset
     data[at : at + 2] = number.to_bytes(2, "little")
-    monkeypatch.setattr(tiff_reader, "find_spec", lambda _: None)
+    monkeypatch.setattr(tiff_samples, "find_spec", lambda _: None)
     with pytest.raises(
         ReadError, match=rf"x.tif: compressed by {name}, which needs imagecodecs: pip install 'fftfilter\[tiff\]'$"
     ):
