@@ -151,7 +151,7 @@ def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
     height, width = planes.shape[1:]
     n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
     with np.errstate(over="ignore"):  # of an angle next to 0
-        length = round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item())
+        length = max(1, round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item()))
     for power, channels in _each(spectrum(planes, white).power, by_channel):
         ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
         taken = _taken(np.stack([ridge] * BESIDE.start + beside))

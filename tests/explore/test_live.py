@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing.fill import filled
@@ -211,8 +211,11 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
 def test_a_picture_that_does_not_fit_into_memory_is_shown_reduced_and_saved_whole(
     visit, run, tmp_path, camera, monkeypatch, command
 ):
-    limit = 20_000_000
-    monkeypatch.setattr("fftfilter.images.picture.lacking", lambda size: limit if size > limit else None)
+    def refuse(*size):
+        if size[2] > 20_000_000:
+            raise TooLargeError(size[3])
+
+    monkeypatch.setattr("fftfilter.images.picture.check_memory", refuse)
     Image.fromarray(np.tile(camera, (2, 2))).save(tmp_path / "large.png")
     more = {"lowpass": SOFT, "notch": {"auto": True}}.get(command, {})
     asked = request_for(command, level=2, **more)

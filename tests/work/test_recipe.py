@@ -96,7 +96,7 @@ def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded
     """Also for the files of a folder, which are opened by the same call."""
     source = pgm(tmp_path / "in.pgm")
     asked = []
-    monkeypatch.setattr("fftfilter.images.picture.lacking", asked.append)
+    monkeypatch.setattr("fftfilter.images.picture.check_memory", lambda *given: asked.append(given[2]))
     sizes = []
     for recipe in Recipe(H.highpass()), Recipe(H.highpass(), options=options):
         asked.clear()
