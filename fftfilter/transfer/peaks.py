@@ -170,8 +170,10 @@ def notch(
 
 def _runs(indexes: Array) -> list[slice]:
     """Return rising indexes as slices of consecutive ones."""
+    if not indexes.size or indexes[-1] - indexes[0] < indexes.size:  # nearly all: splitting them takes long
+        return [slice(int(indexes[0]), int(indexes[-1]) + 1)] if indexes.size else []
     runs = np.split(indexes, np.flatnonzero(np.diff(indexes) > 1) + 1)
-    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:
