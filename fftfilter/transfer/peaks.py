@@ -90,6 +90,8 @@ class Notch(Part):
         for x, y in self.peaks():
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
             down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
+            if not down.size:  # of a conjugate or a mirror image, beyond the grid
+                continue
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
             # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
             for rows, columns in product(_runs(down), _runs(across)):
