@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Array, check_finite, gray_of, pixel_type
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found
 from .output.rounding import NOISE, deviation
-from .system import lacking
+from .system import check_memory
 from .transfer import Transfer
 from .transfer.reference import filtered
 
@@ -79,11 +79,7 @@ class ImageJFilter(PictureFilter):
         """Return an image's filtered values, and whether it was filtered once more; raises TooLargeError."""
         height, width = plane.shape
         side = _padded_side(height, width)
-        if (free := lacking(side * side * _BYTES_A_PIXEL)) is not None:
-            raise TooLargeError(
-                f"{width} x {height} pixels become {side} x {side} in ImageJ's filter, more than fit into the {free:,} "
-                "bytes of memory that are free; use a smaller image"
-            )
+        check_memory(side, side, side * side * _BYTES_A_PIXEL, f"{width} x {height} pixels, padded as by ImageJ")
         # Java rounds half up.
         y, x = ((side - each + 1) // 2 for each in plane.shape)
         padded = np.pad(plane, ((y, side - y - height), (x, side - x - width)), "symmetric")
