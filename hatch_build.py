@@ -143,4 +143,4 @@ class ShareHook(BuildHookInterface):  # type: ignore[type-arg]
 if __name__ == "__main__":
     from importlib.metadata import version
 
-    write_share(Path(sys.argv[1]), version("fftfilter"))
+    write_share(Path(sys.argv[1]), version("fftfilter-opencl"))

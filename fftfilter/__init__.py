@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .work.saved import save_filter as save_filter
 
 __version__ = "0.2.0"
+# The name of the distribution: PyPI has another project called fftfilter.
+__distribution__ = "fftfilter-opencl"
 
 
 def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 import click
 
-from . import __version__, commands, signals
-from .errors import FftfilterError, TooLargeError
+from . import __distribution__, __version__, commands, signals
+from .errors import FftfilterError, TooLargeError, pip_install
 from .files.standard_streams import guarded
 
 # Values that messages shorten: a long number, and a quoted value that is not a path.
@@ -83,8 +83,8 @@ class Cli(click.Group):
             self._fail(str(error), error.exit_code)
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
-            what = "'pyopencl[pocl]'" if package == "pyopencl" else package
-            self._fail(f"the package {package} is missing: pip install {what}", 3 if package == "pyopencl" else 1)
+            install = pip_install("pyopencl[pocl]" if package == "pyopencl" else package)
+            self._fail(f"the package {package} is missing: {install}", 3 if package == "pyopencl" else 1)
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:
@@ -109,7 +109,7 @@ class Cli(click.Group):
 
 
 @click.group("fftfilter", cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+@click.version_option(__version__, message=f"%(prog)s %(version)s ({__distribution__})")
 def cli() -> None:
     """Filter images in the frequency domain, on any OpenCL device.
 

@@ -8,17 +8,17 @@ Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit
 chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
 and a process a device are best. These are the calls of `fftfilter`, which take Dask arrays, too, as
-`Filter` does. Dask is `pip install 'fftfilter[cluster]'`.
+`Filter` does. Dask comes with the extra ``cluster``.
 """
 
 from __future__ import annotations
 
 from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
-from .errors import ParameterError
+from .errors import ParameterError, pip_install
 
 __all__ = ["apply_mask", "bandpass", "bandstop", "highpass", "lowpass"]
 
 try:
     import dask.array  # noqa: F401
 except ImportError as error:
-    raise ParameterError("fftfilter.dask needs Dask: pip install 'fftfilter[cluster]'") from error
+    raise ParameterError(f"fftfilter.dask needs Dask: {pip_install(extra='cluster')}") from error

@@ -22,6 +22,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from . import __distribution__
+
 
 class FftfilterError(Exception):
     """Base of every error raised on purpose."""
@@ -83,6 +85,15 @@ class BuildError(DeviceError):
 
 class RefusedError(DeviceError):
     """A device whose results differ from the reference."""
+
+
+def pip_install(*packages: str, extra: str = "") -> str:
+    """Return the command that installs packages, or an extra of this one, for the Python that runs."""
+    import shlex
+    import subprocess
+
+    words = [sys.executable, "-m", "pip", "install", *(packages or (f"{__distribution__}[{extra}]",))]
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def is_masked(given: object) -> bool:

@@ -34,7 +34,7 @@ ALL_ABOVE = "*"
 # the version. Imports for type checkers alone do not count.
 ROOMS = {
     "fftfilter": "",
-    "errors": "",
+    "errors": "fftfilter",
     "drivers": "",
     "signals": "",
     "system": "errors",

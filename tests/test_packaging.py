@@ -113,13 +113,14 @@ def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
     kernels = {f"fftfilter/kernels/{file}" for file in kernel_files(tree)}
     assert len(kernels) >= 12
     assert len(names) == len(set(names))
-    assert {name for name in names if ".dist-info/" not in name and ".data/" not in name} == code | kernels
+    own = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
+    assert own == {"fftfilter_opencl.py"} | code | kernels
     assert [name for name in names if name.endswith("/licenses/LICENSE")] != []
 
 
 def test_the_wheel_has_a_man_page_for_each_command_and_completions(wheel):
     files = zipfile.ZipFile(wheel)
-    share = f"fftfilter-{fftfilter.__version__}.data/data/share/"
+    share = f"fftfilter_opencl-{fftfilter.__version__}.data/data/share/"
     found = {name.removeprefix(share): files.read(name).decode() for name in files.namelist() if ".data/" in name}
     bench = cli.get_command(None, "bench")
     commands = [*cli.list_commands(None), *(f"bench-{name}" for name in bench.list_commands(None))]
@@ -149,15 +150,16 @@ def test_the_wheel_has_a_man_page_for_each_command_and_completions(wheel):
 
 def test_the_wheel_says_what_it_is(wheel):
     files = zipfile.ZipFile(wheel)
-    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    info = f"fftfilter_opencl-{fftfilter.__version__}.dist-info"
     metadata = email.message_from_bytes(files.read(f"{info}/METADATA"))
-    assert metadata["Name"] == "fftfilter"
+    assert metadata["Name"] == fftfilter.__distribution__
     assert metadata["Version"] == fftfilter.__version__
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
     assert files.read(f"{info}/entry_points.txt").decode().splitlines() == [
         "[console_scripts]",
-        "fftfilter = fftfilter.__main__:main",
+        "fftfilter = fftfilter_opencl:main",
+        "fftfilter-opencl = fftfilter_opencl:main",
         "",
         "[napari.manifest]",
         "fftfilter = fftfilter:napari.yaml",
@@ -169,7 +171,7 @@ def test_the_wheel_says_what_it_is(wheel):
 
 def requirements(wheel):
     """Return what a wheel asks for."""
-    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    info = f"fftfilter_opencl-{fftfilter.__version__}.dist-info"
     metadata = email.message_from_bytes(zipfile.ZipFile(wheel).read(f"{info}/METADATA"))
     return [Requirement(line) for line in metadata.get_all("Requires-Dist")]
 
@@ -208,20 +210,33 @@ def test_opencl_for_the_cpu_comes_along_where_pip_has_one(wheel, system, machine
 
 
 def test_the_extras_that_documents_and_messages_name_are_there(wheel, tree):
-    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    info = f"fftfilter_opencl-{fftfilter.__version__}.dist-info"
     metadata = email.message_from_bytes(zipfile.ZipFile(wheel).read(f"{info}/METADATA"))
     texts = [file.read_text("utf-8") for file in [*tree.rglob("*.md"), *(tree / "fftfilter").rglob("*.py")]]
     named = {
         name
         for text in texts
-        for names in re.findall(r"install .*'(?:\.|fftfilter)\[([\w,]+)\]", text)
-        for name in names.split(",")
+        for names in re.findall(r"""install .*'\.\[([\w,]+)\]|pip_install\(extra=['"](\w+)""", text)
+        for name in "".join(names).split(",")
     }
     assert named == set(metadata.get_all("Provides-Extra"))
 
 
+def test_nothing_tells_anybody_to_install_the_other_project_of_this_name(tree):
+    said = [
+        f"{file.relative_to(tree)}: {line.strip()}"
+        for kind in ("md", "py", "js", "yaml", "yml", "ipynb", "toml", "html")
+        for file in tree.rglob(f"*.{kind}")
+        if "tests" not in file.relative_to(tree).parts
+        for line in file.read_text("utf-8").splitlines()
+        if re.search(r"\b(pip|pipx|uv|uvx|conda|mamba) (install|add|run|[\"']?fftfilter\b)", line)
+        and re.search(r"(?<![\w/.-])fftfilter(?![\w/.-])", line.split("&&")[0])
+    ]
+    assert said == []
+
+
 def test_the_sdist_has_tests_samples_and_kernels(sdist, tree):
-    root = f"fftfilter-{fftfilter.__version__}/"
+    root = f"fftfilter_opencl-{fftfilter.__version__}/"
     with tarfile.open(sdist) as archive:
         names = {name.removeprefix(root) for name in archive.getnames()}
     wanted = {file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file()}
@@ -248,6 +263,27 @@ def test_the_installed_wheel_filters(wheel, tmp_path):
     assert module.is_relative_to(tmp_path / "environment")
     assert kernels == module.parent / "kernels"
     check_filters(python, tmp_path)
+
+
+@pytest.mark.parametrize("place", ["in its place", "before it"])
+@pytest.mark.parametrize("code", ["from .fftfilter import *", "raise SystemError", "start = print"])
+def test_another_project_of_this_name_is_told(wheel, tmp_path, place, code):
+    python = new_environment(tmp_path / "environment", wheel)
+    (own,) = (tmp_path / "environment").rglob("fftfilter/__init__.py")
+    other = own if place == "in its place" else tmp_path / "other" / "fftfilter" / "__init__.py"
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_text(code)
+    done = subprocess.run(
+        [python.with_name("fftfilter"), "--version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "other")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"fftfilter: {other.parent} belongs to another project called fftfilter: ")
+    assert done.stderr.count("\n") == 1
+    assert ("pip uninstall fftfilter" if other == own else "PYTHONPATH") in done.stderr
 
 
 def test_the_editable_install_filters_with_the_kernels_of_the_tree(tree, tmp_path):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, WriteError
+from ..errors import ParameterError, WriteError, pip_install
 from ..text import text_table
 
 HERE = "here"
@@ -192,7 +192,7 @@ def check_plot(path: Path) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError as error:
-        raise ParameterError("--plot needs matplotlib: pip install 'fftfilter[plot]'") from error
+        raise ParameterError(f"--plot needs matplotlib: {pip_install(extra='plot')}") from error
     known = FigureCanvasAgg.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in known:
         raise ParameterError(f"cannot draw {str(path)!r}: choose one of the extensions {', '.join(sorted(known))}")

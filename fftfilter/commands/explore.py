@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import signals
-from ..errors import ParameterError, check_option
+from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
 from .shared.one_file import ADVANCE
@@ -74,7 +74,7 @@ def explore(
     try:
         import aiohttp  # noqa: F401
     except ModuleNotFoundError:
-        raise ParameterError("explore needs aiohttp: pip install 'fftfilter[explore]'") from None
+        raise ParameterError(f"explore needs aiohttp: {pip_install(extra='explore')}") from None
     import asyncio
 
     from ..device.embedded_pocl import load_ahead

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import ParameterError
+from ..errors import ParameterError, pip_install
 from .messages import FileName, first_line
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -203,7 +203,7 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise ParameterError(f"{url}: URLs need fsspec: pip install 'fftfilter[cluster]'") from error
+        raise ParameterError(f"{url}: URLs need fsspec: {pip_install(extra='cluster')}") from error
     try:
         system, path = url_to_fs(url, use_listings_cache=False)
     except ImportError as error:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import signals
-from ..errors import DeviceError, ParameterError
+from ..errors import DeviceError, ParameterError, pip_install
 from .jobs import DeviceLostError
 from .pool import Death, Worker
 from .processes import share_of_cores
@@ -115,7 +115,7 @@ def check_address(cluster: str) -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise ParameterError("--cluster needs Dask: pip install 'fftfilter[cluster]'") from error
+        raise ParameterError(f"--cluster needs Dask: {pip_install(extra='cluster')}") from error
     parts = urlsplit(cluster)
     if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
         raise ParameterError(

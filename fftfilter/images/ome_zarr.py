@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xxhash import xxh3_128
 
-from ..errors import ParameterError, ReadError, TooLargeError, WriteError
+from ..errors import ParameterError, ReadError, TooLargeError, WriteError, pip_install
 from ..files.messages import FileName, first_line, quoted_if_odd, shown
 from ..files.sources import digest_of
 from ..system import lacking
@@ -56,7 +56,7 @@ class ZarrPages(Pages):
             from zarr.errors import ContainsArrayError
             from zarr.storage import LocalStore  # which zarr 2 lacks
         except ImportError as error:
-            raise ReadError(f"{name}: OME-Zarr needs zarr 3: pip install 'fftfilter[zarr]'") from error
+            raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
         self.name, root = name, os.path.realpath(folder)
         no_group = ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
         if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):

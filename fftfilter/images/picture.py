@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FftfilterError, ReadError
+from ..errors import FftfilterError, ReadError, pip_install
 from ..system import check_memory
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def refuse_oversize(name: str, size: Size, working: Working | None = None) -> No
 def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
     """Raise an error if astropy is missing, which FITS needs."""
     if find_spec("astropy") is None:
-        raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
+        raise error(f"{name}: FITS needs astropy: {pip_install(extra='fits')}")
 
 
 def samples_of(picture: Picture) -> Samples:

@@ -19,7 +19,7 @@ import numpy as np
 import tifffile
 from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
-from ..errors import ReadError
+from ..errors import ReadError, pip_install
 from ..files.sources import Content
 from .picture import Samples
 from .quiet import open_raster
@@ -43,7 +43,7 @@ def stored_samples(page: tifffile.TiffPage, data: Content, name: str) -> Samples
         return _channels(page, data)
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: {pip_install(extra='tiff')}")
     if page.compression == _LERC:
         return _channels(page, data)
     pixels = page.asarray()

@@ -284,7 +284,7 @@ def test_the_device_may_come_from_the_environment(tmp_path):
 
 
 def test_version(run):
-    assert run("--version") == (0, f"fftfilter {__version__}\n".encode(), "")
+    assert run("--version") == (0, f"fftfilter {__version__} (fftfilter-opencl)\n".encode(), "")
 
 
 @pytest.mark.parametrize("command", cli.list_commands(None))
@@ -455,7 +455,7 @@ def test_no_such_device_is_exit_code_3(run, tmp_path):
         (
             ModuleNotFoundError("No module named 'isal.zlib'", name="isal.zlib"),
             1,
-            "^fftfilter: the package isal is missing: pip install isal$",
+            "^fftfilter: the package isal is missing: .* -m pip install isal$",
         ),
         (click.ClickException("cannot"), 1, "^fftfilter: cannot$"),
         (RefusedError("computes wrongly"), 3, "^fftfilter: computes wrongly$"),
@@ -485,7 +485,7 @@ def test_a_missing_opencl_package_is_told(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 3
-    assert_one_line(done.stderr, r"the package pyopencl is missing: pip install 'pyopencl\[pocl\]'")
+    assert_one_line(done.stderr, r"the package pyopencl is missing: .* -m pip install 'pyopencl\[pocl\]'")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX")

@@ -23,7 +23,7 @@ from PIL import Image
 from fftfilter.cli import cli
 from fftfilter.commands.explore import Commands, Redirect, explore, forwarding
 from fftfilter.commands.kinds import KINDS
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, pip_install
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
@@ -211,7 +211,7 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     code, out, err = run("explore", SAMPLES / "camera.pgm")
     assert (code, out) == (2, b"")
-    assert err.startswith("fftfilter: explore needs aiohttp: pip install 'fftfilter[explore]'")
+    assert err.startswith(f"fftfilter: explore needs aiohttp: {pip_install(extra='explore')}")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
+from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError, pip_install
 from fftfilter.files.sources import Slices
 from fftfilter.images import Asked, Depth, Picture, check_output, decode, measure, opened, pages_of, read, sink, write
 from tests.files.helpers import python
@@ -334,8 +334,8 @@ def test_without_astropy_one_line_says_what_to_install(tmp_path):
     )
     done = python(code, cwd=tmp_path)
     assert done.stdout.decode().splitlines() == [
-        "ReadError x.fits: FITS needs astropy: pip install 'fftfilter[fits]'",
-        "ParameterError y.fits: FITS needs astropy: pip install 'fftfilter[fits]'",
+        f"ReadError x.fits: FITS needs astropy: {pip_install(extra='fits')}",
+        f"ParameterError y.fits: FITS needs astropy: {pip_install(extra='fits')}",
     ]
 
 

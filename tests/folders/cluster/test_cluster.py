@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from fftfilter import __version__, signals, transfer
 from fftfilter.cli import cli
 from fftfilter.device import choice
-from fftfilter.errors import DeviceError, ParameterError
+from fftfilter.errors import DeviceError, ParameterError, pip_install
 from fftfilter.folders import cluster, dry_run, pool
 from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings, Tree
@@ -356,7 +356,11 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, said = run("-r", "--cluster", address, given, out)
-    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
+    assert (code, said.count("\n"), pip_install(extra="cluster") in said) == (
+        2,
+        1,
+        True,
+    )
     assert not out.exists()
 
 
