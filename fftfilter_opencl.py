@@ -17,7 +17,7 @@ def main() -> None:
         own, found = Path(__file__).with_name("fftfilter"), find_spec("fftfilter")
         place = Path(found.origin).parent if found and found.origin else own
         way_out = (
-            f"{sys.executable} -m pip uninstall fftfilter, then install fftfilter-opencl again"
+            f"{sys.executable} -m pip uninstall fftfilter, then install fftfilter-opencl with --force-reinstall"
             if place == own
             else f"remove it, or its folder from PYTHONPATH; this program is {own}"
         )
