@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from distributed import Client
 
@@ -123,7 +123,6 @@ def cluster(
     with ExitStack() as stack:
         made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         client = stack.enter_context(connect(address, [None]))
-        found = client.scheduler.address
         table.about["workers"] = str(len(client.nthreads()))
         chunks = [_a_chunk(number) for number in range(max(1, tasks // 10))]
         for what, task, given in (
@@ -142,7 +141,7 @@ def cluster(
                 name = f"{extension} of {side} x {side}"
                 yield name
                 folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
-                rates, spent_here = _rates(folder, found, setting)
+                rates, spent_here = _rates(folder, client, setting)
                 for what, images in rates.items():
                     put(f"{name}, {what}", "images/s", images)
                 put(f"{name}, the cluster: processor time of the client", "ms each", spent_here)
@@ -207,20 +206,14 @@ def _files(folder: Path, extension: str, side: int, count: int) -> Path:
     return folder
 
 
-@contextmanager
-def _of_cluster(address: str) -> Iterator[ClusterWorkers]:
-    with connect(address, [None]) as client:
-        yield ClusterWorkers(client, None, threads=1)
-
-
-def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:
+def _rates(folder: Path, client: Client, setting: Setting) -> tuple[dict[str, Stats], float]:
     """Return the images a second of whole runs by this process and by the cluster, in turn, after one of each.
 
     Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
     started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
         "one process": lambda: closing(LocalWorkers(WantedWorkers([str(setting.device.index)], 0, cores()))),
-        "the cluster": lambda: _of_cluster(address),
+        "the cluster": lambda: nullcontext(ClusterWorkers(client, None, threads=1)),
     }
     rates: dict[str, list[float]] = {what: [] for what in started}
     spent = []

@@ -23,7 +23,7 @@ from .pool import Death, Worker
 from .processes import share_of_cores
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
 LOCAL = "local"
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
@@ -114,6 +114,9 @@ def check_address(cluster: str) -> None:
     """Raise ParameterError unless a cluster is "local" or a scheduler's address, and Dask is installed."""
     try:
         import distributed  # noqa: F401
+
+        if cluster == LOCAL:
+            import cryptography  # noqa: F401
     except ImportError as error:
         raise ParameterError(f"--cluster needs Dask: {pip_install(extra='cluster')}") from error
     parts = urlsplit(cluster)
@@ -133,8 +136,8 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.CRITICAL)
         stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
-        address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
-        yield stack.enter_context(_client(address))
+        address, security = stack.enter_context(_started_here(devices)) if cluster == LOCAL else (cluster, None)
+        yield stack.enter_context(_client(address, security))
 
 
 def explain(error: BaseException, client: Client) -> BaseException:
@@ -153,7 +156,7 @@ def _gone(client: Client) -> DeviceLostError:
     return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
 
 
-def _client(address: str) -> Client:
+def _client(address: str, security: Security | None) -> Client:
     from distributed import Client
     from distributed.versions import VersionMismatchWarning
 
@@ -161,7 +164,7 @@ def _client(address: str) -> Client:
         with warnings.catch_warnings():
             # A table of many lines; versions that do not fit are reported when a chunk fails.
             warnings.simplefilter("ignore", category=VersionMismatchWarning)
-            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         raise DeviceError(
             f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
@@ -169,13 +172,17 @@ def _client(address: str) -> Client:
 
 
 @contextmanager
-def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
-    """Start a scheduler and a worker process for each device, on this machine only; return its address."""
+def _started_here(devices: Sequence[str | None]) -> Iterator[tuple[str, Security]]:
+    """Start a scheduler and a worker process for each device; return its address, and the keys to it.
+
+    It listens on this machine only, where other users could otherwise give it tasks: whoever connects needs the keys.
+    """
     import dask
-    from distributed import Nanny, Scheduler, SpecCluster
+    from distributed import Nanny, Scheduler, Security, SpecCluster
 
     quiet = {"silence_logs": logging.CRITICAL + 1}
-    here = {"host": "127.0.0.1", "dashboard": False}
+    security = Security.temporary()
+    here = {"host": "127.0.0.1", "dashboard": False, "protocol": "tls://", "security": security}
     # Signals are for the process that sends the files; here for systems without masks.
     leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
     options = {**here, **quiet, "nthreads": 1, "memory_limit": 0, "preload": [leave_signals]}
@@ -183,13 +190,15 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     for index, device in enumerate(devices):
         variables = share_of_cores(devices.count(device)) | ({"FFTFILTER_DEVICE": device} if device else {})
         workers[index] = {"cls": Nanny, "options": {**options, "env": variables}}
-    ports = {"port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"}
+    ports = {"port": 0, "dashboard_address": "127.0.0.1:0"}
     scheduler = {"cls": Scheduler, "options": {**here, **ports}}
-    limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
+    settings: dict[str, object] = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
+    # Their pages would show other users the names of files.
+    settings |= {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
     with ExitStack() as stack:
         # Dask would leave an empty folder among the temporary ones.
         scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
-        stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
+        stack.enter_context(dask.config.set({**settings, "temporary-directory": scratch}))
         with signals.blocked():
-            cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
-        yield cluster.scheduler_address
+            cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, security=security, **quiet))
+        yield cluster.scheduler_address, security

@@ -9,6 +9,8 @@ import multiprocessing
 import os
 import re
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -305,6 +307,30 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     assert names(tmp_path / "out") == names(given)
 
 
+def test_a_cluster_of_ones_own_takes_nothing_from_others():
+    """Whoever has no key of the run is refused, by the scheduler as by the worker and by what watches over it."""
+    from distributed import Client
+
+    with cluster.connect(cluster.LOCAL, [None]) as client:
+        client.wait_for_workers(1, timeout=60)
+        info = client.scheduler_info()
+        (worker_address,) = info["workers"]
+        for address in (info["address"], worker_address, info["workers"][worker_address]["nanny"]):
+            assert address.startswith("tls://127.0.0.1:")
+            with pytest.raises(OSError, match="closed"):
+                Client(address.replace("tls:", "tcp:"), timeout=5)
+            host, port = address.removeprefix("tls://").split(":")
+            anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+            with (
+                socket.create_connection((host, int(port))) as plain,
+                pytest.raises(ssl.SSLError),
+                anybody.wrap_socket(plain) as connection,
+            ):
+                connection.recv(1)
+        assert client.submit(sum, [1, 2]).result() == 3
+
+
 def test_workers_of_ones_own_do_not_hear_a_signal_from_their_first_moment():
     spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
     with signals.blocked(), ThreadPoolExecutor(1) as dask:
@@ -432,7 +458,7 @@ def test_workers_get_their_device_their_threads_and_absolute_names(
 
 
 def test_dask_logs_nothing_while_its_cluster_is_used_and_then_as_before(monkeypatch):
-    monkeypatch.setattr(cluster, "_client", nullcontext)
+    monkeypatch.setattr(cluster, "_client", lambda address, _: nullcontext(address))
     before = logging.root.manager.disable
     with cluster.connect("tcp://a:1", [None]) as client:
         assert client == "tcp://a:1"
