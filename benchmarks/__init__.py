@@ -6,10 +6,13 @@
     explore.py        the page of `fftfilter explore` in a browser, while a handle is dragged
     stream.py         a stream of images beside copying and filtering alone
     outputs.py        every output, scale and edge beside the magnitude
+    peers.py          the same high-pass by other libraries
+    transforms.py     the same plain FFTs by other libraries
     missing.py        filters over pictures with holes beside the complete picture
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours
 
+    beside.py         times work beside other libraries', by the clock, in turn
     command.py        makes a module of this folder a command
     environment.py    the environment of the processes that are timed
     photographs.py    pictures like photographs, made from samples/

@@ -30,7 +30,7 @@ from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     from distributed import Client
 
@@ -81,7 +81,7 @@ _FILES_A_CHUNK = 64
 )
 def command(
     setting: Setting, *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int
-) -> Generator[str]:
+) -> None:
     """Measure the cost of a Dask cluster: tasks and images a second, bytes of messages, memory.
 
     Its workers have to see this machine's folder for temporary files (TMPDIR).
@@ -91,7 +91,7 @@ def command(
              python -m benchmarks.cluster --cluster tcp://127.0.0.1:8786 --side 1024
     """
     pixels = megapixels * 1_000_000
-    return cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels)
+    cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels)
 
 
 def cluster(
@@ -102,7 +102,7 @@ def cluster(
     sides: Sequence[int] = (512, 2048),
     tasks: int = 10_000,
     pixels: int = 100_000_000,
-) -> Generator[str]:
+) -> None:
     """Return rates and costs of a cluster, which is given by its scheduler's address or started here.
 
     It gets so many empty ``tasks``, and for each format and side files with so many ``pixels`` in all. Its workers have
@@ -129,7 +129,7 @@ def cluster(
             ("trivial tasks", _nothing, list(range(tasks))),
             (f"chunks of {_FILES_A_CHUNK} files, nothing done", _answers, chunks),
         ):
-            yield what
+            setting.progress(what)
             rate, spent = _rate(client, task, given, setting.runs)
             put(what, "a second", rate)
             for who, milliseconds in spent.items():
@@ -139,7 +139,7 @@ def cluster(
         for extension in formats:
             for side in sides:
                 name = f"{extension} of {side} x {side}"
-                yield name
+                setting.progress(name)
                 folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
                 rates, spent_here = _rates(folder, client, setting)
                 for what, images in rates.items():

@@ -28,7 +28,7 @@ from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from playwright.async_api import Page
 
@@ -86,7 +86,7 @@ WATCH = """
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Generator[str]:
+def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> None:
     """Count the results that a real browser shows while a handle is dragged, and time how long they take.
 
     Needs Chromium, and the package playwright.
@@ -95,10 +95,10 @@ def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Generator[str]:
     Example: python -m benchmarks.explore
              python -m benchmarks.explore --size 1024x1024 --runs 20
     """
-    return explore(setting, shapes=shapes)
+    explore(setting, shapes=shapes)
 
 
-def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Generator[str]:
+def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> None:
     """Return the results a second, and the milliseconds from the pointer's move to a result.
 
     Each run drags for ``seconds``.
@@ -129,7 +129,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
     browser = chromium()
     for shape in shapes or SHAPES:
         size = f"{shape[1]} x {shape[0]}"
-        yield size
+        setting.progress(size)
         drags, server = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
         if min(map(len, drags)) < 2:
             raise RefusedError(f"{size}: a drag of {seconds} s is too short for two results")

@@ -34,7 +34,7 @@ from .environment import CLONE, users_environment
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from fftfilter.bench.measure import Setting
 
@@ -85,7 +85,7 @@ def command(
     formats: tuple[str, ...],
     others: tuple[str, ...],
     png_level: int,
-) -> Generator[str]:
+) -> None:
     """Time the filter of a folder beside other programs and coding alone, whole commands in turn.
 
     Those that are installed take part: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The
@@ -98,7 +98,7 @@ def command(
     """
     wanted = [Files(count, side, kind) for count, side in files for kind in formats]
     programs = [OURS, *others] if others else None
-    return folder(setting, files=wanted, level=png_level, programs=programs)
+    folder(setting, files=wanted, level=png_level, programs=programs)
 
 
 class Files(NamedTuple):
@@ -112,9 +112,7 @@ class Files(NamedTuple):
         return f"{self.number} {self.type.upper()} of {self.side} x {self.side}"
 
 
-def folder(
-    setting: Setting, *, files: Sequence[Files], level: int = 1, programs: Sequence[str] | None = None
-) -> Generator[str]:
+def folder(setting: Setting, *, files: Sequence[Files], level: int = 1, programs: Sequence[str] | None = None) -> None:
     """Return the images per second of each program, by default of all that are installed, this one among them."""
     table = setting.made = Table(
         "The same high-pass of a folder by fftfilter and its peers, from start to end of the command",
@@ -130,12 +128,12 @@ def folder(
     programs = installed() if programs is None else programs
     for each in files:
         with TemporaryDirectory(prefix="fftfilter-bench-") as name:
-            yield f"{each}: prepare"
+            setting.progress(f"{each}: prepare")
             prepared = Prepared(setting, each, Path(name), level)
             rates: dict[str, list[float]] = {program: [] for program in programs}
             for i in range(setting.runs):
                 for program in programs:
-                    yield f"{each}: run {i + 1} of {setting.runs}, {shown(program)}"
+                    setting.progress(f"{each}: run {i + 1} of {setting.runs}, {shown(program)}")
                     rates[program].append(prepared.filter_by(program, check=i == 0))
             stats = {program: Stats.of(found) for program, found in rates.items()}
             for program, rate in stats.items():

@@ -7,15 +7,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
-from fftfilter.bench.measure import MS, SPREAD, in_turn, ratio
-from fftfilter.bench.peers import shown_size
+from fftfilter.bench.measure import MS, SPREAD, ratio
 from fftfilter.bench.tables import Lines, Table
 
+from .beside import in_turn, shown_size
 from .command import benchmark_command, main, size_option
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from fftfilter.bench.measure import Setting
     from fftfilter.filters import Filter
@@ -54,7 +54,7 @@ WAYS = {
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> None:
     """Time every output, scale and edge beside the magnitude with its own range, and slanted filters beside wrap.
 
     Calls from an array to an array in the host's memory, wall time.
@@ -63,10 +63,10 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generat
     Example: python -m benchmarks.outputs
              python -m benchmarks.outputs --size 1920x1080
     """
-    return outputs(setting, shapes=shapes)
+    outputs(setting, shapes=shapes)
 
 
-def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Generator[str]:
+def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> None:
     """Return the time of a call in each way, for images ``(height, width)``."""
     table = setting.made = Table(
         "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
@@ -77,7 +77,7 @@ def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: 
     )
     for height, width in shapes or [(side, side) for side in SIDES]:
         size = shown_size((1, height, width))
-        yield size
+        setting.progress(size)
         image = photograph(0, max(height, width))[:height, :width].copy()
         filters = {name: setting.filter(way.transfer, **way.options) for name, way in WAYS.items()}
         works = {name: partial(_seconds, made, image) for name, made in filters.items()}

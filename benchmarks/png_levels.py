@@ -19,7 +19,7 @@ from .command import benchmark_command, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,16 +41,16 @@ LEVELS = range(10)
     show_default=True,
     help="Side of the square pictures.",
 )
-def command(setting: Setting, *, side: int) -> Generator[str]:
+def command(setting: Setting, *, side: int) -> None:
     """Measure time and size of high-passed photographs for each --png-level, and Pillow's beside them.
 
     \b
     Example: python -m benchmarks.png_levels
     """
-    return png_levels(setting, side=side)
+    png_levels(setting, side=side)
 
 
-def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Generator[str]:
+def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> None:
     """Measure milliseconds and size of high-passed pictures ``(side, side)`` by level, and Pillow's beside them."""
     table = setting.made = Table(
         f"PNG by level: high-passed photographs of {side} x {side}, on one core",
@@ -62,7 +62,7 @@ def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -
     with setting.filter(highpass()) as filter_:
         filtered = [filter_(photograph(i, side)) for i in range(pictures)]
     for level in LEVELS:
-        yield f"level {level}"
+        setting.progress(f"level {level}")
         ms, kb = _measured(_ours, level, filtered, setting.runs)
         pillow_ms, pillow_kb = _measured(_pillow, level, filtered, setting.runs)
         table.put((level,), ms=ms, kb=kb, pillow_ms=pillow_ms, pillow_kb=pillow_kb)

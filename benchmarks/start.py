@@ -20,17 +20,18 @@ import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.measure import MS, SPREAD, check, ratio
+from fftfilter.bench.measure import MS, SPREAD, ratio
 from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 
+from .beside import check
 from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fftfilter.bench.measure import Setting
 
@@ -82,7 +83,7 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
     metavar="FILE",
     help="Picture to filter, mirrored until it fills each size.  [default: a drawn one]",
 )
-def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) -> Generator[str]:
+def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) -> None:
     """Time the command from start to end, beside a NumPy and Pillow script that does the same.
 
     Measures the help, the high-pass of a PGM, its first use with empty caches, and the peak memory; also a program that
@@ -92,7 +93,7 @@ def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) 
     Example: python -m benchmarks.start
              python -m benchmarks.start --size 640x480 --image photo.jpg
     """
-    return start(setting, shapes=shapes, image=image)
+    start(setting, shapes=shapes, image=image)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def start(
     shapes: Sequence[Shape] = (),
     image: Path | None = None,
     script: str = SCRIPT_CODE,
-) -> Generator[str]:
+) -> None:
     """Measure milliseconds of the help, of high-passes and of the first use, and the peak memory in MB.
 
     ``shapes`` are (height, width). ``image`` is mirrored until it fills each size; without one a drawn picture is
@@ -146,7 +147,7 @@ def start(
             folder = Path(name)
             processes = [Process(option, OURS, _program(option)) for option in ("--help", "--version")]
             for shape in shapes or SHAPES:
-                yield f"{shape[1]} x {shape[0]}: prepare and check"
+                setting.progress(f"{shape[1]} x {shape[0]}: prepare and check")
                 processes += _checked(setting, folder, shape, image, script)
             ours = [each for each in processes if each.what == HIGHPASS and each.who == OURS]
             processes.append(replace(min(ours, key=lambda each: each.pixels), what=FIRST))
@@ -154,14 +155,14 @@ def start(
             processes.append(Process(CONTEXT, OPENCL, context))
             seconds: dict[Process, list[float]] = {each: [] for each in processes}
             for i in range(setting.runs):
-                yield f"round {i + 1} of {setting.runs}"
+                setting.progress(f"round {i + 1} of {setting.runs}")
                 for each in processes:
                     caches = _empty_caches(folder / str(i)) if each.what == FIRST else {}
                     seconds[each].append(seconds_of(each.command, caches))
                     table.put(each.key, pixels=each.pixels, ms=Stats.of(seconds[each]).times(MS))
             if find_spec("resource") is not None:
                 largest = replace(max(ours, key=lambda each: each.pixels), what=PEAK)
-                yield f"{largest.key[1]}: peak memory"
+                setting.progress(f"{largest.key[1]}: peak memory")
                 table.put(largest.key, pixels=largest.pixels, memory=_peak(largest.command) / 1e6)
     finally:
         _compare(table)
@@ -180,7 +181,7 @@ def _checked(setting: Setting, folder: Path, shape: Shape, image: Path | None, s
     wanted = filter_image(picture, highpass().gain(*shape))
     for each in processes:
         seconds_of(each.command)
-        check(each.who, None, _read(target), wanted)
+        check(each.who, _read(target), wanted)
     return processes
 
 

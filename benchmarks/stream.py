@@ -8,8 +8,7 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fftfilter.bench.measure import MS, SPREAD, check, images, in_turn, ratio
-from fftfilter.bench.peers import shown_size
+from fftfilter.bench.measure import MS, SPREAD, check, images, ratio
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -17,10 +16,11 @@ from fftfilter.output.ramp import Stack
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 
+from .beside import in_turn, shown_size
 from .command import benchmark_command, main, size_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -51,7 +51,7 @@ SHAPES: tuple[Shape, ...] = ((32, 512, 512), (1, 2048, 2048), (1, 4096, 4096), (
 
 @benchmark_command
 @size_option("512x512 (32 at once), 2048x2048, 4096x4096, 8192x8192")
-def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generator[str]:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> None:
     """Time a stream of images beside copying in, filtering and copying out alone.
 
     On a GPU the three overlap. Wall time.
@@ -60,12 +60,12 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Generat
     Example: python -m benchmarks.stream
              python -m benchmarks.stream --size 1920x1080
     """
-    return stream(setting, shapes=[(1, *shape) for shape in shapes])
+    stream(setting, shapes=[(1, *shape) for shape in shapes])
 
 
 def stream(
     setting: Setting, *, shapes: Sequence[Shape] = (), parts: bool | None = None, seconds: float = SECONDS
-) -> Generator[str]:
+) -> None:
     """Return the time of a stack ``(count, height, width)`` in a stream, and that of its parts alone.
 
     ``parts`` measures copies and filter alone, by default on a GPU. A measurement takes ``seconds``.
@@ -80,7 +80,7 @@ def stream(
         [SPREAD, GPU_NOTE if parts else CPU_NOTE],
     )
     for shape in shapes or SHAPES:
-        yield shown_size(shape)
+        setting.progress(shown_size(shape))
         with setting.filter(highpass()) as filter_:
             locked = _checked(filter_, shape)
             works = (_parts(setting, locked) if parts else {}) | _streams(filter_, locked)

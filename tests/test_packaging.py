@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
 
 # Extras that the package does not import.
-DEVELOPERS = re.compile(r'extra == "(docs|test)"')
+DEVELOPERS = re.compile(r'extra == "(docs|peers|test)"')
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "pyproject.toml").exists(), reason="needs the sources, not an installed copy"
@@ -177,8 +177,7 @@ def requirements(wheel):
 
 
 def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree):
-    distributions = {"PIL": "pillow", "cv2": "opencv_python_headless"}
-    by_hand = {"cupy", "cupyx", "fftfilter", "pyvkfft", "torch"}  # peers, which are as large as their drivers demand
+    distributions = {"PIL": "pillow"}
     imported = set()
     for file in (tree / "fftfilter").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -187,10 +186,9 @@ def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
                 names += [each.value for each in node.args if isinstance(each, ast.Constant)]
             imported |= {name.partition(".")[0] for name in names}
-    imported -= {*sys.stdlib_module_names, *by_hand}
+    imported -= {*sys.stdlib_module_names, "fftfilter"}
     asked = {each.name.replace("-", "_") for each in requirements(wheel) if not DEVELOPERS.search(str(each.marker))}
-    # tifffile imports the first; the tables of peers name the modules of the others.
-    further = {"imagecodecs", "mkl_fft", "scipy"}
+    further = {"imagecodecs"}  # tifffile imports it
     assert asked == {distributions.get(name, name) for name in imported} | further
 
 

@@ -1,18 +1,12 @@
-"""A benchmark, the setting that it is measured in, and its input arrays; checks results and times work.
-
-This program is timed by OpenCL's events. Beside other libraries all are timed by the clock, in turn: one measurement is
-several calls in a row with one wait at the end. On a CPU each measurement comes after a rest, because the threads of
-some libraries keep spinning after their work and would slow down the next library.
-"""
+"""A benchmark, its setting and input arrays; checks results, and times work by OpenCL's events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from math import log2
-from time import monotonic, perf_counter, sleep
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,36 +20,36 @@ from ..filters import Filter
 from ..fused import fused
 from ..output.difference import Difference, transform_bound
 from ..transfer import Transfer
-from .tables import Cell, Lines, Stats, Table
+from .tables import Lines, Stats, Table
 
 MS = 1e3
 """Milliseconds in a second."""
-OURS = "fftfilter"
-"""This program's name among its peers."""
 SPREAD = "\u00b1 is half the distance between the quartiles."
 SEED = 61
 FEWEST_RUNS = 3
 # Seconds after which work is measured less often.
 PATIENCE = 10.0
-# Largest relative error of another library's transform, in norm: single precision stays below it.
-WRONG = 1e-5
-# Seconds of one measurement by the clock, long compared with the launch of a single call, and of a rest.
-SECONDS = 0.03
-REST = 0.25
 
 
 class Setting:
     """The device, the precision, and the number of runs of each measurement; and the table, once it is made.
 
-    ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. Raises DeviceError without a usable
-    device.
+    ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. ``progress`` is called with the name
+    of each next measurement. Raises DeviceError without a usable device.
     """
 
-    def __init__(self, device: str | None = None, precision: str = "single", runs: int = 9) -> None:
+    def __init__(
+        self,
+        device: str | None = None,
+        precision: str = "single",
+        runs: int = 9,
+        progress: Callable[[str], object] = lambda _: None,
+    ) -> None:
         self.device: Device = open_device(device, fused)
         self.asked = device
         self.precision = precision
         self.runs = runs
+        self.progress = progress
         self.made: Table | None = None
 
     def launcher(self, work_group_size: int | None = None) -> Launcher:
@@ -96,12 +90,6 @@ def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Array:
     real = np.float32 if dtype == np.complex64 else np.float64
     parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)
     return parts.view(dtype)
-
-
-def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
-    """Return the statistics of measurements, each taken ``runs`` times, in turn: noise then affects all alike."""
-    found = [{name: measured() for name, measured in measurements.items()} for _ in range(runs)]
-    return {name: Stats.of([each[name] for each in found]) for name in measurements}
 
 
 def gflops(n: int, seconds: float) -> float:
@@ -153,67 +141,19 @@ def measure(launcher: Launcher, work: Callable[[], object], runs: int) -> Times:
     return times
 
 
-def check(what: str, launcher: Launcher | None, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture or a transform of rows is wrong.
-
-    What this program's ``launcher`` has computed has to be as the contract allows. Without one it is another library's:
-    a picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
-    """
+def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if an 8-bit picture or a transform of rows is not what the contract allows."""
     if wanted.dtype == np.uint8:
         found = Difference.of(got.reshape(wanted.shape), wanted, 255)
-        is_near = found.largest <= 1 and found.samples <= max(1, found.size // 100)
-        is_right, how = found.is_right if launcher else is_near, f"picture: {found}"
+        is_right, how = found.is_right, f"picture: {found}"
     else:
-        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-        bound = transform_bound(wanted.shape[-1], launcher.complex) if launcher else WRONG
+        error, bound = relative_error(got, wanted), transform_bound(wanted.shape[-1], launcher.complex)
         is_right, how = error <= bound, f"transform: its relative error is {error:.1e} and {bound:.1e} is allowed"
     if not is_right:  # NaN is not, either
-        way_out = "choose another device with --device" if launcher else "take other sizes (--size), or uninstall it"
-        on = f" on {launcher.device.name}" if launcher else ""
-        raise RefusedError(f"{what} computes another {how}{on}; a wrong result is not timed: {way_out}")
+        on = f"on {launcher.device.name}; a wrong result is not timed: choose another device with --device"
+        raise RefusedError(f"{what} computes another {how} {on}")
 
 
-# By the clock
-
-
-@dataclass
-class Peer:
-    """A library that is ready to work on arrays of one size: plans, masks and buffers are made.
-
-    ``call`` works once; ``finish`` waits until all calls are done. ``result`` returns the output, and is None for a
-    peer that only copies, or whose output is not comparable.
-    """
-
-    name: str
-    call: Callable[[], object]
-    finish: Callable[[], object] = lambda: None
-    result: Callable[[], Array] | None = None
-
-
-def timed(setting: Setting, peers: Sequence[Peer], wanted: Array) -> dict[str, dict[str, Cell]]:
-    """Check all peers, then time them in turn; return each one's milliseconds and their ratio to this program's."""
-    repeats = {}
-    for peer in peers:
-        peer.call()
-        peer.finish()
-        if peer.result is not None:
-            check(peer.name, None, peer.result(), wanted)
-        repeats[peer.name] = max(1, round(SECONDS / _seconds_of(peer, 2)))
-
-    def measured(peer: Peer) -> float:
-        if not setting.device.is_gpu:
-            sleep(REST)
-        return _seconds_of(peer, repeats[peer.name])
-
-    stats = in_turn({peer.name: partial(measured, peer) for peer in peers}, setting.runs)
-    ours = stats[OURS].median
-    return {name: {"ms": each.times(MS), "ratio": ratio(each.median, ours)} for name, each in stats.items()}
-
-
-def _seconds_of(peer: Peer, repeats: int) -> float:
-    """Return the seconds of one call, the mean of several with one wait at the end."""
-    begin = perf_counter()
-    for _ in range(repeats):
-        peer.call()
-    peer.finish()
-    return (perf_counter() - begin) / repeats
+def relative_error(got: Array, wanted: Array) -> float:
+    """Return the norm of the error of a transform, as a part of the norm of the right one."""
+    return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))

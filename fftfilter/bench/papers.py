@@ -9,7 +9,7 @@ speedup   a transform by parallel work-items: McCarthy
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -61,7 +61,7 @@ BOOK = Published(
 SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
-def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Generator[str]:
+def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> None:
     """Measure the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
     sizes = [size for size in SIZES if size <= setting.device.work_group_limit]
     table = setting.table(
@@ -74,7 +74,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
     wanted = filter_image(image, transfer.gain(side, side))
     try:
         for size in sizes:
-            yield f"work-group size {size}"
+            setting.progress(f"work-group size {size}")
             with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
                 check(engine, filter_.launcher, filter_(image), wanted)
 
@@ -96,7 +96,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
 SHAPES = ((256, 256), (512, 512), (750, 1000), (1024, 1024))
 
 
-def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Generator[str]:
+def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> None:
     """Measure the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
 
     An engine whose run takes over ``TOO_SLOW`` seconds is left out at larger sizes.
@@ -117,7 +117,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
             for name in names or (FUSED, *algorithms.names()):
                 if name in slow:
                     continue
-                yield f"{size}: {name}"
+                setting.progress(f"{size}: {name}")
                 with setting.profiled(transfer, name) as filter_:
                     check(name, filter_.launcher, filter_(image), wanted)
                     times = measure(filter_.launcher, partial(filter_, image), setting.runs)
@@ -171,7 +171,7 @@ BAINVILLE = tuple(
 )
 
 
-def radix(setting: Setting, *, n: int = 1 << 24) -> Generator[str]:
+def radix(setting: Setting, *, n: int = 1 << 24) -> None:
     """Measure the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
     table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
@@ -183,7 +183,7 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Generator[str]:
     try:
         for name, options, value in _radices(setting.device, n, data.itemsize):
             label = " ".join([name, *(f"{key}={option}" for key, option in options.items())])
-            yield label
+            setting.progress(label)
             times = times_of(setting, label, algorithms.load(name, **options), data, wanted)
             seconds = times.without_transfers()
             rate = gflops(n, seconds.median)
@@ -220,7 +220,7 @@ STREAM = Published(
 )
 
 
-def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Generator[str]:
+def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> None:
     """Measure milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
     headings = "to device", "from device", "N 1-D of N", "one 1-D of N^2", "one 2-D of N x N"
     columns = dict(zip(STREAM.columns, headings, strict=True))
@@ -238,7 +238,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Gen
             for column in ("rows", "long", "image"):
                 if column in slow:
                     continue
-                yield f"N = {n}: {columns[column]}"
+                setting.progress(f"N = {n}: {columns[column]}")
                 shape, axes = {"rows": ((1, n, n), 1), "long": ((1, 1, n * n), 1), "image": ((1, n, n), 2)}[column]
                 data = complex_numbers(shape, setting.launcher().complex)
                 wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
@@ -258,7 +258,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Gen
 # McCarthy: the parallel against the sequential transform on the same device
 
 
-def speedup(setting: Setting, *, n: int = 1 << 14) -> Generator[str]:
+def speedup(setting: Setting, *, n: int = 1 << 14) -> None:
     """Measure the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
     table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
@@ -269,13 +269,13 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Generator[str]:
     units = setting.device.cl_device.max_compute_units
     data = complex_numbers((1, 1, n), setting.launcher().complex)
     wanted = np.fft.fft(data)
-    yield "iterative"
+    setting.progress("iterative")
     algorithm = algorithms.load("iterative")
     sequential = times_of(setting, "iterative", algorithm, data, wanted).of("iterative")
     table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
     p = 1
     while p <= n:
-        yield f"p = {p}"
+        setting.progress(f"p = {p}")
         # A work-group runs on one compute unit: while there are units left, each work-item has its own.
         group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
         what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)

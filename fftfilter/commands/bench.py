@@ -1,21 +1,22 @@
-"""``bench``: tables of papers and of other libraries, measured on this device."""
+"""``bench``: the tables of papers, measured on this device."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from .. import startup
 from ..system import lacking
 from .shared.options import GroupedOption, device_option, precision_option, trace_option
+
+if TYPE_CHECKING:
+    from ..bench.measure import Setting
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -25,12 +26,11 @@ BYTES_PER_NUMBER = 64
 
 @click.group()
 def bench() -> None:
-    """Measure this device: the tables of papers, and other libraries.
+    """Measure this device: the tables of papers.
 
     Prints a table with the median and the spread of several runs, after one run to warm up. Times come from OpenCL's
-    events; `peers` and `transforms` measure wall time. Every result is first compared with a reference, and a wrong
-    one is not timed. Published figures are shown beside yours, with their hardware. Ctrl-C prints the rows measured so
-    far.
+    events. Every result is first compared with a reference, and a wrong one is not timed. Published figures are shown
+    beside yours, with their hardware. Ctrl-C prints the rows measured so far.
 
     \b
     Example: fftfilter bench engines
@@ -61,11 +61,10 @@ _options = [
 ]
 
 
-def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
-    """Return the command of a benchmark: a generator that fills a table and yields the name of each next measurement.
+def benchmark_command(function: Callable[..., None]) -> click.Command:
+    """Return the command of a benchmark: a function of a :class:`Setting`, whose table it makes, and its own options.
 
-    It takes a :class:`Setting`, which has the table, and its own options; the command adds those of all benchmarks. It
-    prints and draws the table, even if the measurement ends early.
+    The command adds the options of all benchmarks. It prints and draws the table, even if the measurement ends early.
     """
 
     @wraps(function)
@@ -78,11 +77,9 @@ def benchmark_command(function: Callable[..., Generator[str]]) -> click.Command:
         startup.resume_collector()
         if plot is not None:
             tables.check_plot(plot)
-        setting = Setting(device, precision, runs)
+        setting = Setting(device, precision, runs, _show_progress)
         try:
-            with closing(function(setting, **own)) as steps:
-                for i, step in enumerate(steps, 1):
-                    _show_progress(f"{i}: {step}")
+            function(setting, **own)
         finally:
             _show_progress("")
             if (table := setting.made) and table.rows:
@@ -165,20 +162,12 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
 # The papers' tables
 
 
-def benchmark_of(module: str) -> Callable[[Callable[..., None]], None]:
-    """Return the decorator of what describes a benchmark, a generator of its name in a module of ``bench/``."""
-
-    def add(described: Callable[..., None]) -> None:
-        @wraps(described)
-        def function(*arguments: Any, **options: Any) -> Any:
-            return getattr(import_module(f"fftfilter.bench.{module}"), described.__name__)(*arguments, **options)
-
-        bench.add_command(benchmark_command(function))
-
-    return add
+def of_papers(function: Callable[..., None]) -> None:
+    """Add a benchmark to the group."""
+    bench.add_command(benchmark_command(function))
 
 
-@benchmark_of("papers")
+@of_papers
 @engine_option
 @click.option(
     "--side",
@@ -194,30 +183,36 @@ def benchmark_of(module: str) -> Callable[[Callable[..., None]], None]:
     type=click.Choice(["tiled", "plain", "float4"]),
     help="How the image is transposed.  [default: the engine's own]",
 )
-def stages() -> None:
+def stages(setting: Setting, *, engine: str, side: int, transpose: str | None) -> None:
     """Time each step by work-group size (the book's Table 6.1).
 
     \b
     Example: fftfilter bench stages
              fftfilter bench stages --transpose plain --csv
     """
+    from ..bench import papers
+
+    papers.stages(setting, engine=engine, side=side, transpose=transpose)
 
 
-@benchmark_of("papers")
+@of_papers
 @length_option("--n", "2^24", "Length of the transform, a power of two.")
-def radix() -> None:
+def radix(setting: Setting, *, n: int) -> None:
     """Time one long transform by radix (Bainville).
 
     \b
     Example: fftfilter bench radix
              fftfilter bench radix --n 2^20 --plot radix.png
     """
+    from ..bench import papers
+
+    papers.radix(setting, n=n)
 
 
-@benchmark_of("papers")
+@of_papers
 @engine_option
 @length_option("--largest", "4096", "Largest size, a power of two; the first is 64.")
-def sizes() -> None:
+def sizes(setting: Setting, *, engine: str, largest: int) -> None:
     """Time transfers and FFTs by size (the stream paper's Table 1).
 
     For each N: transfers, N transforms of N, one of N^2, and one 2-D of N x N.
@@ -226,58 +221,34 @@ def sizes() -> None:
     Example: fftfilter bench sizes --engine pease
              fftfilter bench sizes --largest 1024 --json
     """
+    from ..bench import papers
+
+    papers.sizes(setting, engine=engine, largest=largest)
 
 
-@benchmark_of("papers")
+@of_papers
 @length_option("--n", "2^14", "Length of the transform, a power of two.")
-def speedup() -> None:
+def speedup(setting: Setting, *, n: int) -> None:
     """Compare p work-items with one on the same device (McCarthy).
 
     \b
     Example: fftfilter bench speedup --plot speedup.png
     """
+    from ..bench import papers
+
+    papers.speedup(setting, n=n)
 
 
-@benchmark_of("papers")
+@of_papers
 @size_option("256x256, 512x512, 1000x750, 1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
-def engines() -> None:
+def engines(setting: Setting, *, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...]) -> None:
     """Time every engine on the same images.
 
     \b
     Example: fftfilter bench engines
              fftfilter bench engines --size 640x480 --engine book --engine pease
     """
+    from ..bench import papers
 
-
-# Beside other libraries
-
-
-@benchmark_of("peers")
-@size_option("seven sizes on a CPU, eleven on a GPU")
-@click.option("--radius", metavar="R", help="Radius of the high-pass, as highpass takes it.  [default: n/8]")
-def peers() -> None:
-    """Time the same high-pass by fftfilter and other libraries.
-
-    Measures wall time, in turn, of the installed libraries: on a CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV and PyTorch;
-    on a GPU CuPy with planned cuFFT, the same as a CUDA graph, cuFFT alone, PyTorch and VkFFT. The extra "peers" of
-    this package installs those for the CPU.
-
-    \b
-    Example: fftfilter bench peers
-             fftfilter bench peers --size 640x480 --radius 50%
-    """
-
-
-@benchmark_of("peers")
-@size_option("six sizes on a CPU, seven on a GPU")
-def transforms() -> None:
-    """Time the same FFTs by fftfilter and other libraries.
-
-    Measures fft2, ifft2, rfft2, irfft2 and fft of rows by wall time, in turn, for the installed libraries: on a CPU
-    NumPy, SciPy, pyFFTW, mkl_fft and PyTorch; on a GPU planned cuFFT by CuPy, with data that stay there.
-
-    \b
-    Example: fftfilter bench transforms
-             fftfilter bench transforms --size 1531x1021
-    """
+    papers.engines(setting, shapes=shapes, names=names)

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fftfilter import __version__
 from fftfilter.bench import measure as measuring
-from fftfilter.bench.measure import OURS, Peer, Setting, Times, check, gflops, measure, ratio
+from fftfilter.bench.measure import Setting, Times, check, gflops, measure, ratio
 from fftfilter.bench.tables import Lines, Stats
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
@@ -61,9 +60,6 @@ def test_a_wrong_transform_is_refused(precision, unit):
     for wrong in (x * (1 + 7 * unit), x * np.nan):
         with pytest.raises(RefusedError, match=r"^wrong computes another transform: .* not timed: .* with --device$"):
             check("wrong", launcher, wrong, x)
-    check("peer", None, x * (1 + 9e-6), x)
-    with pytest.raises(RefusedError, match=r"error is 1.1e-05 and 1.0e-05 is allowed; .* \(--size\), or uninstall it$"):
-        check("peer", None, x * (1 + 1.1e-5), x)
 
 
 def test_a_wrong_picture_is_refused():
@@ -74,15 +70,6 @@ def test_a_wrong_picture_is_refused():
     for off in (picture + 1, picture + 2 * one_pixel):
         with pytest.raises(RefusedError, match=r"off by at most [12] of 255 levels"):
             check("wrong", launcher, off, picture)
-
-
-def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():
-    check("peer", None, np.eye(5, dtype=np.uint8)[:1], np.zeros((1, 5), np.uint8))
-    picture = np.zeros((20, 10), np.uint8)
-    check("peer", None, picture + (np.arange(200) < 2).reshape(20, 10), picture)
-    for off in (picture + (np.arange(200) < 3).reshape(20, 10), picture + 2):
-        with pytest.raises(RefusedError, match=r"peer computes another picture: .* not timed"):
-            check("peer", None, off, picture)
 
 
 def test_a_table_says_where_it_was_measured():
@@ -123,41 +110,6 @@ def test_what_is_filtered_and_transformed_is_the_same_in_every_run():
         assert (numbers.shape, numbers.dtype) == ((2, 30, 40), dtype)
         assert np.array_equal(numbers, measuring.complex_numbers((2, 30, 40), dtype))
         assert (numbers.real.std(), numbers.imag.std()) == pytest.approx((1, 1), abs=0.05)
-
-
-# By the clock
-
-
-def test_measurements_are_taken_in_turn():
-    taken = []
-    found = measuring.in_turn({name: lambda name=name: taken.append(name) or len(taken) for name in "ab"}, 3)
-    assert taken == [*"ababab"]
-    assert found == {"a": Stats.of([1, 3, 5]), "b": Stats.of([2, 4, 6])}
-
-
-@pytest.mark.parametrize("is_gpu", [False, True])
-def test_a_peer_is_timed_by_several_calls_and_one_wait_after_a_rest(monkeypatch, is_gpu):
-    clock, rests = [0.0], []
-
-    def takes(seconds):
-        clock[0] += seconds
-
-    monkeypatch.setattr(measuring, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(measuring, "sleep", rests.append)
-    setting = SimpleNamespace(device=SimpleNamespace(is_gpu=is_gpu), runs=2)
-    ours = Peer(OURS, lambda: takes(0.0045), lambda: takes(0.003))  # 6 ms a call if there are two, then 5 of five
-    slow = Peer("slow", lambda: takes(0.09))
-    found = measuring.timed(setting, [ours, slow], np.zeros(1))
-    assert found[OURS]["ms"].median == pytest.approx(4.5 + 3 / 5)
-    assert (found["slow"]["ms"].median, found["slow"]["ratio"]) == pytest.approx((90, 90 / 5.1))
-    assert rests == ([] if is_gpu else [0.25] * 4)
-
-
-def test_the_result_of_a_peer_is_looked_at_once_its_work_is_done():
-    setting = SimpleNamespace(device=SimpleNamespace(is_gpu=True), runs=1)
-    made, wanted = np.zeros(4, np.uint8), np.uint8([1, 2, 3, 4])
-    ours = Peer(OURS, lambda: made.fill(0), lambda: np.copyto(made, wanted), lambda: made)
-    assert measuring.timed(setting, [ours], wanted)[OURS]["ratio"] == 1
 
 
 # Statistics

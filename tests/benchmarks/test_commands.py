@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from benchmarks.environment import CLONE
 
-NAMES = ["start", "folder", "cluster", "stream", "explore", "png_levels"]
+NAMES = ["peers", "transforms", "start", "folder", "cluster", "stream", "explore", "png_levels"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,9 +15,10 @@ from fftfilter.errors import RefusedError
 
 def test_programs_filter_a_folder_in_turn():
     programs = ["fftfilter", "pillow_alone", "numpy_and_pillow"]
-    setting = Setting(runs=1)
-    steps = folder(setting, files=[Files(3, 64, "png")], programs=programs)
-    assert list(steps) == [
+    steps = []
+    setting = Setting(runs=1, progress=steps.append)
+    folder(setting, files=[Files(3, 64, "png")], programs=programs)
+    assert steps == [
         "3 PNG of 64 x 64: prepare",
         "3 PNG of 64 x 64: run 1 of 1, fftfilter",
         "3 PNG of 64 x 64: run 1 of 1, decode + encode",

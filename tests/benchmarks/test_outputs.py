@@ -7,9 +7,10 @@ from fftfilter.bench.measure import Setting
 
 
 def test_every_way_is_timed_beside_the_magnitude_of_its_filter():
-    setting = Setting(runs=1)
-    steps = outputs(setting, shapes=[(64, 64)], calls=2)
-    assert list(steps) == ["64 x 64"]
+    steps = []
+    setting = Setting(runs=1, progress=steps.append)
+    outputs(setting, shapes=[(64, 64)], calls=2)
+    assert steps == ["64 x 64"]
     rows = {row["way"]: row for row in setting.made.rows}
     assert list(rows) == list(WAYS)
     for name, way in WAYS.items():

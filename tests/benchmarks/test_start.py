@@ -13,9 +13,10 @@ from tests.helpers import SAMPLES
 
 
 def test_starts_are_timed_beside_the_script():
-    setting = Setting(runs=1)
-    steps = start(setting, shapes=[(8, 64)], image=SAMPLES / "camera.pgm")
-    assert list(steps) == ["64 x 8: prepare and check", "round 1 of 1", "64 x 8: peak memory"]
+    steps = []
+    setting = Setting(runs=1, progress=steps.append)
+    start(setting, shapes=[(8, 64)], image=SAMPLES / "camera.pgm")
+    assert steps == ["64 x 8: prepare and check", "round 1 of 1", "64 x 8: peak memory"]
     rows = setting.made.rows
     assert [(row["what"], row["size"], row["who"]) for row in rows] == [
         ("--help", "", "fftfilter"),
@@ -35,7 +36,7 @@ def test_starts_are_timed_beside_the_script():
 def test_a_script_with_another_picture_is_not_timed():
     other = SCRIPT_CODE.replace("shorter / 8", "shorter / 4")
     with pytest.raises(RefusedError, match="script computes another picture"):
-        list(start(Setting(runs=1), shapes=[(8, 64)], script=other))
+        start(Setting(runs=1), shapes=[(8, 64)], script=other)
 
 
 def test_a_process_that_fails_is_an_error():
