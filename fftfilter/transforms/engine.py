@@ -240,7 +240,7 @@ class Engine:
         """Transform by an algorithm of the papers: complex numbers alone, in natural order, not normalized."""
         launcher = Launcher(self._device, precision=self._precision)
         if shape.data == "values":
-            data = _whole(data, shape.width)
+            data = _whole(data.astype(np.result_type(data, self.complex)), shape.width)
         if shape.along == "columns":
             data = data.swapaxes(1, 2)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD

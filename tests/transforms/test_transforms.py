@@ -63,6 +63,33 @@ def test_types_and_shapes_follow_numpy():
     assert fftfilter.fft2(np.ones((2, 3, 4), bool)).shape == (2, 3, 4)
 
 
+TYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "G")
+
+
+@pytest.mark.parametrize("algorithm", ENGINES)
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_every_function_takes_numbers_of_every_type(algorithm, precision, rng):
+    """The largest integers, too, and a spectrum that is no real array's: of both halves irfft2 takes the mean."""
+    if (algorithm, precision) == ("fused", "double"):
+        pytest.skip("which the fused engine lacks")
+    for shape in ((4, 4), (5, 3), (2, 3, 6)):
+        for dtype in map(np.dtype, TYPES):
+            if dtype.kind in "iu":
+                x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+            else:
+                x = (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype.kind == "c" else 0)) * 2
+                x = (x > 0 if dtype.kind == "b" else x).astype(dtype)
+            for name in ("fft", "ifft", "fft2", "ifft2", "rfft2", "irfft2"):
+                if name == "rfft2" and dtype.kind == "c":
+                    continue
+                how = {"s": (shape[-2], 2 * shape[-1] - 1)} if name == "irfft2" and shape[-1] == 3 else {}
+                got = getattr(fftfilter, name)(x, algorithm=algorithm, precision=precision, **how)
+                wide = x.astype(np.complex128 if dtype.kind == "c" else np.float64)
+                wanted = getattr(np.fft, name)(wide, **how)
+                assert got.dtype.itemsize == wanted.dtype.itemsize // (1 if precision == "double" else 2)
+                assert_transform(got, wanted, max(wanted.shape[-2:]))
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2"])
 def test_arrays_may_lie_in_memory_in_any_order(name, rng):
     x = numbers(rng, (6, 8))
