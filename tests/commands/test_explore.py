@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -154,11 +154,15 @@ def test_it_ends_while_nobody_reads_what_it_says(tmp_path, stream):
             pass
     except BlockingIOError:
         os.set_blocking(write, True)
-    with exploring(tmp_path, **{stream: write}) as program:
-        if stream == "stderr":
-            assert program.stdout.readline()
-        else:
-            time.sleep(1)  # wherever it is then, it ends
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ("--no-browser", "--port", str(port))
+    with exploring(tmp_path, options=options, **{stream: write}) as program:
+        # It says its address once the page can be asked for: it waits from then on, or is about to.
+        while program.poll() is None:
+            with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.01)
         assert ended(program, signal.SIGINT)[0] == 130
     os.close(read)
     os.close(write)
