@@ -67,8 +67,8 @@ def held_to_the_contract(got, given, transfer, output, scale):
     planes, found = given.reshape(-1, *given.shape[-2:]), got.reshape(-1, *got.shape[-2:])
     depth = Depth(found.dtype, white_of(found.dtype))
     options = {"scale": scale_of(scale), "depth": depth, "edges": "wrap"}
-    wanted, values, stretch, unit = next(references_of(planes, white_of(given.dtype), transfer, output, **options))
-    return Difference.of(found, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+    wanted, values, unit = next(references_of(planes, white_of(given.dtype), transfer, output, **options))
+    return Difference.of(found, wanted, depth.maxval, unit=unit, values=values)
 
 
 @pytest.mark.parametrize(

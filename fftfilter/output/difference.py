@@ -64,17 +64,15 @@ class Difference:
     """The picture's white, 1 for floats."""
     is_float: bool
     largest: float
-    """The largest difference: in levels, for floats as a part of white."""
+    """The largest difference: in levels, for floats as a part of ``unit``."""
     samples: int
     """How many samples differ; of floats, by more than they may."""
     values: int
     """How many filtered values these samples have: ties count once."""
     size: int
     """How many samples there are."""
-    is_black: bool
-    """Whether the reference is black, so that nothing may differ."""
-    stretch: float = 1.0
-    """How many times the picture's own range a given range is stretched, and with it each error."""
+    unit: float
+    """What tolerances are parts of, in samples; 0 if the reference is black, so that nothing may differ."""
     worst: Worst | None = None
     """Where the largest difference is, if there is one."""
 
@@ -85,32 +83,37 @@ class Difference:
         wanted: Array,
         white: int,
         *,
-        stretch: float = 1.0,
         unit: float | None = None,
         values: Array | None = None,
+        step: float = 0,
     ) -> Difference:
         """Compare samples with the reference's, arrays of one shape, whose white is ``white``.
 
-        ``unit`` is what counts as white of values as they are, of which none is black. ``values`` are the filtered
-        values that ``wanted`` was made of; without them no sample is a tie.
+        ``unit`` is by default ``white``, or 0 if the reference is black. ``values`` are the filtered values that
+        ``wanted`` was made of; without them no sample is a tie. ``step`` is how far apart the samples are that
+        ``wanted``, of floats, was rounded to.
         """
         import numpy as np
 
         is_float = wanted.dtype.kind == "f"
+        if unit is None:
+            unit = float(white) if wanted.any() else 0.0
         with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
-            off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
+            off = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+            if is_float:
+                off = (off - step / 2).clip(0) / (unit or 1)
         off[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0
-        differs = ~(off <= OF_65535 / 65535 * stretch) if is_float else off != 0
+        differs = ~(off <= OF_65535 / 65535) if is_float else off != 0
         largest, samples = float(off.max()), int(np.count_nonzero(differs))
         distinct = samples
         if values is not None and samples > 1:
             apart = TIE * (np.abs(values).max() or 1)
             distinct = len(np.unique(np.round(values[differs] / apart)))
-        is_black, worst = unit is None and not wanted.any(), None
+        worst = None
         if largest != 0:
             place = tuple(int(i) for i in np.unravel_index(off.argmax(), off.shape))  # of a NaN, if there is one
             worst = Worst(place, float(got[place]), float(wanted[place]))
-        return cls(white, is_float, largest, samples, distinct, off.size, is_black, stretch, worst)
+        return cls(white, is_float, largest, samples, distinct, off.size, unit, worst)
 
     @classmethod
     def of_all(cls, found: Sequence[Difference]) -> Difference:
@@ -127,17 +130,17 @@ class Difference:
     @property
     def allowed(self) -> float:
         """The largest difference that is right."""
-        if self.is_black:
+        if self.unit == 0:
             return 0.0
-        scaled = OF_65535 / 65535 * self.white * self.stretch
-        return scaled if self.is_float else max(1.0, float(round(scaled)))
+        part = OF_65535 / 65535
+        return part if self.is_float else max(1.0, float(round(part * self.unit)))
 
     @property
     def allowed_samples(self) -> int:
         """How many samples may differ, ties counted once."""
         if self.is_float or self.white > 255:
             return self.size
-        return max(1, int(self.size / ONE_OF * self.stretch))
+        return max(1, int(self.size / ONE_OF * self.unit / self.white))
 
     @property
     def is_right(self) -> bool:
@@ -147,16 +150,16 @@ class Difference:
     @property
     def right(self) -> str:
         """What the contract allows, in words."""
-        if self.is_black:
+        if self.unit == 0:
             return "all black"
         if self.is_float:
-            return f"at most {self.allowed:.1e} of white"
+            return f"at most {self.allowed:.1e} of the range"
         where = f", in {self.allowed_samples} samples" if self.allowed_samples < self.size else ""
         return f"at most {self.allowed:.0f} of {self.white} levels{where}"
 
     def __str__(self) -> str:
         if self.is_float:
-            said = f"off by at most {self.largest:.1e} of white; {self.samples} of {self.size} samples by too much"
+            said = f"off by at most {self.largest:.1e} of the range; {self.samples} of {self.size} samples by too much"
         else:
             said = f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"
             if self.samples > self.allowed_samples >= self.values:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
-# For integers that are rounded floats: values of single precision are off by no more than this part of the largest.
-EDGE = 1e-5
+# Single precision holds values to this part of them, after some sums; whole numbers are made by more of these.
+STORED, STORED_AS_WHOLE = 2.0**-21, 2.0**-19
 # Bytes of a sample that the reference takes with wrapped and with mirrored edges: measured, 63 and 230.
 REFERENCE_BYTES = 64, 230
 # Outputs have a palette only where the indices were filtered.
@@ -63,8 +63,7 @@ class Reference(NamedTuple):
 
     wanted: Array  # the output's pixels ``(channels, height, width)``
     values: Array  # the filtered values
-    stretch: float  # the distance of the values that become black and white, as a multiple of the usual one
-    unit: float | None  # for raw values: the value that tolerances are parts of
+    unit: float | None = None  # in the output's samples, what tolerances are parts of; None for white, or all black
 
 
 def references_of(
@@ -101,24 +100,17 @@ def references_of(
     # Ranges are those of the valid samples.
     valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
     largest_deviation = float(deviation(whole).max()) * transfer.largest
-    largest = float(np.abs(valid).max()) if valid.size else 0.0
     ranges = [None if isinstance(scale, Auto) else scale]
     if isinstance(scale, Auto) and valid.size:
         moved = [range_of(valid, output, scale, nudge * BINS / 256) for nudge in NUDGES]
         ranges = _possible(moved, is_symmetric=mode.is_symmetric)
     for found in ranges:
-        # 0 is black in a magnitude alone; a signed constant below 0 is as far from its middle as one above.
-        stretch, unit = 1.0, None if is_usual else 1.0
-        if found is not None:
-            black_to_white = found.in_levels(white)
-            stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
-        if mode.keeps_levels:
-            stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
-        if not mode.is_scaled and depth.dtype.kind == "f":
-            # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
-            unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
-            unit = unit / (white if mode.keeps_levels else 1) or 1.0
-            unit = max(unit, TINY)
+        low, high, unit = 0.0, 1.0 if mode.is_values else white, None
+        if mode.is_scaled:
+            low, high, _ = found.in_levels(white) if found else mode.range_up_to(float(np.abs(valid).max(initial=0)))
+        if not is_usual:
+            width = high - low if mode.is_scaled or depth.dtype.kind != "f" else None
+            unit = _unit(valid, largest_deviation, depth, width) / (high - low) * _top(depth)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
         gray = Gray(white, dtype, depth.maxval)
         own = ramps(output, found, gray=gray)
@@ -129,7 +121,28 @@ def references_of(
                 np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:
             made = pixels(values.copy(), own[0], largest_deviation, dtype).pixels
-        yield Reference(made, values, stretch, unit)
+        yield Reference(made, values, unit)
+
+
+def _top(depth: Depth) -> float:
+    return 1.0 if depth.dtype.kind == "f" else float(depth.maxval)
+
+
+def _unit(values: Array, largest_deviation: float, depth: Depth, width: float | None) -> float:
+    """Return what tolerances are parts of, in filtered values: the one place that says how exact an output is.
+
+    It is ``width``, how far apart black and white are, None for values as they are; or half of the values' own range,
+    if they become floats and it is less. In a narrow range single precision shows: it is off by a part of the input's
+    largest deviation, and of the values. Weak values are computed again in double precision, but for noise.
+    """
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    largest, own = max(high, -low), (high - low) / 2
+    is_noise = largest <= NOISE * largest_deviation
+    is_float = depth.dtype.kind == "f"
+    off = (NOISE * largest_deviation + (STORED if is_float else STORED_AS_WHOLE) * largest) * 65535 / OF_65535
+    if width is not None:
+        own = min(width, own) if is_float else width
+    return max(own, off if is_noise else min(largest, off), TINY)
 
 
 def _possible(moved: Sequence[Range | None], *, is_symmetric: bool) -> list[Range | None]:
@@ -165,10 +178,10 @@ def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     for nudge in NUDGES if dialog["autoscale"] else (0.0,):
         filter_.nudge = nudge
         wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-        most = max(float(np.abs(filter_.values).max()), float(deviation(planes).max()))
-        shown_range = filter_.width if len(planes) == 1 and not is_gray_of_floats else white
-        unit = most / white or 1.0 if is_gray_of_floats else 1.0
-        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), max(1.0, most / shown_range), unit)
+        width = filter_.width if len(planes) == 1 and depth.dtype.kind != "f" else white
+        own = None if is_gray_of_floats else width
+        unit = _unit(filter_.values, float(deviation(planes).max()), depth, own) / width * _top(depth)
+        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), unit)
 
 
 def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG001
@@ -178,9 +191,8 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
     filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-    most = max(*map(abs, filter_.extremes()[0]), float(deviation(given.planes).max()))
-    unit = most / white or 1.0 if depth.dtype.kind == "f" else 1.0
-    yield Reference(wanted, wanted, max(1.0, most / white), unit)
+    width, far = None if depth.dtype.kind == "f" else _top(depth), float(deviation(given.planes).max()) / white
+    yield Reference(wanted, wanted, _unit(wanted, far * _top(depth), depth, width))
 
 
 _METHODS = {"plain": _of_plain, "imagej": _of_imagej, "descreen": _of_descreen}
@@ -230,7 +242,7 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given, white = frame.as_read, frame.depth.maxval
-    integers, nodata = frame.depth.integers, given.nodata
+    integers = frame.depth.integers
     is_other = integers is not None and found.integers != integers
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white or is_other:
         raise replaced(name)
@@ -238,18 +250,14 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     height, width = given.planes.shape[1:]
     check_memory(height, width, taken, f"{name}: the reference")
     made: list[Difference] = []
-    for wanted, values, stretch, unit in _references(frame, recipe):
+    for wanted, values, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
-        if integers is None:
-            made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
-        else:
-            most = max(1.0, float(np.nanmax(np.abs(values_))))
-            # Either neighbor of a value next to the edge between two is right.
-            is_right = np.abs(found.planes - pixels_.astype(np.float64)) <= 0.5 + EDGE * most
-            got = frame.depth.rounded(found.planes, nodata)
-            whole = np.where(is_right, got, frame.depth.rounded(pixels_, nodata))
-            made.append(Difference.of(got, whole, round(most), values=values_))
+        if integers is not None:
+            limits, missing = np.iinfo(integers), frame.depth.rounded(pixels_, given.nodata)
+            pixels_ = np.where(np.isnan(pixels_), missing, pixels_.clip(limits.min, limits.max))
+        step = 0 if integers is None else 1
+        made.append(Difference.of(found.planes, pixels_, white, unit=unit, values=values_, step=step))
         if made[-1].is_right:
             return made[-1]
     return made[0]
@@ -263,11 +271,11 @@ def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
             yield made
             continue
         gray = None if recipe.mode.is_values else Gray(given.maxval, *frame.depth[:2])
-        wanted = recipe.region.blended(given.planes, made.wanted, frame.holes, gray)
-        # In single precision a sum of both is as exact as the larger one, which may be the input.
-        largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
-        unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)
-        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
+        wanted, unit = recipe.region.blended(given.planes, made.wanted, frame.holes, gray), made.unit
+        if unit is not None and frame.depth.dtype.kind == "f":  # samples that stay may be larger than the filtered ones
+            valid = True if frame.holes is None else ~frame.holes
+            unit = max(unit, STORED * 65535 / OF_65535 * float(np.abs(wanted).max(where=valid, initial=0)))
+        yield made._replace(wanted=wanted, unit=unit)
 
 
 def replaced(name: str) -> VerifyError:

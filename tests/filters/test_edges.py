@@ -37,8 +37,8 @@ def assert_right(got, given, transfer, output="magnitude"):
     own_white = 1 if given.dtype.kind == "f" else int(np.iinfo(given.dtype).max)
     depth = Depth(found.dtype, white)
     (right,) = references_of(planes, own_white, transfer, output, scale=None, depth=depth, edges="mirror")
-    wanted, values, stretch, unit = right
-    difference = Difference.of(found, wanted, white, stretch=stretch, unit=unit, values=values)
+    wanted, values, unit = right
+    difference = Difference.of(found, wanted, white, unit=unit, values=values)
     assert difference.is_right, difference
 
 

@@ -96,7 +96,7 @@ def test_a_line_says_all_that_is_known_of_a_file():
         missing=0.5,
         extremes=(0.0, 9.0),
         notes=["a note", "another one"],
-        difference=Difference(65535, False, 1, 3, 3, 2 * 3 * 64 * 80, False),
+        difference=Difference(65535, False, 1, 3, 3, 2 * 3 * 64 * 80, 65535),
         pixel_size=PixelSize(5e-7, 1e-6, "resolution"),
         seconds={"read": 0.0125},
         device="a CPU",

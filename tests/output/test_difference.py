@@ -23,8 +23,8 @@ def ramp(dtype="uint8", size=2000):
         ("uint8", 2, 1, False, "off by at most 2 of 255 levels, in 1 of 2000 samples"),
         ("uint16", 8, 1990, True, "off by at most 8 of 65535 levels, in 1990 of 2000 samples"),
         ("uint16", 9, 1, False, "off by at most 9 of 65535 levels, in 1 of 2000 samples"),
-        ("float32", 1e-4, 1000, True, "off by at most 1.0e-04 of white; 0 of 2000 samples by too much"),
-        ("float32", 2e-4, 10, False, "off by at most 2.0e-04 of white; 10 of 2000 samples by too much"),
+        ("float32", 1e-4, 1000, True, "off by at most 1.0e-04 of the range; 0 of 2000 samples by too much"),
+        ("float32", 2e-4, 10, False, "off by at most 2.0e-04 of the range; 10 of 2000 samples by too much"),
     ],
 )
 def test_some_samples_may_be_off_by_a_little(dtype, off, samples, is_right, said):
@@ -70,13 +70,27 @@ def test_not_a_number_is_never_right():
     assert not Difference.of(np.where(wanted > 0.5, np.nan, wanted), wanted, white).is_right
 
 
-def test_a_range_that_stretches_a_picture_stretches_its_errors():
+def test_what_tolerances_are_parts_of_may_be_more_than_white():
+    """As where a narrow range stretches a picture, and with it each error."""
     wanted, white = ramp("uint16")
-    found = Difference.of(np.maximum(wanted, 16) - np.uint16(16), wanted, white, stretch=2)
+    off = np.maximum(wanted, 16) - np.uint16(16)
+    found = Difference.of(off, wanted, white, unit=2 * white)
     assert (found.is_right, found.right) == (True, "at most 16 of 65535 levels")
+    assert not Difference.of(off, wanted, white, unit=1.9 * white).is_right
     wanted, white = ramp("float32")
-    found = Difference.of(wanted + np.float32(2e-4), wanted, white, stretch=2)
-    assert (found.is_right, found.samples, found.right) == (True, 0, "at most 2.4e-04 of white")
+    found = Difference.of(wanted + np.float32(2e-4), wanted, white, unit=2)
+    assert (found.is_right, found.samples, found.right) == (True, 0, "at most 1.2e-04 of the range")
+    assert not Difference.of(wanted + np.float32(2e-4), wanted, white, unit=1.5).is_right
+
+
+def test_integers_that_were_floats_may_be_either_neighbor():
+    wanted = np.array([2.4999, 2.5, 2.5001, -7.4])
+    assert Difference.of(np.array([3, 2, 2, -7]), wanted, 1, unit=4, step=1).is_right
+    found = Difference.of(np.array([3, 2, 2, -8]), wanted, 1, unit=4, step=1)
+    assert (found.is_right, str(found)) == (
+        False,
+        "off by at most 2.5e-02 of the range; 1 of 4 samples by too much; the worst is -8 for -7.4 at x 3, y 0",
+    )
 
 
 def test_the_worst_sample_is_named():
@@ -123,7 +137,7 @@ def test_values_as_they_are_may_be_zero_but_for_rounding():
 
 def test_of_a_stretched_range_more_samples_may_be_off():
     wanted, white = ramp()
-    assert Difference.of(wanted, wanted, white, stretch=3.0).allowed_samples == 12
+    assert Difference.of(wanted, wanted, white, unit=3 * white).allowed_samples == 12
 
 
 def test_the_worst_of_pages_is_that_of_the_largest_part_of_its_white():

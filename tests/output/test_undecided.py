@@ -84,8 +84,8 @@ def beside_edges(output, scale, size=SIZE, *, part=1.0):
 def difference(got, picture, transfer, output, scale, edges="wrap"):
     given = picture if picture.ndim == 3 else picture[None]
     depth = Depth(np.dtype("u1"), 255)
-    wanted, _, stretch, _ = next(references_of(given, 1, transfer, output, scale=scale, depth=depth, edges=edges))
-    return Difference.of(got.reshape(wanted.shape), wanted, 255, stretch=stretch)
+    wanted, _, unit = next(references_of(given, 1, transfer, output, scale=scale, depth=depth, edges=edges))
+    return Difference.of(got.reshape(wanted.shape), wanted, 255, unit=unit)
 
 
 def filter_on(engine, launcher, **options):

@@ -165,8 +165,8 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray, holes: np.ndarra
     options = {"scale": scale_of(case.scale), "depth": depth, "edges": of.edges, "channels": case.channels}
     references = references_of(given, own_white, case.transfer, of.output, holes=holes, **options)
     found = []
-    for wanted, values, stretch, unit in references:
-        found.append(Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values))
+    for wanted, values, unit in references:
+        found.append(Difference.of(got, wanted, case.white, unit=unit, values=values))
         if found[-1].is_right:
             return found[-1]
     return found[0]
