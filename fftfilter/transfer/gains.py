@@ -16,12 +16,8 @@ from ..arrays import check_finite
 from ..errors import ParameterError, ReadError, check_unmasked
 from ..files import sources
 from .grid import Gain
-from .part import Part
+from .part import EVEN, Part, mirrored
 from .product import Transfer
-
-# H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
-# away, and a mask that was computed as even is so only up to the host's own rounding.
-EVEN = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +55,11 @@ class Mask(Part):
 
     @cached_property
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
-        mirrored = np.roll(self.gains[::-1], 1, 0)
-        return self.is_even and bool(np.abs(self.gains - mirrored).max() <= EVEN * np.abs(self.gains).max())
+        away = np.abs(self.gains - mirrored(self.gains, (0,)))
+        return self.is_even and bool(away.max() <= EVEN * np.abs(self.gains).max())
+
+    def check(self) -> None:
+        """Do nothing: :func:`mask` has looked at all gains."""
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return the first rows and columns in float64; raises ParameterError if they are for another size."""
@@ -125,10 +124,10 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     table: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
     check_finite(table, "gains of the mask")
     largest = max(1.0, float(table.max()), -float(table.min()))
-    mirrored = np.roll(table[::-1, ::-1], (1, 1), (0, 1))
-    is_even = bool(np.abs(table - mirrored).max() <= EVEN * np.abs(table).max())
+    other = mirrored(table)
+    is_even = bool(np.abs(table - other).max() <= EVEN * np.abs(table).max())
     if is_even:
-        table = table / 2 + mirrored / 2
+        table = table / 2 + other / 2
     table.flags.writeable = False
     return Transfer((Mask(table, largest, is_even, any_size),))
 
@@ -156,8 +155,7 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
         array = picture.planes[0].astype(np.float64) / picture.maxval
     # Checked as it is in the file, before it is moved: what is wrong has its place there.
     gains = np.fft.ifftshift(mask(array).gain(*array.shape))
-    mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
-    (made,) = mask(gains / 2 + mirrored / 2, any_size=True).parts
+    (made,) = mask(gains / 2 + mirrored(gains) / 2, any_size=True).parts
     return Transfer((replace(made, file=file, digest=found),))  # type: ignore[type-var]
 
 

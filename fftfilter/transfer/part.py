@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import ParameterError
 from .units import Radius
 
 if TYPE_CHECKING:
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
     from .grid import Gain
     from .radial import Radial
+
+
+# H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
+# away, and gains that were computed as even are so only up to the host's own rounding.
+EVEN = 1e-6
+# The sides of grids that gains are tried on: the highest frequency of an even side has both signs at once.
+SMALL_GRIDS = (16, 18), (15, 17)
 
 
 class Ring(NamedTuple):
@@ -96,6 +104,30 @@ class Part:
 
         return np.ones((height, width))[:rows, :columns]
 
+    @lru_cache(maxsize=64)  # noqa: B019  parts are small; what is in use, not each call, costs a check
+    def check(self) -> None:
+        """Raise ParameterError if the gains are not what the kind promises, as they are on small grids."""
+        import numpy as np
+
+        for height, width in SMALL_GRIDS:
+            try:
+                gains, first = self.gain(height, width), self.gain(height, width, 9, 7)
+            except ParameterError:  # it is for other sizes
+                continue
+            limit, broken = EVEN * self.largest, ""
+            if gains.shape != (height, width) or gains.dtype.kind != "f":
+                broken = f"of shape {gains.shape} and type {gains.dtype}: return real gains of the grid's shape"
+            elif not np.isfinite(gains).all() or np.abs(gains).max() > self.largest + limit:
+                broken = f"from {gains.min():g} to {gains.max():g}: return finite ones, or set largest to a bound"
+            elif first.shape != (9, 7) or (np.abs(first - gains[:9, :7]) > limit).any():
+                broken = "others where the first rows and columns are asked for: return that part of the same gains"
+            elif self.is_even and (np.abs(gains - mirrored(gains)) > limit).any():
+                broken = "not even, H(-k) = H(k), also at the highest frequency: mend them, or set is_even to False"
+            elif self.is_even_along_axes and (np.abs(gains - mirrored(gains, (0,))) > limit).any():
+                broken = "not even along each axis: mend them, or set is_even_along_axes to False"
+            if broken:
+                raise ParameterError(f"{self.kind}: on a grid of {width} x {height} its gains are {broken}")
+
     def multiply(self, gains: Gain, height: int, width: int) -> None:
         """Multiply the first rows and columns of the gains of a size by H, in place."""
         gains *= self.gain(height, width, *gains.shape)
@@ -151,3 +183,10 @@ class Part:
     def _fields(self) -> dict[str, Any]:
         # Asked several times for each file of a folder.
         return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def mirrored(gains: Gain, axes: tuple[int, ...] = (0, 1)) -> Gain:
+    """Return gains at the negative frequencies of some axes."""
+    import numpy as np
+
+    return np.roll(np.flip(gains, axes), (1,) * len(axes), axes)

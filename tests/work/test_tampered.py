@@ -1,4 +1,4 @@
-"""``--verify`` finds a factor of 1.001, and all black, in every kind of output, type, mode and scale; right ones pass."""
+"""``--verify`` finds a factor of 1.001, and all black, in any kind of output, type, mode and scale; right ones pass."""
 
 from __future__ import annotations
 
