@@ -148,6 +148,27 @@ def temporary_cache() -> Path | None:
     return None
 
 
+def is_private(folder: Path) -> bool:
+    """Whether no other user can put files into a folder or a new one in its place, but for root and its group."""
+    if sys.platform == "win32":
+        return True
+    real = Path(os.path.realpath(folder))
+    is_nearest = True  # of those that are there
+    for each in (real, *real.parents):
+        try:
+            status = each.stat()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return False
+        # Where everybody can write but the sticky bit is set, as in /tmp, nobody renames what belongs to another.
+        is_open = status.st_mode & stat.S_IWOTH and (is_nearest or not status.st_mode & stat.S_ISVTX)
+        if is_open or status.st_uid not in (0, os.getuid()):
+            return False
+        is_nearest = False
+    return True
+
+
 def can_hold(folder: Path) -> bool:
     """Whether compiled programs can be kept in a folder, or in one that can be made: written, and then executed."""
     nearest = next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), folder)
@@ -161,13 +182,10 @@ def can_hold(folder: Path) -> bool:
     return not (is_full or disk.f_flag & getattr(os, "ST_NOEXEC", 0))
 
 
-def spare_pyopencl_its_cache() -> None:
-    """Turn off pyopencl's cache where it cannot write, as it would fail there; call it before pyopencl is imported."""
-    if sys.platform == "win32" or "PYOPENCL_NO_CACHE" in os.environ:
-        return
-    folder, largest = user_cache("pyopencl"), limit("RLIMIT_FSIZE")
-    if folder is None or not can_hold(folder) or (largest is not None and largest < PROGRAM_FILE_BYTES):
-        os.environ["PYOPENCL_NO_CACHE"] = "1"
+def is_python() -> bool:
+    """Whether ``sys.executable`` starts Python: in a program that embeds Python it may start that program."""
+    name = os.path.basename(sys.executable or "")  # noqa: PTH119
+    return name.startswith("python") and not hasattr(sys, "frozen") and os.access(sys.executable, os.X_OK)
 
 
 def cores() -> int:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from shutil import which
 from types import SimpleNamespace
 
 import pytest
@@ -152,6 +153,28 @@ def test_a_limit_that_stops_the_compiler_is_named(sandbox, limit, commands, caus
         assert cause in done.stderr + done.stdout
         assert done.returncode in ((0, 3) if command == "devices" else (1, 3))
         assert done.stderr.count("\n") == (0 if done.returncode == 0 else 1), done.stderr
+
+
+@pytest.mark.parametrize("command", [FILE, FOLDER])
+def test_no_linker_is_needed(sandbox, command):
+    """Nor a C library to link with: both are hidden where they are."""
+    linkers = {str(Path(found).resolve()) for name in ("ld", "ld.bfd", "ld.gold", "ld.lld") if (found := which(name))}
+    hidden = [f"--bind /dev/null {{root}}{each}" for each in sorted(linkers)]
+    if Path("/usr/lib/gcc").is_dir():
+        hidden.append("-t tmpfs tmpfs {root}/usr/lib/gcc")
+    done = sandbox(command, CACHE, *hidden, HOME="{here}/cache", TMPDIR="{here}/cache")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("cache", ["XDG_CACHE_HOME", "POCL_CACHE_DIR", "HOME"])
+def test_programs_are_never_kept_where_others_can_write(sandbox, cache):
+    """In a folder that is open to all; one of this user alone, among the temporary files, takes its place."""
+    own = {cache: "{here}/cache"}
+    is_open = CACHE.replace("1777", "777")
+    done = sandbox("devices", is_open, NO_MEMORY_DISK, **own)
+    assert "by no other user" in done.stdout
+    done = sandbox(FILE, is_open, MEMORY_DISK, **own)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_few_processes_are_enough(sandbox):
@@ -299,30 +322,46 @@ def test_a_file_in_the_place_of_a_folder_holds_nothing(tmp_path, monkeypatch):
         assert not system.can_hold(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("folder", "is_fit", "largest", "is_off"),
-    [
-        ("/caches", True, None, False),
-        ("/caches", True, 1 << 20, False),
-        ("/caches", True, (1 << 20) - 1, True),  # a file of a program is larger
-        ("/caches", False, None, True),
-        (None, True, None, True),
-    ],
-)
-def test_where_pyopencl_cannot_write_its_cache_is_off(monkeypatch, folder, is_fit, largest, is_off):
-    monkeypatch.delenv("PYOPENCL_NO_CACHE", raising=False)
-    monkeypatch.setattr(system, "user_cache", lambda name: folder and Path(folder, name))
-    monkeypatch.setattr(system, "can_hold", lambda each: is_fit and each == Path("/caches/pyopencl"))
-    monkeypatch.setattr(system, "limit", {"RLIMIT_FSIZE": largest}.get)
-    system.spare_pyopencl_its_cache()
-    assert os.environ.get("PYOPENCL_NO_CACHE") == ("1" if is_off else None)
+def test_a_cache_of_programs_is_one_that_no_other_user_can_change(tmp_path):
+    """By writing into it, or by replacing a folder above it: its programs are executed."""
+    folder = tmp_path / "above" / "cache"
+    assert system.is_private(folder)
+    folder.mkdir(parents=True)
+    for changed, mode, is_private in [
+        (folder, 0o755, True),
+        (folder, 0o775, True),  # a group is chosen by who gives it the right
+        (folder, 0o777, False),
+        (folder, 0o1777, False),
+        (folder.parent, 0o777, False),
+        (folder.parent, 0o1777, True),  # what is there already is only its owner's
+    ]:
+        changed.chmod(mode)
+        assert system.is_private(folder) == is_private, oct(mode)
+        changed.chmod(0o755)
+    folder.parent.chmod(0o1777)
+    assert not system.is_private(folder.parent / "new")
+    (tmp_path / "link").symlink_to(folder.parent)
+    assert not system.is_private(tmp_path / "link")
 
 
-def test_a_user_decides_over_the_cache_of_pyopencl(monkeypatch):
-    monkeypatch.setenv("PYOPENCL_NO_CACHE", "0")
-    monkeypatch.setattr(system, "can_hold", lambda _: False)
-    system.spare_pyopencl_its_cache()
-    assert os.environ["PYOPENCL_NO_CACHE"] == "0"
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("given", ["cache", "above"])
+def test_a_cache_that_another_user_owns_is_not_private(tmp_path, given):
+    folder = tmp_path / "above" / "cache"
+    folder.mkdir(parents=True)
+    os.chown(folder if given == "cache" else folder.parent, 12345, -1)
+    assert not system.is_private(folder)
+
+
+@pytest.mark.parametrize(("name", "is_python"), [("python3.13", True), ("qgis", False), ("", False)])
+def test_a_program_that_embeds_python_is_not_started_as_python(monkeypatch, tmp_path, name, is_python):
+    monkeypatch.setattr(sys, "executable", name and str(tmp_path / name))
+    if name:
+        assert not system.is_python()  # nothing is there
+        (tmp_path / name).touch(0o755)
+    assert system.is_python() == is_python
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert not system.is_python()
 
 
 def test_processors_are_those_that_this_process_may_use(monkeypatch):

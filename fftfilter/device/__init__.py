@@ -7,15 +7,24 @@
     selftest.py        checks a device with a small filter before it is trusted
     diagnosis.py       finds what is wrong with this machine's OpenCL, and the line that repairs it
     embedded_pocl.py   makes the PoCL that pip installs build on every CPU
+    linker.py          links the kernels of that PoCL, in a process of its own, without the system's linker
 
 Importing this room imports pyopencl, which takes a tenth of a second. No filter is chosen here: the self-test takes the
 function that makes its pipeline as a parameter.
 """
 
-from .. import signals
-from ..system import spare_pyopencl_its_cache
+import os
+import sys
+from importlib.util import find_spec
+from types import ModuleType
 
-# pyopencl is imported here, before any module of this room does: it makes up its mind about caches then.
-spare_pyopencl_its_cache()
+from .. import signals
+
+# pyopencl has a cache in SQLite. It saves nothing here, and waits for other processes, or fails, where it is locked,
+# damaged or cannot be written. pyopencl decides about it, and SQLite is imported for it, when it is imported.
+os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+if find_spec("_sqlite3") is None:
+    sys.modules.setdefault("sqlite3", ModuleType("sqlite3"))
+# pyopencl is imported here, before any module of this room does.
 with signals.held():
     import pyopencl  # noqa: F401

@@ -35,6 +35,7 @@ WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no ot
 TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
+LINKER = str(Path(__file__).with_name("bin"))
 WAYS_OUT = (
     "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
     "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
@@ -64,7 +65,7 @@ SKYLAKE_AVX512 = {"avx2", "fma", "bmi2", "avx512bw", "avx512cd", "avx512dq", "av
 
 
 def prepare_environment() -> None:
-    """Let PoCL start a worker for each core, pinned to it, and give it a cache folder; call it before platforms load.
+    """Give PoCL a worker for each core, pinned to it, a linker and a cache folder; call it before platforms load.
 
     PoCL counts all cores of the machine, also where this process may use a few of them (taskset, a container's
     cpuset): with 16 workers on 4 cores a call takes ten times as long, as some wait in a loop for one that sleeps.
@@ -78,7 +79,13 @@ def prepare_environment() -> None:
     if drivers.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
     _limit_workers()
-    if "POCL_CACHE_DIR" not in os.environ and not system.can_hold(_own_cache()):
+    if _links():
+        os.environ["FFTFILTER_PYTHON"] = sys.executable
+        folders = os.environ.get("COMPILER_PATH", "").split(os.pathsep)
+        os.environ["COMPILER_PATH"] = os.pathsep.join([LINKER, *(each for each in folders if each not in ("", LINKER))])
+    # What is in a folder of programs is executed. One that the user gives is passed over for that reason alone.
+    is_fit = "POCL_CACHE_DIR" in os.environ or system.can_hold(_cache())
+    if not (is_fit and system.is_private(_cache())):
         folder = system.temporary_cache()
         if folder is not None:
             os.environ["POCL_CACHE_DIR"] = str(folder / "pocl")
@@ -93,6 +100,11 @@ def load_ahead(device: str | None) -> None:
     if device == "cpu":
         os.environ.update(drivers.without_gpus())
     startup.load_platforms_ahead()
+
+
+def _links() -> bool:
+    """Whether linker.py can link: a shell starts Python with it."""
+    return system.is_python() and all(os.access(each, os.X_OK) for each in (f"{LINKER}/ld", "/bin/sh"))
 
 
 def load_library() -> None:
@@ -116,9 +128,11 @@ def _limit_workers() -> None:
         os.environ.setdefault(drivers.POCL_WORKERS, str(possible - system.SPARE_TASKS))
 
 
-def _own_cache() -> Path:
-    """Return the folder in which PoCL keeps programs by itself; where it cannot, it has no device, or aborts."""
-    home = os.environ.get("HOME")
+def _cache() -> Path:
+    """Return the folder in which PoCL keeps programs; where it cannot, it has no device, or aborts."""
+    home, given = os.environ.get("HOME"), os.environ.get("POCL_CACHE_DIR")
+    if given:
+        return Path(given)
     folder = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "/tmp")  # noqa: S108  PoCL's words
     return Path(folder, "pocl", "kcache")
 
@@ -135,12 +149,13 @@ def lack() -> str | None:
         return (
             f"PoCL links programs, for which {system.PROGRAM_FILES} files are open, and {files} may be: raise ulimit -n"
         )
-    folder = os.environ.get("POCL_CACHE_DIR")
-    if system.can_hold(Path(folder) if folder else _own_cache()):
+    if not (_links() or any(os.access(f"{each}/ld", os.X_OK) for each in os.get_exec_path())):
+        return "PoCL finds no linker: apt install gcc libc6-dev, or the like"
+    if system.can_hold(_cache()) and system.is_private(_cache()):
         return None
     return (
-        "PoCL has no folder for its programs: set POCL_CACHE_DIR to one that can be written to, has 4 MB free and "
-        "is not mounted noexec"
+        "PoCL has no folder for its programs: set POCL_CACHE_DIR to one that can be written to, by no other user, has "
+        "4 MB free and is not mounted noexec"
     )
 
 

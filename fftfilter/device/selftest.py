@@ -2,12 +2,14 @@
 
 A small filter is compared with the float64 reference. If the device passes, a file in the user's cache folder says so,
 whose name depends on what could change the result: device, driver, platform, and the version of fftfilter. A device
-that computes wrongly is refused, with its name and the error.
+that computes wrongly is refused, with its name and the error. A driver's compiler may end its process, or never end:
+so another process builds the filter first.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import zlib
 from contextlib import suppress
 from functools import cache
@@ -20,7 +22,7 @@ from .. import __version__, system
 from ..errors import DeviceError, RefusedError
 from ..output.ramp import Stack
 from ..transfer import highpass, reference
-from . import embedded_pocl
+from . import embedded_pocl, programs
 from .launcher import Launcher, MakePipeline
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 SIDE = 64
 # Rounding changes a level here or there, which is less; the error of a wrong kernel is 0.1 and more.
 LARGEST_ERROR = 1e-2
+# How many seconds a driver may take to build the filter. PoCL takes one.
+PATIENCE = 120
 
 
 @cache
@@ -46,6 +50,7 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
         return
     if unknown := embedded_pocl.unknown_cpu(device.cl_device):
         raise DeviceError(f"{device.name} cannot be used: {unknown}")
+    _try_apart(device, make_pipeline)
     error = measure(device, make_pipeline)
     if error > LARGEST_ERROR:
         raise RefusedError(
@@ -63,6 +68,33 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
             passed.write_text(json.dumps(found), encoding="utf-8")
 
 
+def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
+    """Raise DeviceError if the check ends the process that does it, or takes too long."""
+    if not system.is_python() or system.startable_threads(most := system.cores() + 8) < most:
+        return
+    module, name = make_pipeline.__module__, getattr(make_pipeline, "__qualname__", "")
+    if not name.isidentifier():  # not what another process can import
+        return
+    import signal
+    import subprocess  # some milliseconds, which a device that has passed does not take
+
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}\n"
+        f"from fftfilter.device import choice, selftest\nfrom {module} import {name}\n"
+        f"selftest.measure(choice.choose({device.index}), {name})"
+    )
+    command, failed = [sys.executable, "-c", code], f"{device.name} cannot be used: its driver"
+    with suppress(OSError), programs.while_building():  # no process can be started
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise DeviceError(f"{failed} takes more than {PATIENCE} s to build a filter") from error
+        if done.returncode not in (0, 1):  # an error in Python is 1, and found here again
+            last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            how = signal.strsignal(-done.returncode) if done.returncode < 0 else f"exit code {done.returncode}"
+            raise DeviceError(f"{failed} ended the process that built a filter ({how}{last and ': ' + last})")
+
+
 def measure(device: Device, make_pipeline: MakePipeline) -> float:
     """Return the relative error in norm of a small high-pass on the device, an 8-bit picture."""
     image = np.random.default_rng(61).integers(0, 256, (1, SIDE, SIDE), dtype=np.uint8)
@@ -76,6 +108,8 @@ def measure(device: Device, make_pipeline: MakePipeline) -> float:
 def _cache_file(device: Device) -> Path | None:
     """Return the file that is there if a device has passed; None where nothing can be kept."""
     folder = system.user_cache("fftfilter")
+    if folder is None or not system.can_hold(folder):
+        folder = system.temporary_cache()
     if folder is None:
         return None
     cl_device = device.cl_device

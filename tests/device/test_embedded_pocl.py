@@ -272,6 +272,7 @@ def test_the_folder_that_pocl_takes_has_to_hold_programs(
     asked: list[Path] = []
     monkeypatch.setattr(os, "environ", environment)
     monkeypatch.setattr(embedded_pocl.system, "limit", lambda _: None)
+    monkeypatch.setattr(embedded_pocl.system, "is_private", lambda _: True)
     monkeypatch.setattr(embedded_pocl.system, "can_hold", lambda path: asked.append(path) or len(asked) > 1)
     assert (embedded_pocl.lack() or "").startswith("PoCL has no folder for its programs: set POCL_CACHE_DIR")
     assert embedded_pocl.lack() is None
@@ -295,16 +296,20 @@ def test_a_limit_that_is_just_enough_for_programs_lacks_nothing(
     assert (embedded_pocl.lack() or "").startswith(said)
 
 
-@pytest.mark.parametrize(("is_fit", "folder"), [(True, None), (False, "/temporary/pocl")])
+@pytest.mark.parametrize(
+    ("is_fit", "is_private", "folder"),
+    [(True, True, None), (False, True, "/temporary/pocl"), (True, False, "/temporary/pocl")],
+)
 @pytest.mark.usefixtures("threads")
 def test_a_temporary_folder_takes_the_place_of_one_that_cannot_hold_programs(
-    monkeypatch: pytest.MonkeyPatch, is_fit: bool, folder: str | None
+    monkeypatch: pytest.MonkeyPatch, is_fit: bool, is_private: bool, folder: str | None
 ) -> None:
     monkeypatch.setattr(embedded_pocl.system, "can_hold", lambda _: is_fit)
+    monkeypatch.setattr(embedded_pocl.system, "is_private", lambda _: is_private)
     monkeypatch.setattr(embedded_pocl.system, "temporary_cache", lambda: Path("/temporary"))
     embedded_pocl.prepare_environment()
-    assert os.environ["POCL_CACHE_DIR"] == "/"  # which the user has set
-    del os.environ["POCL_CACHE_DIR"]
+    # A user's choice is only passed over where others could put programs.
+    assert os.environ.pop("POCL_CACHE_DIR") == ("/" if is_private else "/temporary/pocl")
     embedded_pocl.prepare_environment()
     assert os.environ.get("POCL_CACHE_DIR") == folder
     monkeypatch.setattr(embedded_pocl.system, "temporary_cache", lambda: None)

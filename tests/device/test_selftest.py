@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
+import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,12 +122,50 @@ def test_what_pocl_lacks_does_not_matter_to_another_driver(monkeypatch):
     assert pipelines.made == 1
 
 
-def test_a_user_without_a_cache_has_the_device_tried_every_time(new_here, monkeypatch):
+def test_what_a_user_without_a_cache_has_found_is_among_the_temporary_files(new_here, monkeypatch, tmp_path):
     monkeypatch.setattr("fftfilter.system.user_cache", lambda _: None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     right = Counted()
     for _ in range(2):
         selftest.check(Device(0, new_here.cl_device), right)
-    assert right.made == 2
+    assert right.made == 1
+    monkeypatch.setattr("fftfilter.system.temporary_cache", lambda: None)
+    for _ in range(2):
+        selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 3
+
+
+def aborts(*_):
+    """As a pipeline: what a compiler does that finds no linker."""
+    os.abort()
+
+
+def crashes(*_):
+    ctypes.string_at(0)
+
+
+def leaves(*_):
+    os._exit(127)
+
+
+def hangs(*_):
+    time.sleep(100)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "said"),
+    [
+        (aborts, r"ended the process that built a filter \(Aborted"),
+        (crashes, r"ended the process that built a filter \(Segmentation fault"),
+        (leaves, r"ended the process that built a filter \(exit code 127"),
+        (hangs, "takes more than 3 s to build a filter"),
+    ],
+)
+def test_a_driver_that_ends_its_process_or_never_ends_is_an_error(new_here, monkeypatch, tmp_path, pipeline, said):
+    monkeypatch.setattr(selftest, "PATIENCE", 3 if pipeline is hangs else 100)
+    with pytest.raises(DeviceError, match=f"^{re.escape(new_here.name)} cannot be used: its driver {said}"):
+        selftest.check(new_here, pipeline)
+    assert not (tmp_path / "cache").exists()
 
 
 def test_levels_that_are_only_rounded_otherwise_are_right(new_here):
