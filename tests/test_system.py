@@ -200,6 +200,14 @@ def test_a_processor_whose_features_are_not_listed_is_named(sandbox):
     assert "/proc/cpuinfo, which has none" in done.stderr
 
 
+@pytest.mark.parametrize("command", [FILE, FOLDER, "devices"])
+def test_a_system_without_proc_is_named(sandbox, command):
+    """PoCL would abort as soon as it loads."""
+    done = sandbox(command, CACHE, "-t tmpfs tmpfs {root}/proc", HOME="{here}/cache", TMPDIR="{here}/cache")
+    assert done.returncode in (0, 3), done.stderr  # whether there is another way
+    assert done.stderr.count("/proc is missing") == 1, done.stderr
+
+
 def test_a_temporary_cache_is_one_that_only_its_user_can_write_to(tmp_path, monkeypatch):
     """Who else can write to it would write programs that are executed."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -102,8 +102,12 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
         try:
             open_device(str(device.index), make_pipeline)
         except FftfilterError as error:
-            repair = embedded_pocl.WAYS_OUT if "PoCL" in device.cl_device.platform.version else "update its driver"
-            found.append(Problem(str(error), repair))
+            what, repair = str(error), "update its driver"
+            if "cannot be used: PoCL " in what:  # it lacks something, and the error ends with what helps
+                what, _, repair = what.rpartition(": ")
+            elif "PoCL" in device.cl_device.platform.version:
+                repair = embedded_pocl.WAYS_OUT
+            found.append(Problem(what, repair))
     return found + _unannounced_drivers(drivers)
 
 

@@ -72,10 +72,12 @@ def prepare_environment() -> None:
     Unpinned, two workers may land on one core, which almost doubles the time. PoCL pins to cores from 0 and aborts at
     one that the process may not use, so this is only for a process that may use the first ones.
 
-    Raises DeviceError where no thread can be started.
+    Raises DeviceError where no thread can be started, or no memory is seen.
     """
     if sys.platform != "linux":
         return
+    if not os.access("/proc/meminfo", os.R_OK):  # PoCL would abort as soon as it is asked for its device
+        raise DeviceError("OpenCL cannot see how much memory there is, as /proc is missing: mount -t proc proc /proc")
     if drivers.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
     _limit_workers()

@@ -64,7 +64,7 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
         # That the file is there counts, not what it holds. Without a writable folder nothing is kept.
         found = {"device": device.name, "driver": device.cl_device.driver_version, "error": error}
         with suppress(OSError):
-            passed.parent.mkdir(parents=True, exist_ok=True)
+            passed.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             passed.write_text(json.dumps(found), encoding="utf-8")
 
 

@@ -85,6 +85,12 @@ def test_a_device_that_cannot_build_is_named_with_the_ways_out(monkeypatch, tmp_
     assert "apt install pocl-opencl-icd" in problem.repair
 
 
+def test_what_pocl_lacks_is_named_with_the_one_thing_that_helps(monkeypatch):
+    monkeypatch.setattr("fftfilter.device.embedded_pocl.lack", lambda: "PoCL has none: apt install one")
+    (problem,) = diagnosis.problems(fused, [])
+    assert problem == (f"{choose('cpu').name} cannot be used: PoCL has none", "apt install one")
+
+
 def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
     monkeypatch.setattr(diagnosis, "all_devices", tuple)
     (problem,) = diagnosis.problems(fused, [])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -13,6 +16,7 @@ import pytest
 from fftfilter.device import programs
 from fftfilter.device.choice import Device, choose
 from fftfilter.errors import BuildError
+from tests.helpers import needs_pocl_wheel
 
 
 def test_a_kernel_that_does_not_compile_names_its_file_and_line():
@@ -120,3 +124,24 @@ def test_kernels_lie_inside_an_installed_package_and_beside_it_in_a_checkout(mon
     assert programs.folder.__wrapped__() == tmp_path / "kernels"
     (package / "kernels").mkdir(parents=True)
     assert programs.folder.__wrapped__() == package / "kernels"
+
+
+ONE_FILTER = "import numpy as np, fftfilter; print(fftfilter.highpass(np.eye(64), device='cpu').shape)"
+
+
+@needs_pocl_wheel
+def test_a_cache_that_pyopencl_would_keep_in_sqlite_is_not_opened(tmp_path):
+    """It may be locked or damaged. Nor is SQLite needed, without which some build Python."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def run(code, **own):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment | own, capture_output=True, text=True, timeout=100, check=False)
+        assert (done.stdout, done.stderr) == ("(64, 64)\n", "")
+
+    run(ONE_FILTER, PYOPENCL_NO_CACHE="0")
+    (database,) = tmp_path.glob("pytools/*.sqlite")
+    database.write_bytes(b"SQLite format 3\0" + bytes(range(256)))
+    run(ONE_FILTER)
+    run("import sys; sys.modules['_sqlite3'] = None; " + ONE_FILTER)
+    assert database.stat().st_size == 272
