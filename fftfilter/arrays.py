@@ -168,9 +168,14 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
 
 
 def scaled(values: Array, exponents: Array | int) -> Array:
-    """Return floats times 2^exponents: :func:`numpy.ldexp` in half the time, but for the least and largest numbers."""
+    """Return floats times 2^exponents: :func:`numpy.ldexp` in half the time, but for the least and largest numbers.
+
+    Numbers beyond their type become its largest one, and not infinite.
+    """
     limits = np.finfo(values.dtype)
     with np.errstate(over="ignore", under="ignore"):
         factors = np.ldexp(values.dtype.type(1), exponents)
-    is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))
-    return np.asarray(values * factors if is_normal else np.ldexp(values, exponents))
+        is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))
+        made = np.asarray(values * factors if is_normal else np.ldexp(values, exponents))
+    is_large = np.max(exponents, initial=0) > limits.maxexp // 2  # filtered values are a little larger than their unit
+    return np.clip(made, -limits.max, limits.max) if is_large else made

@@ -98,8 +98,9 @@ class Call:
         if factor == 1:
             return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
+        limit = np.finfo(values.dtype).max
         with np.errstate(over="ignore"):
-            return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+            return np.multiply(values, factor, dtype=np.float64).clip(-limit, limit).astype(values.dtype)
 
     def _repeat_weak(self, done: Pipeline | Started, facts: Facts, into: tuple[Array, Array, list[float]]) -> int:
         """Filter pictures whose results are too weak once more in double precision; return how many these were.

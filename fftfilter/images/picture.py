@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -22,10 +23,13 @@ Samples = NDArray[Any]
 Working = Callable[["Size"], int]
 
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
+LARGEST = float(np.finfo(F32).max)
 MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
 # Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
 # sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
 _TAKEN = {1: 8, 2: 12, 4: 30}
+# GDAL's part by which floats may differ from a nodata value, and that of sentinels, whose text has few digits.
+_SAME, _SENTINEL, _SAME_SENTINEL = 1e-6, 1e30, 1e-2
 WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 
@@ -53,6 +57,16 @@ class Picture:
         """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())
 
+    def has_value(self, nodata: float) -> NDArray[np.bool_]:
+        """Return which samples of the planes have a nodata value; of floats, which nearly do, as in GDAL."""
+        with np.errstate(over="ignore"):  # a value beyond the type is its end there, or infinite
+            if self.planes.dtype != F32 or self.integers is not None:
+                return np.asarray(self.planes == float(nodata))
+            part = _SAME_SENTINEL if abs(nodata) > _SENTINEL else _SAME
+            near = min(max(nodata, -LARGEST), LARGEST) * (1 - part)
+            low, high = sorted(np.array([near, nodata * (1 + part)]).astype(F32))
+            return np.asarray((self.planes >= low) & (self.planes <= high))
+
     def refuse_not_finite(self, name: str, holes: Samples | None = None) -> None:
         """Raise ReadError for samples that are not finite, but for those in holes; ``name`` is the file's."""
         if self.planes.dtype != F32:
@@ -74,6 +88,9 @@ class Picture:
             return said
         valid = True if holes is None else ~holes
         low, high = (extreme(self.planes, initial=0, where=valid) for extreme in (np.min, np.max))
+        if max(-low, high) > _SENTINEL:
+            far = low if -low > high else high
+            said.append(f"samples of {far:.8g} look like missing pixels, but are filtered: give --nodata {far:.8g}")
         if mode.keeps_levels and not is_of_floats and (low < 0 or high > 1):
             said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
         if mode.is_absolute and self.integers is not None and is_of_floats:
@@ -91,13 +108,19 @@ class Depth(NamedTuple):
     integers: np.dtype[Any] | None = None  # which floats are rounded to in the file
 
     def rounded(self, samples: Samples, missing: float | None = None) -> Samples:
-        """Return floats as they are, or rounded to the integers of the file; NaN becomes ``missing``, or 0."""
+        """Return floats as they are, or rounded to the integers of the file; NaN becomes ``missing``, or 0.
+
+        Samples that are ``missing``, as far as single precision tells, become exactly that.
+        """
         if self.integers is None:
             return samples
         limits, exact = np.iinfo(self.integers), samples.astype(np.float64)
         # The largest number of 64 bits is none of float64's.
         exact = exact.clip(float(limits.min), np.nextafter(float(limits.max), 0))
-        return np.rint(np.where(np.isnan(exact), missing or 0, exact)).astype(self.integers)
+        made = np.rint(np.where(np.isnan(exact), missing or 0, exact)).astype(self.integers)
+        if missing is not None and math.isfinite(missing):
+            made[samples == np.float32(missing)] = min(max(int(missing), limits.min), limits.max)
+        return made
 
 
 class Size(NamedTuple):

@@ -24,7 +24,7 @@ from ..files.sources import Content, as_file
 from .formats import COMPRESSIONS
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import MASKS, Pages, PaletteRule
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
+from .picture import F32, LARGEST, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
 from .pixel_size import of_description
 from .quiet import damage_as_error, silence
@@ -342,6 +342,12 @@ def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: Palett
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)
     white, nodata, table, hidden = MAXVAL_OF[bands.dtype], _nodata(page), None, None
+    if nodata is not None and page.dtype is not None and page.dtype.kind == "f":
+        if page.dtype.itemsize < F32.itemsize:
+            nodata = float(page.dtype.type(nodata))  # the samples are rounded to few bits, too
+        elif page.dtype.itemsize > F32.itemsize:
+            nodata = min(max(nodata, -LARGEST), LARGEST)
+            bands = np.where(np.isinf(bands) & (np.sign(bands) == np.sign(nodata)), F32.type(nodata), bands)
     if _has_palette(page):
         colors = np.asarray(page.colormap)
         table = table_of(colors.T, palette)

@@ -112,7 +112,8 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     kind = FORMATS[suffix].name
     left_out: list[str] = []
     if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
-        picture = replace(picture, planes=picture.planes.astype(F32))
+        limit = np.finfo(F32).max
+        picture = replace(picture, planes=picture.planes.clip(-limit, limit).astype(F32))
     if picture.metadata:
         metadata, left_out = picture.metadata.fitting(kind)
         picture = replace(picture, metadata=metadata)

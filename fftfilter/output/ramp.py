@@ -138,6 +138,8 @@ def ramps(
     if not mode.keeps_levels:
         made["noise"] = NOISE
     elif is_float:
+        made["top"] = np.finfo(gray.dtype).max  # finite numbers do not become infinite
+        made["bottom"] = -made["top"]
         return made
     made["bottom"], made["top"] = 0, top
     if mode.keeps_levels or scale is not None:

@@ -45,8 +45,7 @@ class Missing:
             found.append(np.isnan(planes))
         nodata = picture.nodata if self.nodata is None and self.by != "none" else self.nodata
         if nodata is not None:
-            with np.errstate(over="ignore"):  # a value of 64 bits becomes infinite in 32, as samples do
-                found.append(planes == (planes.dtype.type(nodata) if planes.dtype.kind == "f" else nodata))
+            found.append(picture.has_value(nodata))
         if self.mask:
             try:
                 found.append(np.broadcast_to(self.mask.pixels(*planes.shape[1:]), planes.shape))

@@ -165,6 +165,75 @@ def test_infinite_samples_are_refused_unless_they_are_missing(tmp_path, levels):
     assert run("lowpass", "--nodata=-1.7976931348623157e308", source, tmp_path / "out.tif")[0] == 0
 
 
+F32_END, F64_END = -3.4028234663852886e38, -1.7976931348623157e308
+
+
+@pytest.mark.parametrize(
+    ("tag", "value", "dtype", "after"),
+    [
+        ("-3.40282306074e+38", F32_END, "f4", None),  # two steps of single precision away
+        ("-3.4e38", F32_END, "f4", None),
+        ("-3.4028236e+38", F32_END, "f4", None),  # beyond single precision
+        ("-1.79769313486232e+308", F32_END, "f4", None),
+        ("-1.79769313486232e+308", F64_END, "f8", F32_END),  # beyond double precision
+        ("-1.7976931348623157e+308", F64_END, "f8", F32_END),
+        ("1e+20", 1.0000002e20, "f4", None),
+        ("-9999.99", -9999.99, "f4", None),
+        ("-9999", -9999, "f2", -10000),  # as half precision has it
+        ("-32768", -32768, "i2", None),
+        ("18446744073709551615", 2**64 - 1, "u8", None),
+        ("2147483640", 2147483640, "i4", None),
+    ],
+)
+def test_samples_are_missing_that_have_the_value_of_the_tag_but_for_its_rounding(
+    tmp_path, levels, holes, tag, value, dtype, after
+):
+    given = levels.astype(dtype)
+    given[holes] = value
+    tifffile.imwrite(tmp_path / "in.tif", given, extratags=[(42113, "s", 0, tag, True)], metadata=None)
+    options = ["--radius", "3px", "--output", "keep", "--verify", "-v"]
+    code, said, error = run("lowpass", *options, tmp_path / "in.tif", tmp_path / "out.tif")
+    assert (code, said.count("off by at most"), f"{holes.mean():.2%} missing" in error) == (0, 1, True)
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        made, told = file.asarray(), file.pages.first.tags.valueof(42113)
+    assert np.isfinite(made).all()
+    assert (made[holes] == np.array(value if after is None else after, made.dtype)).all()
+    assert np.abs(made[~holes].astype(float)).max() < 500
+    assert float(told) == float(tag if after is None else after)
+
+
+@pytest.mark.parametrize(
+    ("nodata", "value", "integers"),
+    [(-9999, -9998.9, None), (1e7, 1e7 + 11, None), (1e7, 1e7 + 1, "i4"), (0, 1e-9, None)],
+)
+def test_values_beside_that_of_nodata_are_valid(nodata, value, integers):
+    planes = np.array([[[nodata, value]]], np.float32)
+    picture = images.Picture(planes, None, 1, "TIFF", integers=integers and np.dtype(integers), nodata=nodata)
+    assert Missing().holes(picture).tolist() == [[[True, False]]]
+
+
+@pytest.mark.parametrize("tag", ["nan", "-9999"])
+def test_a_tag_that_no_sample_of_bytes_has_says_nothing(levels, tag):
+    picture = images.Picture(levels[None], None, 255, "TIFF", nodata=float(tag))
+    assert Missing().holes(picture) is None
+
+
+@pytest.mark.parametrize(("value", "output"), [(F32_END, "real"), (F32_END, "keep"), (1e31, "keep")])
+@pytest.mark.parametrize("engine", [[], ["--engine", "stockham"]])
+def test_numbers_that_look_like_missing_ones_are_told_and_stay_finite(tmp_path, levels, holes, value, output, engine):
+    levels = levels.astype(np.float32)
+    levels[holes] = value
+    source = save(tmp_path / "in.tif", levels)
+    options = ["--radius", "4px", "--output", output, *engine]
+    code, _, error = run("lowpass", *options, source, tmp_path / "out.tif")
+    assert code == 0
+    told = f"{np.float32(value):.8g}"
+    assert f"samples of {told} look like missing pixels, but are filtered: give --nodata {told}" in error
+    assert np.isfinite(tifffile.imread(tmp_path / "out.tif")).all()
+    code, _, error = run("lowpass", *options, "--nodata", told, source, tmp_path / "out.tif")
+    assert (code, error) == (0, "")
+
+
 def test_the_filter_of_imagej_knows_no_missing_pixels(tmp_path, levels, holes):
     source = save(tmp_path / "in.tif", np.where(holes, np.nan, levels).astype(np.float32))
     assert "samples are NaN" in run("imagej", source, tmp_path / "out.tif")[2]
