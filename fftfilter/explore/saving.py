@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
-from ..files.atomic import temporary_name
+from ..files.atomic import inherit, temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from .answers import command_line
 from .session import NAME, ChangedError, check, is_text
@@ -262,10 +262,11 @@ class _Place:
         old, folder = self.ask(answer), self._folder
         source, target = self._at(part), self._at(self._name)
         if old:
-            if sys.platform != "win32":
-                with suppress(OSError):  # Only root may give a file to its old owner.
-                    os.chown(source, old.st_uid, old.st_gid, dir_fd=folder)
-            os.chmod(source, stat.S_IMODE(old.st_mode), dir_fd=folder)
+            if sys.platform == "win32":
+                inherit(source, target, old)
+            else:
+                with self.opened(part, "rb") as new, self.opened(self._name, "rb") as before:
+                    inherit(new.fileno(), before.fileno(), old)
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
             return
         try:

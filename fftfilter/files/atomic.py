@@ -45,13 +45,15 @@ _PART = 1 << 20
 _NAME = r"(?s)\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)"
 _QUICKLY = 1000  # entries that are looked at in half a millisecond
 _DAY = 24 * 3600
+_ACCESS_LIST = "system.posix_acl_access"
+_OF_CONTENT = ("security.ima", "security.evm")  # signatures of the bytes, which are others now
 _STARTED = time.time()
 
 
 def store(
     target: FileName, parts: Iterable[bytes | memoryview], times: Times | None = None, *, spare: Spare = ()
-) -> None:
-    """Write a file's parts; raises OSError.
+) -> list[str]:
+    """Write a file's parts; return what :func:`inherit` returns; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
     ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
@@ -63,11 +65,11 @@ def store(
         refuse_inputs(target, spare)
         stream.writelines(parts)
         stream.flush()
-        return
+        return []
     if urls.is_url(target):
         refuse_inputs(target, spare)
         urls.store(os.fsdecode(target), parts)
-        return
+        return []
     path = _path(target)
     # Most outputs are new or regular files: one look at the path is enough for them.
     old = _status(path, follow_symlinks=False)
@@ -76,11 +78,12 @@ def store(
             refuse_inputs(path, spare)
             with open(path, "wb") as file:
                 file.writelines(parts)
-            return
+            return []
         path = os.path.realpath(path)
         old = _status(path)
-    with _replacing(path, old, times, spare) as raw, io.BufferedWriter(raw) as file:
+    with _replacing(path, old, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
         file.writelines(parts)
+    return lost
 
 
 def refuse_unwritable(folder: str) -> None:
@@ -134,19 +137,20 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
 
 
 @contextmanager
-def _replacing(path: str, old: os.stat_result | None, times: Times | None, spare: Spare) -> Iterator[io.FileIO]:
-    """Give a file to be written, which takes its place at the end; a failure leaves the old one and no other."""
+def _replacing(
+    path: str, old: os.stat_result | None, times: Times | None, spare: Spare
+) -> Iterator[tuple[io.FileIO, list[str]]]:
+    """Give a file to be written, which takes its place at the end, and what :func:`inherit` returns.
+
+    A failure leaves the old file and no other.
+    """
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
+    private = 0o600 if old else 0o666  # until it has the rights of the old one
     try:
-        with open(temporary, "x+b", buffering=0) as file:
-            if old:
-                if sys.platform != "win32":
-                    with suppress(OSError):  # Only root may give a file to its old owner.
-                        os.chown(temporary, old.st_uid, old.st_gid)
-                os.chmod(temporary, stat.S_IMODE(old.st_mode))
-            yield file
+        with open(temporary, "x+b", buffering=0, opener=lambda name, flags: os.open(name, flags, private)) as file:
+            yield file, inherit(temporary, path, old) if old else []
         if times:
             os.utime(temporary, ns=times)
         refuse_inputs(path, spare)
@@ -157,11 +161,65 @@ def _replacing(path: str, old: os.stat_result | None, times: Times | None, spare
         raise
 
 
+def inherit(new: str | int, path: str | int, old: os.stat_result) -> list[str]:
+    """Give a file the owner, group, extended attributes, access list and mode of the one that it will replace.
+
+    Both are paths or descriptors. Return a line for what is lost. If something is, nobody gets more rights for it.
+    """
+    mode, lost = stat.S_IMODE(old.st_mode), list[str]()
+    if sys.platform != "win32":
+        for ids in (-1, old.st_gid), (old.st_uid, -1):
+            with suppress(OSError):  # only root may give a file to its old owner
+                os.chown(new, *ids)
+        own = os.stat(new)
+        lost = ["owner"] * (own.st_uid != old.st_uid) + ["group"] * (own.st_gid != old.st_gid)
+    if sys.platform == "linux":
+        lost += _inherit_attributes(new, path, has_group="group" not in lost)
+    if "owner" in lost or "group" in lost:
+        mode &= 0o777
+    if _ACCESS_LIST in lost:  # which may deny what others may do
+        mode &= 0o700
+    elif "group" in lost:  # its members become others, and some of the others the group
+        both = mode & mode >> 3 & 0o7
+        mode = mode & 0o700 | both << 3 | both
+    os.chmod(new, mode)
+    said = ["the old picture stays under other names of the file (hard links)"] if old.st_nlink > 1 else []
+    if lost:
+        said.append(f"OUT does not get the {', '.join(lost)} of the file that it replaces, as the system refuses it")
+    return said
+
+
+def _inherit_attributes(new: str | int, path: str | int, *, has_group: bool) -> list[str]:
+    """Copy attributes, and the access list only for the same group; return the names of those that are lost."""
+    lost, mine = list[str](), _attributes(new)
+    if _ACCESS_LIST in mine:  # by the folder's default
+        os.removexattr(new, _ACCESS_LIST)
+    for name in _attributes(path):
+        try:
+            value = os.getxattr(path, name)
+            if name == _ACCESS_LIST and not has_group:
+                lost.append(name)
+            elif name == _ACCESS_LIST or name not in mine or os.getxattr(new, name) != value:
+                os.setxattr(new, name, value)
+        except OSError:
+            lost.append(name)
+    return lost
+
+
+def _attributes(file: str | int) -> list[str]:
+    with suppress(OSError):  # a disk without them
+        return [name for name in os.listxattr(file) if name not in _OF_CONTENT]
+    return []
+
+
 @contextmanager
-def growing(target: FileName, times: Times | None = None, *, spare: Spare = ()) -> Iterator[BinaryIO]:
+def growing(
+    target: FileName, times: Times | None = None, *, spare: Spare = (), lost: list[str] | None = None
+) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
-    The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
+    The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end. What
+    :func:`inherit` returns is appended to ``lost``.
     """
     path = _path(target)
     if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
@@ -173,7 +231,9 @@ def growing(target: FileName, times: Times | None = None, *, spare: Spare = ()) 
             store(target, iter(lambda: file.read(_PART), b""), times, spare=spare)
         return
     path = os.path.realpath(path)
-    with _replacing(path, _status(path), times, spare) as raw, io.BufferedRandom(raw) as file:
+    with _replacing(path, _status(path), times, spare) as (raw, said), io.BufferedRandom(raw) as file:
+        if lost is not None:
+            lost += said
         yield file
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -153,6 +154,150 @@ def test_the_owner_of_an_existing_file_is_kept(tmp_path):
     os.chown(target, 65534, 65534)
     store(target, [b"x"])
     assert (target.stat().st_uid, target.stat().st_gid) == (65534, 65534)
+
+
+ACCESS_LIST, DEFAULT_LIST = "system.posix_acl_access", "system.posix_acl_default"
+OF_NOBODY = 0xFFFFFFFF
+
+
+def access_list(owner, named, group, mask, other):
+    """Return the bytes of an access list that names the user 1234."""
+    entries = (
+        (1, owner, OF_NOBODY),
+        (2, named, 1234),
+        (4, group, OF_NOBODY),
+        (16, mask, OF_NOBODY),
+        (32, other, OF_NOBODY),
+    )
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+def set_attribute(path, name, value):
+    try:
+        os.setxattr(path, name, value)
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"this disk has no {name}: {error}")
+
+
+def attributes(path):
+    return {name: os.getxattr(path, name) for name in os.listxattr(path) if name != "security.selinux"}
+
+
+def grown(target, parts, **options):
+    """Write a file as stacks are; return what it lost."""
+    lost = []
+    with growing(target, lost=lost, **options) as file:
+        file.writelines(parts)
+    return lost
+
+
+def refused(*names):
+    return [f"OUT does not get the {', '.join(names)} of the file that it replaces, as the system refuses it"]
+
+
+@pytest.mark.parametrize("write", [store, grown])
+def test_attributes_and_the_access_list_of_an_existing_file_are_kept(tmp_path, write):
+    target = tmp_path / "out"
+    target.touch()
+    target.chmod(0o640)
+    set_attribute(target, "user.tag", b"mine")
+    set_attribute(target, "user.empty", b"")
+    set_attribute(target, ACCESS_LIST, access_list(6, 6, 4, 6, 0))
+    before = attributes(target), target.stat().st_mode
+    assert write(target, [b"x"]) == []
+    assert (attributes(target), target.stat().st_mode) == before
+    assert len(before[0]) == 3
+    assert target.read_bytes() == b"x"
+
+
+def test_a_folder_s_default_access_list_gives_an_existing_file_no_further_readers(tmp_path):
+    target = tmp_path / "out"
+    target.touch()
+    target.chmod(0o660)
+    set_attribute(tmp_path, DEFAULT_LIST, access_list(7, 7, 7, 7, 7))
+    assert store(target, [b"x"]) == []
+    assert ACCESS_LIST not in attributes(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o660
+    store(tmp_path / "new", [b"x"])  # which gets what any new file does
+    assert ACCESS_LIST in attributes(tmp_path / "new")
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_what_an_existing_file_gives_others_is_not_for_everybody_while_it_is_written(open_folder):
+    target = open_folder / "out"
+    target.touch()
+    target.chmod(0o600)
+    before = os.umask(0)
+    try:
+        with growing(target) as file:
+            (temporary,) = (path for path in open_folder.iterdir() if path != target)
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+            file.write(b"x")
+    finally:
+        os.umask(before)
+
+
+needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("mode", "after"), [(0o660, 0o600), (0o640, 0o600), (0o664, 0o644), (0o604, 0o600), (0o2755, 0o755)]
+)
+def test_another_group_gets_no_rights_that_others_had_not(open_folder, request, mode, after):
+    target = open_folder / "out"
+    target.touch()
+    os.chown(target, 65534, 1234)
+    target.chmod(mode)
+    request.getfixturevalue("ordinary_user")
+    assert store(target, [b"x"]) == refused("group")
+    assert target.stat().st_gid != 1234
+    assert stat.S_IMODE(target.stat().st_mode) == after
+
+
+@needs_root
+def test_another_group_gets_none_of_the_rights_of_an_access_list(open_folder, request):
+    target = open_folder / "out"
+    target.touch()
+    os.chown(target, 65534, 1234)
+    set_attribute(target, ACCESS_LIST, access_list(6, 0, 6, 6, 4))  # others may read, but the user 1234 may not
+    request.getfixturevalue("ordinary_user")
+    assert store(target, [b"x"]) == refused("group", ACCESS_LIST)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert ACCESS_LIST not in attributes(target)
+
+
+@needs_root
+def test_another_owner_runs_nothing_as_the_old_one(open_folder, request):
+    target = open_folder / "out"
+    target.touch()
+    os.chown(target, 4321, 0)
+    target.chmod(0o6777)
+    request.getfixturevalue("ordinary_user")
+    assert store(target, [b"x"]) == refused("owner")
+    assert target.stat().st_uid == 65534
+    assert stat.S_IMODE(target.stat().st_mode) == 0o777
+
+
+@needs_root
+def test_attributes_that_only_root_may_set_are_told(open_folder, request):
+    target = open_folder / "out"
+    target.touch()
+    os.chown(target, 65534, 0)
+    set_attribute(target, "security.mark", b"secret")
+    set_attribute(target, "user.tag", b"mine")
+    request.getfixturevalue("ordinary_user")
+    assert store(target, [b"x"]) == refused("security.mark")
+    assert attributes(target) == {"user.tag": b"mine"}
+
+
+@needs_links
+def test_other_names_of_an_existing_file_keep_what_it_was(tmp_path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    (tmp_path / "other").hardlink_to(target)
+    assert store(target, [b"new"]) == ["the old picture stays under other names of the file (hard links)"]
+    assert ((tmp_path / "other").read_bytes(), target.read_bytes()) == (b"old", b"new")
 
 
 def test_times_can_be_given(tmp_path):

@@ -147,9 +147,13 @@ def _make_and_tell(
         if watch:
             watch(progress.total)
 
+    said = 0
+
     def say(cautions: list[str]) -> None:
+        nonlocal said
         progress.clear()
         remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
+        said = len(cautions)
 
     with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
@@ -167,6 +171,7 @@ def _make_and_tell(
             )
         finally:
             progress.clear()
+        remark(*done.cautions[said:], quiet=options.quiet)
         _say_notes(opened, done, options)
         if options.verbose:
             number = f"{done.pages} pages, " if done.pages > 1 else ""
