@@ -46,7 +46,7 @@ _NAME = r"(?s)\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)"
 _QUICKLY = 1000  # entries that are looked at in half a millisecond
 _DAY = 24 * 3600
 _ACCESS_LIST = "system.posix_acl_access"
-_OF_CONTENT = ("security.ima", "security.evm")  # signatures of the bytes, which are others now
+_OF_CONTENT = {"security.ima", "security.evm"}  # signatures of the bytes, which are others now
 _STARTED = time.time()
 
 
@@ -164,52 +164,50 @@ def _replacing(
 def inherit(new: str | int, path: str | int, old: os.stat_result) -> list[str]:
     """Give a file the owner, group, extended attributes, access list and mode of the one that it will replace.
 
-    Both are paths or descriptors. Return a line for what is lost. If something is, nobody gets more rights for it.
+    Both are paths or descriptors. Return what is lost, as text. If something is, nobody gets more rights for it.
     """
-    mode, lost = stat.S_IMODE(old.st_mode), list[str]()
+    mode, lost = stat.S_IMODE(old.st_mode), ["the other names of the file (hard links)"] * (old.st_nlink > 1)
     if sys.platform != "win32":
         for ids in (-1, old.st_gid), (old.st_uid, -1):
             with suppress(OSError):  # only root may give a file to its old owner
                 os.chown(new, *ids)
         own = os.stat(new)
-        lost = ["owner"] * (own.st_uid != old.st_uid) + ["group"] * (own.st_gid != old.st_gid)
-    if sys.platform == "linux":
-        lost += _inherit_attributes(new, path, has_group="group" not in lost)
-    if "owner" in lost or "group" in lost:
-        mode &= 0o777
-    if _ACCESS_LIST in lost:  # which may deny what others may do
-        mode &= 0o700
-    elif "group" in lost:  # its members become others, and some of the others the group
-        both = mode & mode >> 3 & 0o7
-        mode = mode & 0o700 | both << 3 | both
+        is_owner, is_group = own.st_uid == old.st_uid, own.st_gid == old.st_gid
+        lost += ["owner"] * (not is_owner) + ["group"] * (not is_group)
+        lost += _inherit_attributes(new, path, is_group=is_group)
+        mode &= 0o7777 if is_owner and is_group else 0o777
+        if _ACCESS_LIST in lost:  # which may deny what others may do
+            mode &= 0o700
+        elif not is_group:  # its members become others, and some of the others the group
+            both = mode & mode >> 3 & 0o7
+            mode = mode & 0o700 | both << 3 | both
     os.chmod(new, mode)
-    said = ["the old picture stays under other names of the file (hard links)"] if old.st_nlink > 1 else []
-    if lost:
-        said.append(f"OUT does not get the {', '.join(lost)} of the file that it replaces, as the system refuses it")
-    return said
+    return lost
 
 
-def _inherit_attributes(new: str | int, path: str | int, *, has_group: bool) -> list[str]:
+def _inherit_attributes(new: str | int, path: str | int, *, is_group: bool) -> list[str]:
     """Copy attributes, and the access list only for the same group; return the names of those that are lost."""
-    lost, mine = list[str](), _attributes(new)
+    if sys.platform != "linux":
+        return []
+    mine, given = _attributes(new), _attributes(path)
     if _ACCESS_LIST in mine:  # by the folder's default
         os.removexattr(new, _ACCESS_LIST)
-    for name in _attributes(path):
+    lost = [_ACCESS_LIST] if _ACCESS_LIST in given and not is_group else []
+    for name in sorted(given - {*lost}):
         try:
             value = os.getxattr(path, name)
-            if name == _ACCESS_LIST and not has_group:
-                lost.append(name)
-            elif name == _ACCESS_LIST or name not in mine or os.getxattr(new, name) != value:
+            if name == _ACCESS_LIST or name not in mine or os.getxattr(new, name) != value:
                 os.setxattr(new, name, value)
         except OSError:
             lost.append(name)
     return lost
 
 
-def _attributes(file: str | int) -> list[str]:
-    with suppress(OSError):  # a disk without them
-        return [name for name in os.listxattr(file) if name not in _OF_CONTENT]
-    return []
+def _attributes(file: str | int) -> set[str]:
+    if sys.platform == "linux":
+        with suppress(OSError):  # a disk without them
+            return {*os.listxattr(file)} - _OF_CONTENT
+    return set()
 
 
 @contextmanager

@@ -310,7 +310,7 @@ class Batch:
         """Write a picture that was filtered."""
         began, outcome, frame, target = time.perf_counter(), loaded.outcome, loaded.frame, loaded.outcome.job.target
         try:
-            work = partial(write_picture, loaded.opened, frame, made, target, loaded.spare, cautions=outcome.cautions)
+            work = partial(write_picture, loaded.opened, frame, made, target, loaded.spare)
             outcome.left_out = self._with_folder(target, work)
             outcome.stamp = journal.stamp(target)
             if self.settings.preview:

@@ -288,6 +288,8 @@ class FolderRun:
                 self.counts[outcome.status] += 1
                 self.found_no_space |= outcome.found_no_space
                 self.cautions.update(outcome.cautions)
+                if self.settings.in_place:  # no other file has it
+                    self.cautions.update(f"left out: {each}" for each in {*outcome.left_out})
                 if outcome.status == "done":
                     self._remember(outcome)
                 elif outcome.status == "failed" and isinstance(self.target, Path) and not self.target.is_dir():

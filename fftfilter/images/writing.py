@@ -85,7 +85,6 @@ def write(
     coding: Coding = AS_USUAL,
     times: Times | None = None,
     spare: Spare = (),
-    lost: list[str] | None = None,
 ) -> list[str]:
     """Write an image file; return what was dropped of its metadata, as text. "-" is standard output.
 
@@ -94,17 +93,14 @@ def write(
     another depth than `depth_as` says are rescaled. Metadata go along as far as the format can hold them. `times`
     become the file's own.
 
-    A file appears whole or not at all, with the owner and permissions of the one that it replaces, and `lost` gets a
-    line if it has not; it replaces none of `spare`. Raises WriteError, and ParameterError for an extension that cannot
-    be written and a target of `spare`.
+    A file appears whole or not at all, with the owner and permissions of the one that it replaces; it replaces none of
+    `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
     """
     name = shown(target, "standard output")
     suffix = check_fits(picture, target, format=format)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
     with as_error(WriteError, f"{name}: cannot be written"):
-        said = store(target, parts, times, spare=spare)
-    if lost is not None:
-        lost += said
+        left_out += store(target, parts, times, spare=spare)
     return left_out
 
 

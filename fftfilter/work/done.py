@@ -31,7 +31,7 @@ class Done:
     notes: list[str] = field(default_factory=list)
     """What followed from each page, in words, if anything did."""
     left_out: list[str] = field(default_factory=list)
-    """What was dropped of the input's metadata, as text."""
+    """What was dropped of the input's metadata, and of a file that the output replaced, as text."""
     peak: float = 0.0
     """The largest value as a part of the input's white, if only measured."""
     difference: Difference | None = None

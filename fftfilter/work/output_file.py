@@ -164,7 +164,7 @@ def make_output(
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
-            with _sink(opened, target, suffix, spare, done.cautions, is_part=is_part) as (sink, written):
+            with _sink(opened, target, suffix, spare, done.left_out, is_part=is_part) as (sink, written):
                 for number, (picture, milliseconds) in enumerate(islice(reading(), 1 if share else None), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
@@ -199,7 +199,7 @@ def make_output(
 
 @contextmanager
 def _sink(
-    opened: Opened, target: FileName, suffix: str, spare: Spare, cautions: list[str], *, is_part: bool
+    opened: Opened, target: FileName, suffix: str, spare: Spare, lost: list[str], *, is_part: bool
 ) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
     """Give what takes the pages, and a function that reads them back; the target takes its place at the end."""
     pages, recipe = opened.pages, opened.recipe
@@ -210,7 +210,7 @@ def _sink(
         with ome_zarr.part(target, pages) if is_part else ome_zarr.growing(target, pages, recipe.key) as levels:
             yield levels, levels.written
         return
-    with growing(target, opened.times, spare=spare, lost=cautions) as file:
+    with growing(target, opened.times, spare=spare, lost=lost) as file:
 
         def written() -> Pages:
             from .verify import WRITTEN
@@ -240,7 +240,7 @@ def _picture_output(
     (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-    done.left_out = write_picture(opened, frame, made, target, spare, cautions=done.cautions)
+    done.left_out = write_picture(opened, frame, made, target, spare)
     if show:
         show(frame)
     if compare:
@@ -250,18 +250,12 @@ def _picture_output(
     return done
 
 
-def write_picture(
-    opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare, *, cautions: list[str]
-) -> list[str]:
-    """Write the filtered picture of an input; return what was dropped of its metadata, as text.
-
-    ``cautions`` get a line for what OUT lost of the file that it replaced.
-    """
+def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
+    """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe, picture = opened.recipe, frame.picture
     frame.put(made.planes)
     opened.tell(frame, target)
-    format_, coding = recipe.format, recipe.coding
-    return images.write(picture, target, format=format_, coding=coding, times=opened.times, spare=spare, lost=cautions)
+    return images.write(picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare)
 
 
 def _cautions_of_pages(pages: Pages, first: Picture, suffix: str, recipe: Recipe) -> list[str]:

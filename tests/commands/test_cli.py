@@ -164,7 +164,7 @@ def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
         assert code == 2
         assert "--in-place" in said
     assert (pixels(copy) == camera).all()
-    told = "the old picture stays under other names of the file (hard links)\n"
+    told = "left out: the other names of the file (hard links)\n"
     assert run("highpass", "--in-place", copy, copy) == (0, b"", f"fftfilter: {told}")
     assert_gray_levels(pixels(copy), high(camera))
 
@@ -175,7 +175,7 @@ def test_what_a_replaced_file_loses_is_told_of_stacks_and_folders_too(run, tmp_p
         path = tmp_path / f"{number}.tif"
         tifffile.imwrite(path, np.stack([camera[:9, :9]] * pages))
         (tmp_path / f".{number}").hardlink_to(path)
-    told = "the old picture stays under other names of the file (hard links)\n"
+    told = "left out: the other names of the file (hard links)\n"
     options = "lowpass", "--output", "keep", "--in-place"
     assert run(*options, tmp_path / "1.tif", tmp_path / "1.tif")[2] == f"fftfilter: {told}"
     code, _, said = run(*options, tmp_path, tmp_path)

@@ -191,10 +191,6 @@ def grown(target, parts, **options):
     return lost
 
 
-def refused(*names):
-    return [f"OUT does not get the {', '.join(names)} of the file that it replaces, as the system refuses it"]
-
-
 @pytest.mark.parametrize("write", [store, grown])
 def test_attributes_and_the_access_list_of_an_existing_file_are_kept(tmp_path, write):
     target = tmp_path / "out"
@@ -250,7 +246,7 @@ def test_another_group_gets_no_rights_that_others_had_not(open_folder, request, 
     os.chown(target, 65534, 1234)
     target.chmod(mode)
     request.getfixturevalue("ordinary_user")
-    assert store(target, [b"x"]) == refused("group")
+    assert store(target, [b"x"]) == ["group"]
     assert target.stat().st_gid != 1234
     assert stat.S_IMODE(target.stat().st_mode) == after
 
@@ -262,7 +258,7 @@ def test_another_group_gets_none_of_the_rights_of_an_access_list(open_folder, re
     os.chown(target, 65534, 1234)
     set_attribute(target, ACCESS_LIST, access_list(6, 0, 6, 6, 4))  # others may read, but the user 1234 may not
     request.getfixturevalue("ordinary_user")
-    assert store(target, [b"x"]) == refused("group", ACCESS_LIST)
+    assert store(target, [b"x"]) == ["group", ACCESS_LIST]
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert ACCESS_LIST not in attributes(target)
 
@@ -274,7 +270,7 @@ def test_another_owner_runs_nothing_as_the_old_one(open_folder, request):
     os.chown(target, 4321, 0)
     target.chmod(0o6777)
     request.getfixturevalue("ordinary_user")
-    assert store(target, [b"x"]) == refused("owner")
+    assert store(target, [b"x"]) == ["owner"]
     assert target.stat().st_uid == 65534
     assert stat.S_IMODE(target.stat().st_mode) == 0o777
 
@@ -287,7 +283,7 @@ def test_attributes_that_only_root_may_set_are_told(open_folder, request):
     set_attribute(target, "security.mark", b"secret")
     set_attribute(target, "user.tag", b"mine")
     request.getfixturevalue("ordinary_user")
-    assert store(target, [b"x"]) == refused("security.mark")
+    assert store(target, [b"x"]) == ["security.mark"]
     assert attributes(target) == {"user.tag": b"mine"}
 
 
@@ -296,7 +292,7 @@ def test_other_names_of_an_existing_file_keep_what_it_was(tmp_path):
     target = tmp_path / "out"
     target.write_bytes(b"old")
     (tmp_path / "other").hardlink_to(target)
-    assert store(target, [b"new"]) == ["the old picture stays under other names of the file (hard links)"]
+    assert store(target, [b"new"]) == ["the other names of the file (hard links)"]
     assert ((tmp_path / "other").read_bytes(), target.read_bytes()) == (b"old", b"new")
 
 

@@ -147,13 +147,9 @@ def _make_and_tell(
         if watch:
             watch(progress.total)
 
-    said = 0
-
     def say(cautions: list[str]) -> None:
-        nonlocal said
         progress.clear()
         remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
-        said = len(cautions)
 
     with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
@@ -171,8 +167,9 @@ def _make_and_tell(
             )
         finally:
             progress.clear()
-        remark(*done.cautions[said:], quiet=options.quiet)
         _say_notes(opened, done, options)
+        if options.in_place and done.left_out and not options.verbose:  # no other file has it
+            remark(f"left out: {', '.join(done.left_out)}", quiet=options.quiet)
         if options.verbose:
             number = f"{done.pages} pages, " if done.pages > 1 else ""
             click.echo(f"{number}{_summary(filter_, opened, done)}", err=True)
