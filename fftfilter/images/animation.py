@@ -91,7 +91,9 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = upright(pillow_reader.picture_of(self._image, samples), orientation_of(self._image))
+            picture = upright(
+                pillow_reader.picture_of(self._image, samples, data=self.data[:]), orientation_of(self._image)
+            )
             if index:
                 picture.metadata = None  # which is that of the file
             return picture

@@ -13,7 +13,7 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ import numpy as np
 
 from ..files.sources import Content, as_file
 from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
-from .png_writer import chunk
+from .png_writer import chunk, chunks_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -37,7 +37,7 @@ _RESOLUTION_TAGS = (282, 283)
 _GDAL_METADATA = 42112
 _STATISTICS = re.compile(r"\s*<Item name=\"STATISTICS_[^>]*>[^<]*</Item>")  # which hold no longer
 _NO_UNIT = 1
-_SHORT = 3
+_WHOLE, _EXIF_GROUP = {3: "H", 4: "I"}, 34665
 _MOST_IN_MARKER = 65500  # a marker of JPEG holds 65533 bytes; that of XMP begins with a name
 _COMMENT = "Comment"
 # Each field of Metadata in words, and the formats that hold it; PNG's own limits are none.
@@ -48,32 +48,48 @@ _FIELDS = {
     "xmp": ("XMP", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
-    "gamma": ("gamma", ("PNG",)),
+    "gamma": ("color space", ("PNG",)),
     "recipe": ("recipe", ("PNG", "TIFF", "FITS")),
     "fits": ("FITS header", ("FITS",)),
 }
 # Where a PNG has the recipe that made it, by keyword, and a TIFF: in its description, if that is free.
 _RECIPE, _DESCRIPTION_TAG, _RECIPE_START = "fftfilter", 270, '{"fftfilter_recipe"'
 
+# Chunks of a PNG that go along byte for byte, with their lengths, and others that are read, or tell its layout.
+_OF_COLORS = {b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"cICP": 4, b"mDCV": 24}
+_CHUNKS = b"IHDR PLTE tRNS IDAT IEND acTL fcTL fdAT iDOT iCCP eXIf pHYs tEXt zTXt iTXt".split()
+# How segments of a JPEG begin that are read.
+_SEGMENTS = (b"JFIF", b"Exif", b"http://ns.adobe.com/xap/1.0/", b"ICC_PROFILE", b"Photoshop 3.0", b"Adobe")
+# What XMP says of further pictures in the file, which an output has not, and of places in one that is not turned.
+_XMP_OF_OTHERS = rb"(?:hdrgm|HDRGainMap|GCamera|GContainer|Container|Item|GImage|GDepth|GAudio|xmpNote):[\w.-]+"
+_XMP_OF_OTHERS += rb"|(?:xmp|xap):Thumbnails"
+_XMP_OF_PLACES = rb"|(?:mwg-rs|MP):[\w.-]+"
+_XMP_ORIENTATION = re.compile(rb"tiff:Orientation\s*(?:=\s*[\"']|>)\s*([1-8])")
+_RAW_PROFILE = "Raw profile type "  # the start of a PNG's keyword, by which programs hide EXIF, XMP and others in text
+
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
 _APP13 = b"\xff\xed"
 # Tags whose value is a list of tags: EXIF proper, GPS, interoperability.
-_TAG_GROUPS = (34665, 34853, 40965)
+_TAG_GROUPS = (_EXIF_GROUP, 34853, 40965)
 # PNG's keywords of text, and the TIFF tags of the same meaning.
 _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 33432}
 
 # By Pillow's names, and by the numbers of a TIFF.
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
-_PNG_UNIT = 100_000  # steps of 1 of gamma and chromaticity in a PNG
 # Pillow turns a TIFF upright.
 _HANDLED_APART = (ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG, *_RESOLUTION_TAGS, 296)
+# Tags that hold no longer, or say where something is in the file; these are said to be left out.
+_SAID_TAGS = {301: "transfer function", 34377: "Photoshop's resources", 37724: "Photoshop's layers"}
+_SAID_TAGS |= {280: "range of samples", 281: "range of samples", 34412: "metadata of LSM"}
+_SAID_TAGS |= dict.fromkeys((33628, 33629, 33630, 33631), "metadata of MetaMorph")
 # Tags of a TIFF's layout, which say nothing about the picture.
 _LAYOUT_TAGS = {
-    *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 301, 317, 318, 319),
+    *_SAID_TAGS,
+    *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 317),
     *(320, 321, 322, 323, 324, 325, 330, 332, 333, 334, 336, 337, 338, 339, 340, 341, 342, 347, 512, 513, 514, 515),
-    *(517, 518, 519, 520, 521, 529, 530, 531, 532, 34377, 37724),
+    *(517, 518, 519, 520, 521, 529, 530, 531, 532),
 }
 
 
@@ -90,7 +106,7 @@ class Metadata:
     pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
-    """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
+    """A PNG's chunks that say what its samples mean without a profile."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     recipe: str = ""  # what this program makes the output by, as JSON
@@ -116,7 +132,7 @@ class Metadata:
             text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
         kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
         # Colors without metadata are taken as sRGB.
-        fits["gamma"] |= b"sRGB" in self.gamma
+        fits["gamma"] |= b"sRGB" in self.gamma and b"cICP" not in self.gamma
         left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]
         return kept, [*self.left_out, *left_out] + (["text"] if len(text) < len(self.text) else [])
 
@@ -177,26 +193,43 @@ class Metadata:
         return {name: value for name, value in options.items() if value}
 
 
-def gather(image: Image.Image, channels: int) -> Metadata:
-    """Return the metadata of a loaded image, whose samples became ``channels`` planes, 1 or 3."""
-    info = image.info
-    xmp, (exif, _) = info.get("xmp", b""), _exif(image)
+def gather(image: Image.Image, channels: int, data: bytes = b"") -> Metadata:
+    """Return the metadata of a loaded image, whose samples became ``channels`` planes, 1 or 3; ``data`` is its file."""
+    info, orientation = image.info, orientation_of(image)
+    sides = image.size[:: -1 if orientation in range(5, 9) else 1]
+    exif, said = _matching(_exif(image), sides)
+    xmp, others = _xmp_matching(info.get("xmp"), sides, orientation)
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
     text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
+    said += [key for key in text if key.startswith(_RAW_PROFILE) and not (exif and key.endswith(" exif"))]
+    text = {key: value for key, value in text.items() if not key.startswith(_RAW_PROFILE)}
     if isinstance(comment := info.get("comment"), bytes):
         text[_COMMENT] = text_of(comment)
+    colors = dict[bytes, bytes]()
+    if image.format == "PNG":
+        chunks = {kind: data[start:end] for kind, start, end in chunks_of(data)}
+        colors = {kind: chunks[kind] for kind, length in _OF_COLORS.items() if len(chunks.get(kind, b"")) == length}
+        said += [f"{kind.decode('latin-1')} of PNG" for kind in chunks if kind not in (*colors, *_CHUNKS)]
+    elif resources and {*resources} != {_IPTC}:
+        said.append("Photoshop's resources")
+    if image.format == "MPO":
+        said.append("other pictures of the file")
+    for segment, content in getattr(image, "applist", ()):
+        name = content.partition(b"\0")[0][:40]
+        if segment != "COM" and name not in (*_SEGMENTS, b"MPF" if image.format == "MPO" else b""):
+            said.append(f"{segment} ({re.sub('[^ -~]', '?', name.decode('latin-1'))})")
     return Metadata(
         profile=profile,
         exif=exif,
         dpi=_dpi(info.get("dpi")),
-        xmp=xmp if isinstance(xmp, bytes) else b"",
+        xmp=xmp,
         text=text,
         own_recipe=text.pop(_RECIPE, ""),
         pixel_size=of_image(image, exif),
         iptc=iptc if isinstance(iptc, bytes) else b"",
-        gamma=_gamma(image),
-        left_out=_left_out(image.mode, info.get("icc_profile"), profile),
+        gamma=colors,
+        left_out=(*_left_out(image.mode, info.get("icc_profile"), profile), *dict.fromkeys(said + others)),
     )
 
 
@@ -217,6 +250,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG)
         profile = _profile(own, channels)
         left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
+        left_out += tuple(dict.fromkeys(words for tag, words in _SAID_TAGS.items() if tag in tags))
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
         pixel_size = of_tags(tags)
         resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
@@ -235,10 +269,13 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
                 # Pillow keeps bytes; letters that are not ASCII would become question marks.
                 tags[tag] = value.encode("latin-1", "replace")
         tags.bigtiff = False  # in which nothing but TIFF is written
-        exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
+        orientation = page.tags.valueof(ORIENTATION_TAG, 1)
+        sides = (page.imagewidth, page.imagelength)[:: -1 if orientation in range(5, 9) else 1]
+        exif, _ = _matching(tags.tobytes().removeprefix(EXIF) if len(tags) else b"", sides)
+        xmp, others = _xmp_matching(xmp, sides, orientation)
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
-    xmp = xmp if isinstance(xmp, bytes) else b""
+    left_out += tuple(others)
     return Metadata(profile, exif, dpi, xmp, {}, unitless, pixel_size, left_out=left_out, own_recipe=own_recipe)
 
 
@@ -254,44 +291,81 @@ def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
     return (*said, _FIELDS["profile"][0]) if given and not kept else tuple(said)
 
 
-def _gamma(image: Image.Image) -> dict[bytes, bytes]:
-    info, found = image.info if image.format == "PNG" else {}, dict[bytes, bytes]()
-    with suppress(TypeError, ValueError, OverflowError, struct.error):
-        if "gamma" in info:
-            found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
-        if "chromaticity" in info:
-            found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
-        if "srgb" in info:
-            found[b"sRGB"] = bytes((info["srgb"],))
-    return found
-
-
-def _exif(image: Image.Image) -> tuple[bytes, int]:
-    """Return an image's EXIF byte for byte, but upright and without its thumbnail, and the orientation that it had.
-
-    It is b"" and 1 if it is damaged.
-    """
-    given, orientation = image.info.get("exif"), 1
-    made = bytearray(given.removeprefix(EXIF) if isinstance(given, bytes) else b"")
-    with suppress(KeyError, struct.error):
-        order = {b"II": "<", b"MM": ">"}[bytes(made[:2])]
-        (start,) = struct.unpack_from(f"{order}I", made, 4)
-        (count,) = struct.unpack_from(f"{order}H", made, start)
-        link = start + 2 + 12 * count
-        for at in reversed(range(start + 2, link, 12)):
-            tag, kind, length, value = struct.unpack_from(f"{order}HHIHxx", made, at)
-            if (tag, kind, length) == (ORIENTATION_TAG, _SHORT, 1):
-                struct.pack_into(f"{order}H", made, at + 8, 1)
-                orientation = value
-        # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
-        made[link : link + 4] = bytes(4)
-        return bytes(made), orientation
-    return b"", 1
+def _exif(image: Image.Image) -> bytes:
+    """Return an image's EXIF, as it is in the file or hidden in the text of a PNG."""
+    given = image.info.get("exif")
+    with suppress(AttributeError, ValueError):
+        given = given or bytes.fromhex("".join(image.info.get(f"{_RAW_PROFILE}exif", "").split("\n")[3:]))
+    return given.removeprefix(EXIF) if isinstance(given, bytes) else b""
 
 
 def orientation_of(image: Image.Image) -> int:
-    """Return which side of an opened image, which is no TIFF, is up, as EXIF has it: 1 to 8."""
-    return _exif(image)[1]
+    """Return which side of an opened image, which is no TIFF, is up, 1 to 8: as EXIF has it, else XMP."""
+    with suppress(KeyError, struct.error):
+        return int(_tags_in(_exif(image))[1][ORIENTATION_TAG][2])
+    found = _XMP_ORIENTATION.search(xmp) if isinstance(xmp := image.info.get("xmp"), bytes) else None
+    return int(found[1]) if found else 1
+
+
+def _tags_in(exif: bytes) -> tuple[int, dict[int, tuple[str, int, int]]]:
+    """Return where the first list of tags links to the next one, and the layout, place and value of whole numbers.
+
+    Raises KeyError and struct.error for damaged EXIF.
+    """
+    order, found = {b"II": "<", b"MM": ">"}[bytes(exif[:2])], dict[int, tuple[str, int, int]]()
+
+    def read(start: int) -> int:
+        (count,) = struct.unpack_from(f"{order}H", exif, start)
+        for at in reversed(range(start + 2, start + 2 + 12 * count, 12)):
+            tag, kind, length = struct.unpack_from(f"{order}HHI", exif, at)
+            if length == 1 and kind in _WHOLE:
+                layout = order + _WHOLE[kind]
+                found[tag] = layout, at + 8, struct.unpack_from(layout, exif, at + 8)[0]
+        return start + 2 + 12 * count
+
+    link = read(struct.unpack_from(f"{order}I", exif, 4)[0])
+    if _EXIF_GROUP in found:
+        with suppress(struct.error):
+            read(found[_EXIF_GROUP][2])
+    return link, found
+
+
+def _matching(exif: bytes, sides: Sequence[int]) -> tuple[bytes, list[str]]:
+    """Return EXIF byte for byte, but upright, with the sides of the output, and without its thumbnail; and what went.
+
+    EXIF is b"" if it is damaged.
+    """
+    made, (width, height) = bytearray(exif), sides
+    with suppress(KeyError, struct.error):
+        link, tags = _tags_in(exif)
+        for tag, value in (ORIENTATION_TAG, 1), (256, width), (257, height), (40962, width), (40963, height):
+            if tag in tags:
+                struct.pack_into(tags[tag][0], made, tags[tag][1], value)
+        # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
+        has_thumbnail = any(made[link : link + 4])
+        made[link : link + 4] = bytes(4)
+        return bytes(made), ["thumbnail"] if has_thumbnail else []
+    return b"", ["EXIF (damaged)"] if exif else []
+
+
+def _xmp_matching(xmp: object, sides: Sequence[int], orientation: int) -> tuple[bytes, list[str]]:
+    """Return XMP of a picture that was turned upright and has these sides, and what it no longer says."""
+    if not isinstance(xmp, bytes):
+        return b"", []
+    for names, value in (
+        (b"tiff:Orientation", 1),
+        (b"tiff:ImageWidth|exif:PixelXDimension", sides[0]),
+        (b"tiff:ImageLength|exif:PixelYDimension", sides[1]),
+    ):
+        xmp = re.sub(rb"((?:%s)\s*(?:=\s*[\"']|>)\s*)\d+" % names, rb"\g<1>%d" % value, xmp)
+    names = _XMP_OF_OTHERS + (_XMP_OF_PLACES if orientation in range(2, 9) else b"")
+    said = {name.partition(b":")[0].decode() for name in re.findall(rb"[\s<](%s)" % names, xmp)}
+    xmp = re.sub(rb"\s(?:%s)\s*=\s*(?:\"[^\"]*\"|'[^']*')" % names, b"", xmp)
+    kept, depth, at = list[bytes](), 0, 0
+    for tag in re.finditer(rb"<(/?)(?:%s)\b[^<>]*?(/?)>" % names, xmp):
+        kept += [xmp[at : tag.start()]] if depth == 0 else []
+        depth, at = max(0, depth + (-1 if tag[1] else not tag[2])), tag.end()
+    return b"".join((*kept, xmp[at:])), [f"XMP of {', '.join(sorted(said))}"] if said else []
 
 
 def _dpi(given: object) -> tuple[float, float] | None:

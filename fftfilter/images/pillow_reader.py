@@ -69,7 +69,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
     samples = with_alpha_of_one_color(image, samples, rawmode)
-    return upright(picture_of(image, samples, table), orientation_of(image))
+    return upright(picture_of(image, samples, table, data), orientation_of(image))
 
 
 def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
@@ -92,8 +92,10 @@ def read_tiff_with_pillow(data: Content, number: int, name: str, working: Workin
     return picture_of(image, samples)
 
 
-def picture_of(image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.uint16] | None = None) -> Picture:
-    """Return a loaded image with its samples (height, width) or (height, width, channels)."""
+def picture_of(
+    image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.uint16] | None = None, data: bytes = b""
+) -> Picture:
+    """Return a loaded image with its samples (height, width) or (height, width, channels); ``data`` is its file."""
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
     channels = len(bands) - has_alpha
@@ -102,7 +104,7 @@ def picture_of(image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.u
         alpha=bands[-1] if has_alpha else None,
         maxval=MAXVAL_OF[bands.dtype],
         format="JPEG" if image.format == "MPO" else image.format or "",
-        metadata=gather(image, channels if table is None else 3),  # whose profile is of colors
+        metadata=gather(image, channels if table is None else 3, data),  # whose profile is of colors
         table=table,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from dataclasses import replace
@@ -12,8 +13,11 @@ import pytest
 import tifffile
 from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import Coding, Picture, decode, measure, read, write
+from fftfilter import filter_stack
+from fftfilter import transfer as H
+from fftfilter.images import Coding, Picture, decode, measure, opened, read, write
 from fftfilter.images.metadata import Metadata, gather
+from fftfilter.images.png_writer import chunk, chunks_of
 from tests.images.helpers import png, png_header
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -202,12 +206,12 @@ def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path, iptc):
     Image.new("L", (8, 8)).save(tmp_path / "in.jpg", extra=marker)
     assert found(tmp_path / "in.jpg").keys() == {1036, 0x0404}
     picture = read(tmp_path / "in.jpg")
-    assert write(picture, tmp_path / "out.jpg") == []
+    assert write(picture, tmp_path / "out.jpg") == ["Photoshop's resources"]
     assert found(tmp_path / "out.jpg") == {0x0404: iptc}
     assert resource(0x0404, iptc) + b"\xff" in (tmp_path / "out.jpg").read_bytes()  # padded to an even length
-    assert write(picture, tmp_path / "out.png") == ["IPTC"]
+    assert write(picture, tmp_path / "out.png") == ["Photoshop's resources", "IPTC"]
     picture.metadata = replace(picture.metadata, iptc=bytes(65510))
-    assert write(picture, tmp_path / "out.jpg") == ["IPTC"]
+    assert write(picture, tmp_path / "out.jpg") == ["Photoshop's resources", "IPTC"]
 
 
 @pytest.mark.parametrize("png_level", [1, 6])
@@ -223,7 +227,7 @@ def test_what_a_png_says_of_its_colors_stays(tmp_path, png_level, is_srgb):
     written = (tmp_path / "out.png").read_bytes()
     for kind, content in chunks.items():
         assert 0 < written.index(kind + content) < written.index(b"IDAT")
-    assert write(picture, tmp_path / "out.tif") == ([] if is_srgb else ["gamma"])
+    assert write(picture, tmp_path / "out.tif") == ([] if is_srgb else ["color space"])
     (tmp_path / "in.png").write_bytes(written)
     assert read(tmp_path / "in.png").metadata == picture.metadata
 
@@ -282,10 +286,181 @@ def test_the_thumbnail_of_the_unfiltered_picture_stays_behind(tmp_path):
     tags[link : link + 4] = end.to_bytes(4, order)
     tags = tags.ljust(end, b"\0") + (0).to_bytes(6, order)
     Image.new("L", (8, 8)).save(tmp_path / "in.jpg", exif=b"Exif\0\0" + bytes(tags))
+    assert write(read(tmp_path / "in.jpg"), tmp_path / "out.jpg") == ["thumbnail"]
     kept = read(tmp_path / "in.jpg").metadata.exif
     assert kept[link : link + 4] == bytes(4)
     assert kept[:link] == tags[:link]
     assert kept[link + 4 :] == tags[link + 4 :]
+
+
+# What describes the file that was read, and not the output
+
+
+def described(text, *, orientation=6):
+    """Return XMP of a picture of 3 x 2 pixels with an orientation, as attributes and as elements."""
+    return f"""<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description tiff:Orientation="{orientation}"
+        tiff:ImageWidth='3' tiff:ImageLength = "2" dc:creator="me" {text}><exif:PixelXDimension>3</exif:PixelXDimension>
+        <exif:PixelYDimension> 2 </exif:PixelYDimension>%s<dc:title>A cat</dc:title>
+        </rdf:Description></rdf:RDF></x:xmpmeta>"""
+
+
+def sides_and_orientations(path):
+    """Return all that a file says of its sides and of which one is up, in EXIF and in XMP."""
+    with Image.open(path) as image:
+        tags = image.getexif()
+        group = tags.get_ifd(ExifTags.IFD.Exif)
+        in_exif = tags.get(ExifTags.Base.Orientation), group.get(40962), group.get(40963)
+        xmp = image.info["xmp"].decode()
+        image.load()
+    names = "tiff:Orientation", "exif:PixelXDimension", "exif:PixelYDimension", "tiff:ImageWidth", "tiff:ImageLength"
+    in_xmp = [int(re.search(rf"{name}\s*(?:=\s*[\"']|>)\s*(\d+)", xmp)[1]) for name in names]
+    return in_exif, in_xmp, image.size
+
+
+@pytest.mark.parametrize("where", ["exif", "xmp", "both"])
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp", ".tif"])
+def test_the_sides_and_every_orientation_are_those_of_the_output(tmp_path, where, order, suffix):
+    tags = Image.Exif()
+    tags.endian, tags[ExifTags.Base.Make] = order, "Camera & Sons"
+    tags.get_ifd(ExifTags.IFD.Exif).update({40962: 3, 40963: 2})
+    if where != "xmp":
+        tags[ExifTags.Base.Orientation] = 6
+    xmp = (described("") % "").encode()
+    if where == "exif":
+        xmp = xmp.replace(b'tiff:Orientation="6"', b'tiff:Orientation="1"')
+    text = PngImagePlugin.PngInfo()
+    text.add_itxt("XML:com.adobe.xmp", xmp.decode())
+    given = tmp_path / f"in{suffix if suffix != '.tif' else '.png'}"
+    Image.fromarray(np.arange(6, dtype=np.uint8).reshape(2, 3)).save(given, exif=tags, xmp=xmp, pnginfo=text)
+    assert measure(given)[:2] == (2, 3)
+    assert write(read(given), tmp_path / f"out{suffix}") == []
+    of_exif = (1 if where != "xmp" else None, 2, 3)
+    found = sides_and_orientations(tmp_path / f"out{suffix}")
+    assert found == ((found[0][0] and 1, *of_exif[1:]), [1, 2, 3, 2, 3], (2, 3))
+    assert found[0][0] in ({1} if where != "xmp" else {1, None})  # Pillow takes that of XMP for EXIF's
+
+
+def test_a_tiff_that_is_turned_says_so_everywhere(tmp_path):
+    tags = Image.Exif()
+    tags[ExifTags.Base.Orientation], tags[700] = 6, (described("") % "").encode()
+    tags.get_ifd(ExifTags.IFD.Exif).update({40962: 3, 40963: 2})
+    Image.fromarray(np.arange(6, dtype=np.uint8).reshape(2, 3)).save(tmp_path / "in.tif", exif=tags.tobytes())
+    assert write(read(tmp_path / "in.tif"), tmp_path / "out.tif") == []
+    of_exif, of_xmp, size = sides_and_orientations(tmp_path / "out.tif")
+    assert (of_exif[1:], of_xmp, size) == ((2, 3), [1, 2, 3, 2, 3], (2, 3))
+    assert of_exif[0] in (None, 1)
+
+
+def test_xmp_says_nothing_of_pictures_that_the_output_has_not(tmp_path):
+    gone = """<Container:Directory><rdf:Seq><rdf:li><Container:Item Item:Mime="image/jpeg" Item:Length="9"/></rdf:li>
+        </rdf:Seq></Container:Directory><xmp:Thumbnails><rdf:Alt>unfiltered</rdf:Alt></xmp:Thumbnails>
+        <hdrgm:GainMapMax>3</hdrgm:GainMapMax><GCamera:MotionPhoto>1</GCamera:MotionPhoto>"""
+    places = "<mwg-rs:Regions><mwg-rs:Area x='0.1'/></mwg-rs:Regions>"
+    attributes = """hdrgm:Version="1.0" xmpNote:HasExtendedXMP='AB' GCamera:MicroVideoOffset = "77" """
+    for orientation in 1, 6:
+        xmp = (described(attributes, orientation=orientation) % (gone + places)).encode()
+        Image.new("L", (3, 2)).save(tmp_path / "in.jpg", xmp=xmp)
+        picture = read(tmp_path / "in.jpg")
+        turned = ", mwg-rs" if orientation == 6 else ""
+        said = f"XMP of Container, GCamera, Item, hdrgm{turned}, xmp, xmpNote"
+        assert write(picture, tmp_path / "out.jpg") == [said]
+        kept = Image.open(tmp_path / "out.jpg").info["xmp"]
+        wanted = described("", orientation=orientation) % ("" if turned else places)
+        sides = {b'"6"': b'"1"', b"'3'": b"'2'", b'"2"': b'"3"', b">3<": b">2<", b"> 2 <": b"> 3 <"} if turned else {}
+        wanted = wanted.encode()
+        for before, after in sides.items():
+            wanted = wanted.replace(before, after)
+        assert b"".join(kept.split()) == b"".join(wanted.split())
+
+
+@pytest.mark.parametrize("xmp", [b"<hdrgm:a>" * 400_000, b"<hdrgm:a b='" * 300_000, b"tiff:Orientation=" * 200_000])
+def test_xmp_that_never_ends_takes_no_longer_than_it_is(tmp_path, xmp):
+    made = Metadata(xmp=xmp)
+    write(replace(picture_with(made)), tmp_path / "in.png")
+    assert read(tmp_path / "in.png").planes.shape == (1, 8, 9)
+
+
+def picture_with(metadata):
+    return Picture(np.zeros((1, 8, 9), np.uint8), None, 255, "PNG", metadata)
+
+
+@pytest.mark.parametrize("png_level", [1, 6])
+def test_chunks_of_a_png_stay_or_are_said_to_be_left_out(tmp_path, png_level):
+    stay = {b"cICP": bytes((9, 16, 0, 1)), b"mDCV": bytes(range(24)), b"gAMA": struct.pack(">I", 45455)}
+    left_out = {b"sBIT": bytes((5, 6, 5)), b"cLLI": bytes(8), b"bKGD": bytes(6), b"tIME": bytes(7), b"caBX": b"signed"}
+    parts = [png_header(4, 3), *stay.items(), *left_out.items(), (b"IDAT", zlib.compress(bytes(39))), (b"IEND", b"")]
+    parts[0] = (b"IHDR", struct.pack(">IIBBBBB", 4, 3, 8, 2, 0, 0, 0))
+    (tmp_path / "in.png").write_bytes(png(*parts))
+    picture = read(tmp_path / "in.png")
+    assert write(picture, tmp_path / "out.png", coding=Coding(png_level)) == [f"{k.decode()} of PNG" for k in left_out]
+    written = (tmp_path / "out.png").read_bytes()
+    found = {kind: written[start:end] for kind, start, end in chunks_of(written)}
+    assert found.items() >= stay.items()
+    assert not found.keys() & left_out.keys()
+    assert "color space" in write(picture, tmp_path / "out.tif")
+    (tmp_path / "in.png").write_bytes(png(*parts[:1], (b"cICP", b"\t"), *parts[-2:]))  # too short
+    assert write(read(tmp_path / "in.png"), tmp_path / "out.png") == ["cICP of PNG"]
+
+
+def test_an_animation_keeps_its_colors_and_says_what_it_lost(tmp_path):
+    frames = [Image.new("RGB", (8, 8), (each, 0, 90)) for each in (10, 200)]
+    frames[0].save(tmp_path / "in.png", save_all=True, append_images=frames[1:], duration=80, loop=3)
+    data = (tmp_path / "in.png").read_bytes()
+    chunks = b"".join((*chunk(b"cICP", bytes((9, 16, 0, 1))), *chunk(b"sBIT", bytes((5, 6, 5)))))
+    (tmp_path / "in.png").write_bytes(data[:33] + chunks + data[33:])
+    assert opened((tmp_path / "in.png").read_bytes(), "x").read(0).metadata.left_out == ("sBIT of PNG",)
+    assert filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass(2)) == 2
+    written = (tmp_path / "out.png").read_bytes()
+    assert {kind for kind, _, _ in chunks_of(written)} >= {b"cICP", b"acTL"}
+    with Image.open(tmp_path / "out.png") as image:
+        assert (image.n_frames, image.info["loop"], image.info["duration"]) == (2, 3, 80)
+
+
+def test_exif_that_is_hidden_in_the_text_of_a_png_is_exif(tmp_path):
+    raw = exif().tobytes()
+    text = PngImagePlugin.PngInfo()
+    text.add_text("Raw profile type exif", f"\nexif\n{len(raw):8}\n{raw.hex()}\n", zip=True)
+    text.add_text("Raw profile type iptc", "\niptc\n       2\nabcd\n")
+    Image.new("L", (3, 2)).save(tmp_path / "in.png", pnginfo=text)
+    assert write(read(tmp_path / "in.png"), tmp_path / "out.png") == ["Raw profile type iptc"]
+    with Image.open(tmp_path / "out.png") as image:
+        assert (image.size, image.getexif()[ExifTags.Base.Orientation], image.text) == ((2, 3), 1, {})
+        assert image.getexif()[ExifTags.Base.Make] == "Camera & Sons"
+
+
+def test_further_pictures_and_segments_of_a_jpeg_are_said_to_be_left_out(tmp_path):
+    first, second = (Image.new("L", (16, 16), each) for each in (90, 10))
+    first.save(tmp_path / "in.mpo", save_all=True, append_images=[second])
+    assert write(read(tmp_path / "in.mpo"), tmp_path / "out.jpg") == ["other pictures of the file"]
+    segments = {
+        0xE2: b"MPF\0MM",
+        0xEB: b"JP\1\2jumb",
+        0xE1: b"http://ns.adobe.com/xmp/extension/\0rest",
+        0xEC: b"Ducky\0",
+    }
+    made = b"".join(bytes((255, kind)) + struct.pack(">H", 2 + len(each)) + each for kind, each in segments.items())
+    first.save(tmp_path / "in.jpg", comment=b"a cat", icc_profile=GRAY, exif=exif(), xmp=XMP, extra=made)
+    said = ["APP2 (MPF)", "APP11 (JP??jumb)", "APP1 (http://ns.adobe.com/xmp/extension/)", "APP12 (Ducky)"]
+    assert write(read(tmp_path / "in.jpg"), tmp_path / "out.jpg") == said
+
+
+def test_tags_of_a_tiff_that_hold_no_longer_are_said_to_be_left_out(tmp_path):
+    tags = [(318, 5, 2, (3127, 10000, 329, 1000), True), (34377, 7, 4, b"8BIM", True), (37724, 7, 4, b"8BIM", True)]
+    tags += [(281, 3, 1, 77, True), (34412, 7, 4, b"abcd", True), (33629, 7, 4, b"abcd", True)]
+    tifffile.imwrite(tmp_path / "in.tif", np.ones((8, 9), np.uint8), extratags=tags, metadata=None)
+    said = [
+        "Photoshop's resources",
+        "Photoshop's layers",
+        "range of samples",
+        "metadata of LSM",
+        "metadata of MetaMorph",
+    ]
+    assert write(read(tmp_path / "in.tif"), tmp_path / "out.tif") == said
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        found = file.pages.first.tags
+        assert found[318].value == (3127, 10000, 329, 1000)
+        assert not {34377, 37724, 281, 34412, 33629} & {tag.code for tag in found}
 
 
 @pytest.mark.parametrize("damaged", [b"", b"II", b"MM\0*\xff\xff\xff\xff", b"rubbish" * 9, b"II*\0\x08\0\0\0\xff\xff"])
