@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .part import Part
+from .part import ALL, Part
 from .product import Transfer
 from .units import Radius
 
@@ -40,12 +40,12 @@ class Checker(Part):
     kind = "checker"
     is_even_along_axes = True
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         import numpy as np
 
         cycles = self.side.bins(height, width) / min(height, width)
         across, down = (np.rint(np.abs(np.fft.fftfreq(n)) / cycles) for n in (width, height))
-        return np.asarray((across[:columns] + down[:rows, None] + 1) % 2)
+        return np.asarray((across[columns] + down[rows, None] + 1) % 2)
 
     def __str__(self) -> str:
         return f"checker of {self.side}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..engine import Engine, choose
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..region import AreaLike, Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
+    from ..transfer.part import Part
 
     ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
 
@@ -177,4 +179,9 @@ def check_transfer(given: object) -> None:
         )
     # The first ones, and one of each kind: hundreds of notches would take longer than the filter.
     for part in (*given.parts[:MOST_CHECKED], *{type(part): part for part in given.parts}.values()):
-        part.check()
+        _check(part)
+
+
+@lru_cache(maxsize=64)
+def _check(part: Part) -> None:
+    part.check()

@@ -188,11 +188,13 @@ def gains(description: Description, height: int, width: int) -> tuple[float, flo
     It is the root mean square of the gains, divided so that none exceeds 1, as if the largest of them were
     ``UNEVEN`` frequencies more.
     """
-    whole = description.grid(height, width).gain()
-    parts = whole / description.transfer.largest
-    squares = parts * parts
-    passing = squares.mean() + squares.max() * (UNEVEN / squares.size)
-    return float(np.sqrt(min(passing, 1))), float(whole[0, 0])
+    grid, total, most = description.grid(height, width), 0.0, 0.0
+    for gain in grid.transfer.bands(grid.height, grid.width):
+        parts = gain / description.transfer.largest
+        squares = np.square(parts, out=parts)
+        total, most = total + float(squares.sum()), max(most, float(squares.max()))
+    passing = (total + most * UNEVEN) / (grid.height * grid.width)
+    return float(np.sqrt(min(passing, 1))), float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
 
 
 class Mirrored:

@@ -321,7 +321,7 @@ def _tags_in(exif: bytes) -> tuple[int, dict[int, tuple[str, int, int]]]:
             if length == 1 and kind in _WHOLE:
                 layout = order + _WHOLE[kind]
                 found[tag] = layout, at + 8, struct.unpack_from(layout, exif, at + 8)[0]
-        return start + 2 + 12 * count
+        return int(start + 2 + 12 * count)
 
     link = read(struct.unpack_from(f"{order}I", exif, 4)[0])
     if _EXIF_GROUP in found:

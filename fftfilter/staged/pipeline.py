@@ -252,7 +252,7 @@ class StagedPipeline:
         values = stack.size // pictures
         group = launcher.reduction_size
         pair = steps.first_pair(values, pictures, group)
-        _, table = transfer.on_grid(height, width)
+        _, table = transfer.on_grid(height, width, real=launcher.real.str)
         if table is None and transfer.keeps_mean:
             table = transfer.gain(height, width) / transfer.largest
         radial = transfer.radial if table is None else None

@@ -28,15 +28,15 @@ class EdgedGrid(NamedTuple):
         """Return H in float64, shape ``(height, width)`` of the grid."""
         return self.transfer.gain(self.height, self.width)
 
-    def on_grid(self) -> tuple[Support, Gain | None]:
+    def on_grid(self, real: str = "f8") -> tuple[Support, Gain | None]:
         """Return what :meth:`Transfer.on_grid` does; for mirrored edges only the gains that the others follow from.
 
         Those are the rows up to half the height, and if H is even along each axis the columns up to half the width.
         """
         if self.edges == "wrap":
-            return self.transfer.on_grid(self.height, self.width)
+            return self.transfer.on_grid(self.height, self.width, real=real)
         columns = self.width // 2 + 1 if self.transfer.is_even_along_axes else self.width
-        return self.transfer.on_grid(self.height, self.width, self.height // 2 + 1, columns)
+        return self.transfer.on_grid(self.height, self.width, self.height // 2 + 1, columns, real)
 
 
 def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> EdgedGrid:

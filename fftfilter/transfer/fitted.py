@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
-from .part import Part
+from .part import ALL, Part
 from .product import Transfer
 from .units import number
 
@@ -77,13 +77,14 @@ class Curve(Part):
     has_direction = False
     is_even_along_axes = True
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         import numpy as np
 
-        f = np.hypot(np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None])
-        f[0, 0] = 1  # whose logarithm is known; DC passes
+        f = np.hypot(np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows, None])
+        is_dc = f == 0
+        f[is_dc] = 1  # whose logarithm is known; DC passes
         gains = np.asarray(np.interp(np.log2(f), self.octaves, self.gains))
-        gains[0, 0] = 1
+        gains[is_dc] = 1
         return gains
 
     def reduced(self, level: float, height: int, width: int) -> Self:  # noqa: ARG002

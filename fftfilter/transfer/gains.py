@@ -16,7 +16,7 @@ from ..arrays import check_finite
 from ..errors import ParameterError, ReadError, check_unmasked
 from ..files import sources
 from .grid import Gain
-from .part import EVEN, Part, mirrored
+from .part import ALL, EVEN, Part, mirrored
 from .product import Transfer
 
 
@@ -61,8 +61,8 @@ class Mask(Part):
     def check(self) -> None:
         """Do nothing: :func:`mask` has looked at all gains."""
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return the first rows and columns in float64; raises ParameterError if they are for another size."""
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
+        """Return them in float64; raises ParameterError if they are for another size."""
         if self.any_size:
             return _between(_between(self.gains.astype(np.float64), height, rows).T, width, columns).T
         if self.gains.shape != (height, width):
@@ -70,7 +70,7 @@ class Mask(Part):
                 f"the {self} does not fit an image of {width} x {height}: give one of its size (with mirrored edges of "
                 "twice each side), or any_size=True"
             )
-        return self.gains[:rows, :columns].astype(np.float64)
+        return self.gains[rows, columns].astype(np.float64)
 
     def reduced(self, level: float, height: int, width: int) -> Mask:  # noqa: ARG002
         left = np.fft.fftshift(self.gains)
@@ -159,10 +159,10 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
     return Transfer((replace(made, file=file, digest=found),))  # type: ignore[type-var]
 
 
-def _between(gains: Gain, n: int, first: int | None) -> Gain:
-    """Return the first gains of n frequencies, on straight lines between those of the first axis, which repeat."""
+def _between(gains: Gain, n: int, wanted: slice) -> Gain:
+    """Return the wanted gains of n frequencies, on straight lines between those of the first axis, which repeat."""
     count = len(gains)
-    place = np.rint(np.fft.fftfreq(n, 1 / n)[:first]) * count / n
+    place = np.rint(np.fft.fftfreq(n, 1 / n)[wanted]) * count / n
     low = np.floor(place)
     part, at = (place - low)[:, None], low.astype(np.int64)
     return np.asarray(gains[at % count] * (1 - part) + gains[(at + 1) % count] * part)

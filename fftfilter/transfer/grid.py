@@ -93,19 +93,12 @@ def table_support(gains: NDArray[np.floating], height: int, width: int) -> Suppo
     return Support(rows, columns, beyond)
 
 
-def unfolded(quarter: Gain, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-    """Return gains that are even along each axis, given those of kx and ky from 0 up: the first rows and columns."""
-    rows, columns = (min(n, n if given is None else given) for n, given in ((height, rows), (width, columns)))
-    down, across = quarter.shape
-    whole = np.empty((rows, columns))
-    whole[:down, :across] = quarter
-    whole[:down, across:] = quarter[:, (width - 1) // 2 : 0 : -1][:, : columns - across]
-    whole[down:] = whole[(height - 1) // 2 : 0 : -1][: rows - down]
-    return whole
-
-
 def parts_along_axes(gains: Gain) -> tuple[Gain, Gain]:
     """Return the parts of even gains ``(rows, width)`` even and odd along each axis, up to half the width."""
     half = gains[:, : gains.shape[1] // 2 + 1]
-    mirrored = np.concatenate([gains[:, :1], gains[:, ::-1]], axis=1)[:, : half.shape[1]]
-    return (half + mirrored) / 2, (half - mirrored) / 2
+    odd = gains[:, -np.arange(half.shape[1])]  # the mirrored ones
+    even = half + odd
+    np.subtract(half, odd, out=odd)
+    even /= 2
+    odd /= 2
+    return even, odd

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .grid import Gain
-from .part import Part, Ring
+from .part import ALL, Part, Ring
 from .product import Transfer
 from .units import Radius, RadiusLike, number
 
@@ -47,9 +47,9 @@ class ImageJBand(Part):
             if radius:
                 yield Ring(radius.bins(height, width) / min(height, width), str(radius))
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         n = min(height, width)
-        kx, ky = np.fft.fftfreq(width, 1 / width)[:columns], np.fft.fftfreq(height, 1 / height)[:rows, None]
+        kx, ky = np.fft.fftfreq(width, 1 / width)[columns], np.fft.fftfreq(height, 1 / height)[rows, None]
         d2 = ((kx / width) ** 2 + (ky / height) ** 2) * n**2
         gains = -np.expm1(-d2 * (2 / self.large.bins(height, width)) ** 2)
         if self.small:
@@ -57,7 +57,7 @@ class ImageJBand(Part):
         if self.suppress != "none":
             across = kx if self.suppress == "horizontal" else ky
             gains *= -np.expm1(-((across * (1 - self.tolerance / 100)) ** 2))
-        gains[0, 0] = 1
+        gains[d2 == 0] = 1
         return np.asarray(gains)
 
     def given(self) -> dict[str, Any]:

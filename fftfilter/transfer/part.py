@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
@@ -13,10 +13,14 @@ from .units import Radius
 if TYPE_CHECKING:
     from typing import Self
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from .grid import Gain
     from .radial import Radial
 
 
+ALL = slice(None)
 # H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
 # away, and gains that were computed as even are so only up to the host's own rounding.
 EVEN = 1e-6
@@ -95,23 +99,22 @@ class Part:
         """The channel that it alone filters, at the end of a description."""
         return "" if self.channels is None else f" in channel {self.channels[0]}"
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it; of that some rows and columns.
 
         NumPy is imported here: the command line checks its options without it. What is found in pictures passes all.
         """
         import numpy as np
 
-        return np.ones((height, width))[:rows, :columns]
+        return np.ones((len(range(height)[rows]), len(range(width)[columns])))
 
-    @lru_cache(maxsize=64)  # noqa: B019  parts are small; what is in use, not each call, costs a check
     def check(self) -> None:
         """Raise ParameterError if the gains are not what the kind promises, as they are on small grids."""
         import numpy as np
 
         for height, width in SMALL_GRIDS:
             try:
-                gains, first = self.gain(height, width), self.gain(height, width, 9, 7)
+                gains, first = self.gain(height, width), self.gain(height, width, slice(9), slice(7))
             except ParameterError:  # it is for other sizes
                 continue
             limit, broken = EVEN * self.largest, ""
@@ -128,9 +131,9 @@ class Part:
             if broken:
                 raise ParameterError(f"{self.kind}: on a grid of {width} x {height} its gains are {broken}")
 
-    def multiply(self, gains: Gain, height: int, width: int) -> None:
-        """Multiply the first rows and columns of the gains of a size by H, in place."""
-        gains *= self.gain(height, width, *gains.shape)
+    def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
+        """Multiply gains in rows and columns of the grid of a size by H, in place."""
+        gains *= self.gain(height, width, rows, columns)
 
     def caution(self, height: int, width: int) -> str | None:  # noqa: ARG002
         """Return a line if it has no effect on images of a size, or leaves nothing of them; None if neither."""
@@ -185,7 +188,7 @@ class Part:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
 
 
-def mirrored(gains: Gain, axes: tuple[int, ...] = (0, 1)) -> Gain:
+def mirrored(gains: NDArray[np.floating], axes: tuple[int, ...] = (0, 1)) -> NDArray[np.floating]:
     """Return gains at the negative frequencies of some axes."""
     import numpy as np
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ParameterError
 from .grid import PASSED, Gain
-from .part import Part, Ring
+from .part import ALL, Part, Ring
 from .product import Transfer
 from .shapes import SHAPES, ShapeName
 from .units import Radius, RadiusLike
@@ -79,13 +79,13 @@ class Notch(Part):
         distance2 = (dx * dx + dy * dy) * per_radius2
         return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         gains = super().gain(height, width, rows, columns)
-        self.multiply(gains, height, width)
+        self.multiply(gains, height, width, rows, columns)
         return gains
 
-    def multiply(self, gains: Gain, height: int, width: int) -> None:
-        fx, fy = np.fft.fftfreq(width)[: gains.shape[1]], np.fft.fftfreq(height)[: gains.shape[0]]
+    def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
+        fx, fy = np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows]
         zero = np.zeros(1)
         for x, y in self.peaks():
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
@@ -94,8 +94,8 @@ class Notch(Part):
                 continue
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
             # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-            for rows, columns in product(_runs(down), _runs(across)):
-                gains[rows, columns] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
+            for near_y, near_x in product(_runs(down), _runs(across)):
+                gains[near_y, near_x] *= self._passes(fx[near_x] - x, fy[near_y, None] - y, height, width)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .part import Ridge, Ring
     from .radial import Radial
 
+# Gains that are computed at a time, in float64.
+BAND = 1 << 19
+
 
 @dataclass(frozen=True, repr=False)
 class Transfer:
@@ -144,31 +147,51 @@ class Transfer:
         Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
         not fit.
         """
+        return self._table(height, width, rows, columns)
+
+    def bands(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Iterator[Gain]:
+        """Yield what :meth:`gain` returns, some rows at a time: all in float64 would take more than the picture."""
+        high, wide = min(height, rows or height), min(width, columns or width)
         first, *rest = self.parts or (Part(),)
-        gain = first.gain(height, width, rows, columns)
-        for part in rest:
-            part.multiply(gain, height, width)
-        if self.depth is not None:
-            gain *= 1 - self.floor
-            gain += self.floor
-        if self.keeps_mean:
-            gain[0, 0] = 1
-        return gain
+        step = max(1, BAND // wide)
+        for start in range(0, high, step):
+            where = slice(start, min(start + step, high)), slice(wide)
+            gain = first.gain(height, width, *where)
+            for part in rest:
+                part.multiply(gain, height, width, *where)
+            if self.depth is not None:
+                gain *= 1 - self.floor
+                gain += self.floor
+            if self.keeps_mean and not start:
+                gain[0, 0] = 1
+            yield gain
+
+    def _table(
+        self, height: int, width: int, rows: int | None, columns: int | None, *, unit: float = 1.0, real: str = "f8"
+    ) -> Gain:
+        """Return gains as parts of a unit, of the real numbers of an engine."""
+        import numpy as np
+
+        table, start = np.empty((min(height, rows or height), min(width, columns or width)), real), 0
+        for gain in self.bands(height, width, rows, columns):
+            np.divide(gain, unit, out=table[start : start + len(gain)], casting="same_kind")
+            start += len(gain)
+        return table
 
     def on_grid(
-        self, height: int, width: int, rows: int | None = None, columns: int | None = None
+        self, height: int, width: int, rows: int | None = None, columns: int | None = None, real: str = "f8"
     ) -> tuple[Support, Floats | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
         They compute a single radial part in single precision, except H(0), which is :meth:`at_dc`. Gains are divided
-        by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
+        by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`. ``real`` is the
+        type of the table.
         """
         if self.radial and not self.radial.is_faint(height, width):
             return self.radial.support(height, width), None
         from .grid import table_support
 
-        table = self.gain(height, width, rows, columns)
-        table /= self.largest
+        table = self._table(height, width, rows, columns, unit=self.largest, real=real)
         return table_support(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:

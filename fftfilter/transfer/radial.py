@@ -18,7 +18,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ParameterError
-from .part import Part, Ring
+from .part import ALL, Part, Ring
 from .product import Transfer
 from .shapes import SHAPES, USUAL_ORDER
 from .units import Radius
@@ -135,19 +135,18 @@ class Radial(Part):
         outer, inner = self.cutoffs(height, width)
         return float((inner or outer).low(self.shape, np.array(width // 2), np.array(height // 2)))
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         import numpy as np
 
-        from .grid import unfolded
-
-        # A quarter has all gains: the others are those of the opposite frequencies.
-        kx = np.arange(width // 2 + 1)[:columns]
-        ky = np.arange(height // 2 + 1)[:rows, None]
+        kx, ky = (np.abs(np.rint(np.fft.fftfreq(n, 1 / n))).astype(np.int64) for n in (width, height))
+        # Half of a row has all of its gains: the others are those of the opposite frequencies.
+        half, mirrored = np.unique(kx[columns], return_inverse=True)
+        ky, kx = ky[rows, None], half
         outer, inner = self.cutoffs(height, width)
         passed = outer.low(self.shape, kx, ky)
         if inner is not None:
             passed *= 1 - inner.low(self.shape, kx, ky)
-        return unfolded(1 - passed if self.is_complement else passed, height, width, rows, columns)
+        return (1 - passed if self.is_complement else passed)[:, mirrored]
 
     @property
     def passes_dc(self) -> bool:

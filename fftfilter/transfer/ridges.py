@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import ParameterError
 from .fitted import AUTO
 from .grid import Cutoff, Gain
-from .part import Part, Ridge
+from .part import ALL, Part, Ridge
 from .product import Transfer
 from .shapes import gaussian
 from .units import Radius, RadiusLike, number
@@ -59,13 +59,13 @@ class Stripes(Part):
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
         return self.angle != AUTO and self.angle % 90 == 0
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         if self.angle == AUTO:
             return super().gain(height, width, rows, columns)
         n = min(height, width)
         half_at, spare = (each.bins(height, width) for each in (self.width or USUAL_WIDTH, self._spared))
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
-        fx, fy = kx[:columns] / width, ky[:rows, None] / height
+        fx, fy = kx[columns] / width, ky[rows, None] / height
         x, y = _along(float(self.angle))
         distance = np.abs(x * fx + y * fy)
         # The highest frequency of an even side has both signs at once.
@@ -73,7 +73,7 @@ class Stripes(Part):
         distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
         ridge = gaussian((distance * n / half_at) ** 2, 0)
         # As an ideal low-pass decides it: exactly where a frequency lies at the radius itself.
-        is_spared = Cutoff(height, width, spare).near(kx[:columns], ky[:rows, None])
+        is_spared = Cutoff(height, width, spare).near(kx[columns], ky[rows, None])
         return np.where(is_spared, 1.0, 1 - ridge)
 
     def caution(self, height: int, width: int) -> str | None:
@@ -125,8 +125,8 @@ class FittedStripes(Part):
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
         return self.angle % 90 == 0
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        across, along = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None]
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
+        across, along = np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows, None]
         if self.angle % 180 == 0:
             across, along = along, across
         elif self.angle % 90:

@@ -173,7 +173,7 @@ class Within:
     support: Support
     radial = None
 
-    def on_grid(self, *_):
+    def on_grid(self, *_, **__):
         return self.support, self.gains
 
     def at_dc(self, gains):

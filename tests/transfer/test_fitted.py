@@ -13,7 +13,7 @@ from fftfilter.transfer.fitted import Band, Curve
 def test_gains_lie_on_lines_between_those_that_were_measured():
     curve = Curve((-4.0, -2.0), (1.0, 0.5))
     fx = [0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, -1 / 2]
-    gains = curve.gain(64, 64, 1)[0, [0, 2, 4, 8, 16, 32]]
+    gains = curve.gain(64, 64, slice(1))[0, [0, 2, 4, 8, 16, 32]]
     assert fx[1] < 2**-4
     assert np.allclose(gains, [1, 1, 1, 0.75, 0.5, 0.5])
     assert np.allclose(curve.gain(64, 64), curve.gain(64, 64).T)
@@ -28,7 +28,7 @@ def test_gains_lie_on_lines_between_those_that_were_measured():
 @pytest.mark.filterwarnings("error")
 def test_a_curve_has_its_gains_on_a_part_of_the_grid_too():
     curve = Curve((-4.0, -2.0), (1.0, 0.5))
-    np.testing.assert_array_equal(curve.gain(12, 10, 5, 3), curve.gain(12, 10)[:5, :3])
+    np.testing.assert_array_equal(curve.gain(12, 10, slice(5), slice(3)), curve.gain(12, 10)[:5, :3])
     assert not curve.has_direction
     assert curve.gain(16, 32)[4, 0] == curve.gain(16, 32)[0, 8] == 0.5  # 1/4 cycle per pixel down and across
 

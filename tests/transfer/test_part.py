@@ -28,9 +28,9 @@ class Faded(Part):
 
     kind = "faded"
 
-    def gain(self, height, width, rows=None, columns=None):
+    def gain(self, height, width, rows=slice(None), columns=slice(None)):
         steps = np.abs(np.fft.fftfreq(width)) * min(height, width) / self.width.bins(height, width)
-        return np.exp2(-self.order * steps)[:columns] * np.ones((height, 1))[:rows]
+        return np.exp2(-self.order * steps)[columns] * np.ones((height, 1))[rows]
 
     def __str__(self):
         return f"faded by {self.width}"
@@ -78,8 +78,8 @@ def test_a_part_that_breaks_its_promise_is_refused_before_anything_is_filtered(n
     change, promises, said = BROKEN[name]
 
     class Broken(Faded):
-        def gain(self, height, width, rows=None, columns=None):
-            return change(super().gain(height, width))[:rows, :columns]
+        def gain(self, height, width, rows=slice(None), columns=slice(None)):
+            return change(super().gain(height, width))[rows, columns]
 
     for each, value in promises.items():
         setattr(Broken, each, value)
@@ -104,8 +104,8 @@ def test_uneven_gains_that_are_said_to_be_are_filtered(rng):
     class Uneven(Faded):
         is_even = False
 
-        def gain(self, height, width, rows=None, columns=None):
-            return slanted(np.ones((height, width)))[:rows, :columns]
+        def gain(self, height, width, rows=slice(None), columns=slice(None)):
+            return slanted(np.ones((height, width)))[rows, columns]
 
     image, transfer = rng.random((12, 10)), Transfer((Uneven(Radius.parse("8px", "width")),))
     wanted = filtered(image, transfer.gain(12, 10)).real

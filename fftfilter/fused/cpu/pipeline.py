@@ -115,7 +115,7 @@ class FusedCpuPipeline:
         lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
-        support, table = grid.on_grid()
+        support, table = grid.on_grid("f4")
         if self._needs_two_inverses:  # all rows, as the other pixels have strips of their own
             support = Support(height, width, 1.0)
         reached = max(support.rows, 1)
@@ -138,13 +138,16 @@ class FusedCpuPipeline:
         if self._needs_two_inverses and table is not None:
             table, odd = parts_along_axes(table)
             odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
+            del odd  # each of these arrays is as large as the picture
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
         described = params(self.plan, stack, dc, edges, mask.fields | rows_done)
         tables = {"params": described, "places": places.astype(np.uint32), "across": mask.across, "down": mask.down}
         tables |= {"gains": mask.gains, "odd_gains": odd_gains, "twins": twins, "turns": turns}
-        self._of_transfer = {name: self.launcher.wrap(table, constant=True) for name, table in tables.items()}
+        self._of_transfer = {
+            name: self.launcher.wrap(table, constant="gains" not in name) for name, table in tables.items()
+        }
         self._filter.bind(**self._of_transfer)
         return True
 

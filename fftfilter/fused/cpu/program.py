@@ -19,6 +19,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...device.choice import Device
+from ...device.memory_pool import aligned
 from ...device.programs import record
 from ...output.histogram import counted
 from ...output.ramp import Stack
@@ -259,9 +260,11 @@ def mask_terms(
     down = np.zeros((len(down_k), 3, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
-        # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long.
-        of_rows = np.asarray(table)[down_k.ravel()].astype(np.float32).reshape(*down_k.shape, -1)
-        gains = np.ascontiguousarray(of_rows.swapaxes(1, 2)).take(across_k, 1)
+        # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long. Kernels read the
+        # gains where they are.
+        gains = aligned((len(down_k), len(across_k), down_k.shape[1]), np.dtype(np.float32))
+        for of_group, k in zip(gains, down_k, strict=True):
+            np.ascontiguousarray(np.asarray(table)[k].T).take(across_k, 0, out=of_group, mode="clip")
         return MaskTerms(across, down, gains, {"shape": number_of(TABLE)})
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)

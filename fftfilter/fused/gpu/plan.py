@@ -238,7 +238,7 @@ def mask(transfer: Transfer, plan: FusedPlan, edges: Edges) -> Mask:
     """Return the mask for images of a plan's size."""
     needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
     grid = grid_with(edges, transfer, plan.height, plan.width)
-    support, table = grid.on_grid()
+    support, table = grid.on_grid("f4")
     columns = plan.width // 2 + 1
     # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
     complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
