@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -21,6 +21,8 @@ Pixels = NDArray[np.uint8]
 
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4
+# Rows that steps of NumPy take at a time.
+STRIP = 64
 
 
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
@@ -167,15 +169,20 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     return np.ascontiguousarray(scaled(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents
 
 
-def scaled(values: Array, exponents: Array | int) -> Array:
+def strips(height: int) -> Iterator[slice]:
+    """Return slices of so many rows, some at a time: NumPy's steps on all would take several times their memory."""
+    return (slice(start, start + STRIP) for start in range(0, height, STRIP))
+
+
+def scaled(values: Array, exponents: Array | int, out: Array | None = None) -> Array:
     """Return floats times 2^exponents: :func:`numpy.ldexp` in half the time, but for the least and largest numbers.
 
-    Numbers beyond their type become its largest one, and not infinite.
+    Numbers beyond their type become its largest one, and not infinite. ``out`` may take the result.
     """
     limits = np.finfo(values.dtype)
     with np.errstate(over="ignore", under="ignore"):
         factors = np.ldexp(values.dtype.type(1), exponents)
         is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))
-        made = np.asarray(values * factors if is_normal else np.ldexp(values, exponents))
+        made = np.asarray(np.multiply(values, factors, out=out) if is_normal else np.ldexp(values, exponents))
     is_large = np.max(exponents, initial=0) > limits.maxexp // 2  # filtered values are a little larger than their unit
-    return np.clip(made, -limits.max, limits.max) if is_large else made
+    return np.clip(made, -limits.max, limits.max, out=made) if is_large else made

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .analysis.screens import screens_of
-from .arrays import check_finite
+from .arrays import check_finite, strips
 from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found, call
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 # Orthonormal: brightness, red - blue, and green against both.
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
 OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
-# Rows that are mixed at a time, to save memory.
-STRIP = 64
 # The window in which the detail of a place is measured, in deviations of its blur; how much more than usual stays.
 WINDOW, MOST, TINY = 2.5, 1.25, float(np.finfo(np.float32).tiny)
 
@@ -43,7 +41,7 @@ WINDOW, MOST, TINY = 2.5, 1.25, float(np.finfo(np.float32).tiny)
 def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
     """Return the brightness and the color differences of planes of RGB, others as they are, as parts of ``white``."""
     mixed, made = OPPONENT if len(planes) == 3 else np.eye(len(planes)), np.empty(planes.shape, real)
-    for rows in (slice(start, start + STRIP) for start in range(0, planes.shape[1], STRIP)):
+    for rows in strips(planes.shape[1]):
         made[:, rows] = np.tensordot(mixed, np.divide(planes[:, rows], white, dtype=np.float64), 1)
     return made
 
@@ -95,11 +93,14 @@ class DescreenFilter(PictureFilter):
             *(part.bands for part in transfer.parts if isinstance(part, Curve))
         ):
             below = self._blurred(above, blur)
-            detail = above - below
-            power = np.maximum(self._blurred(np.square(detail), WINDOW * blur) - noise, 0)
-            gain = np.minimum(power / np.maximum(power + before, TINY), MOST * usual)
-            detail *= (kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1
-            value += detail - detail.mean()
+            detail = np.subtract(above, below, out=above)
+            powers = self._blurred(np.square(detail), WINDOW * blur)
+            for rows in strips(len(detail)):
+                power = np.maximum(powers[rows] - noise, 0)
+                gain = np.minimum(power / np.maximum(power + before, TINY), MOST * usual)
+                detail[rows] *= (kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1
+            detail -= detail.mean()
+            value += detail
             above = below
 
     def _blurred(self, plane: Array, deviation: float) -> Array:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Array, check_finite, gray_of, pixel_type
+from .arrays import Array, check_finite, gray_of, pixel_type, strips
 from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found
@@ -89,7 +89,7 @@ class ImageJFilter(PictureFilter):
         if (side - x) % width == 0:
             padded[:, 0] = 0
         values, weak = self._values(padded[None], observe)
-        return values[0, y : y + height, x : x + width], weak
+        return values[0, y : y + height, x : x + width].copy(), weak  # of which the rest can go
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
         none: Any = np.False_
@@ -107,17 +107,22 @@ class ImageJFilter(PictureFilter):
             if high - low <= NOISE * float(deviation(planes[0])):
                 low, high = high, high + 1  # one color becomes black
         self.width = high - low
-        levels: Array = np.floor((values[None].astype(np.float64) - low) * (top / (high - low)) + 0.5)
-        return levels.clip(0, top).astype(out), (levels < 0) | (levels > top)
+        made, is_clipped = np.empty((1, *values.shape), out), np.empty(values.shape, np.bool_)
+        for rows in strips(len(values)):
+            levels = np.floor((values[rows].astype(np.float64) - low) * (top / (high - low)) + 0.5)
+            made[0, rows], is_clipped[rows] = levels.clip(0, top), (levels < 0) | (levels > top)
+        return made, is_clipped
 
     def _color(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:
         white, out, top = gray
-        values, brightness = values.astype(np.float64), planes.max(axis=0)
-        # Black has neither hue nor saturation, and becomes gray.
-        hue = np.where(brightness > 0, planes / np.where(brightness > 0, brightness, 1), 1.0)
-        levels = hue * values.clip(0, white) * (top / white)
-        rounded: Array = levels if out.kind == "f" else np.floor(levels + 0.5)
-        return rounded.astype(out), (values < 0) | (values > white)
+        made = np.empty(planes.shape, out)
+        for rows in strips(len(values)):
+            own, brightness = planes[:, rows], planes[:, rows].max(axis=0)
+            # Black has neither hue nor saturation, and becomes gray.
+            hue = np.where(brightness > 0, own / np.where(brightness > 0, brightness, 1), 1.0)
+            levels = hue * values[rows].astype(np.float64).clip(0, white) * (top / white)
+            made[:, rows] = levels if out.kind == "f" else np.floor(levels + 0.5)
+        return made, (values < 0) | (values > white)
 
 
 class ImageJReference(ImageJFilter):
@@ -142,9 +147,10 @@ def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, fl
     low, high = float(values.min()), float(values.max())
     if low == high:
         return low, high
-    places = _BINS / (high - low) * (values.astype(np.float64) - low) + nudge
-    bins = np.clip(places.astype(np.int64), 0, _BINS - 1)
-    counts = np.bincount(bins.ravel(), minlength=_BINS)
+    counts = np.zeros(_BINS, np.int64)
+    for rows in strips(len(values)):
+        places = _BINS / (high - low) * (values[rows].astype(np.float64) - low) + nudge
+        counts += np.bincount(np.clip(places.astype(np.int64), 0, _BINS - 1).ravel(), minlength=_BINS)
     beyond = int(values.size * saturated / 200)
     first = int(np.argmax(np.cumsum(counts) > beyond))
     last = _BINS - 1 - int(np.argmax(np.cumsum(counts[::-1]) > beyond))

@@ -72,9 +72,10 @@ def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None)
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)
     if planes.dtype.kind == "f":
-        largest = float(np.abs(planes).max())
+        largest = float(max(planes.max(), -planes.min()))
         # Values whose squares exceed single precision are taken relative to the largest one.
-        planes = (planes / (white if LEAST < largest / white < MOST else largest or 1)).astype(np.float32)
+        unit = white if LEAST < largest / white < MOST else largest or 1
+        planes = (planes / unit if unit != 1 else planes).astype(np.float32, copy=False)
         white, step = 1.0, 0.0
     else:
         step = 1 / white

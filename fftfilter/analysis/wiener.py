@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Floats
+from ..arrays import Array, Floats, strips
 from ..transfer import Transfer
 from ..transfer.fitted import Band, Curve
 
@@ -36,10 +36,8 @@ BANDS = 0.4, 1.0
 class Rings(NamedTuple):
     """Rings of the frequencies of a mirrored picture."""
 
-    f: Power
-    """The distance of each frequency from DC in cycles per pixel, ``(height, width)``."""
-    of_bins: NDArray[np.intp]
-    """The ring of each frequency."""
+    of_bins: NDArray[np.uint8]
+    """The ring of each frequency, ``(height, width)``."""
     counts: NDArray[np.intp]
     """The number of frequencies in each; the first ring is DC."""
     octaves: Floats
@@ -49,27 +47,31 @@ class Rings(NamedTuple):
     def of(cls, height: int, width: int) -> Rings:
         """Return the rings of pictures of a size."""
         fy, fx = (np.arange(n, dtype=np.float32) / np.float32(2 * n) for n in (height, width))
-        f = np.hypot(fy[:, None], fx)
-        f[0, 0] = lowest = np.float32(0.5 / max(height, width))
-        ring = (np.log2(f / lowest) * AN_OCTAVE + 1.5).astype(np.intp)
-        ring[0, 0] = f[0, 0] = 0
-        # Without those that have no frequency.
-        counts = np.bincount(ring.ravel())
-        ring = (np.cumsum(counts > 0) - 1)[ring]
-        counts = counts[counts > 0]
-        sums = np.bincount(ring.ravel(), f.ravel())
-        return cls(f, ring, counts, np.log2(sums[1:] / counts[1:]))
+        lowest, ring = np.float32(0.5 / max(height, width)), np.empty((height, width), np.uint8)
+        counts, sums = np.zeros(256, np.intp), np.zeros(256)
+        for rows in strips(height):
+            f = np.hypot(fy[rows, None], fx)
+            ring[rows] = np.log2(np.maximum(f, lowest) / lowest) * AN_OCTAVE + 1.5
+            if not rows.start:
+                ring[0, 0] = 0
+            counts += np.bincount(ring[rows].ravel(), minlength=256)
+            sums += np.bincount(ring[rows].ravel(), f.ravel(), 256)
+        is_one = counts > 0  # without those that have no frequency
+        ring = (np.cumsum(is_one) - 1).astype(np.uint8)[ring]
+        return cls(ring, counts[is_one], np.log2(sums[is_one][1:] / counts[is_one][1:]))
 
     def mean(self, power: Array) -> Floats:
         """Return the mean power in each ring but the first."""
-        return np.asarray(np.bincount(self.of_bins.ravel(), power.ravel())[1:] / self.counts[1:])
+        sums = np.zeros(len(self.counts))
+        for rows in strips(len(power)):
+            sums += np.bincount(self.of_bins[rows].ravel(), power[rows].ravel(), len(sums))
+        return np.asarray(sums[1:] / self.counts[1:])
 
 
 def power_of(plane: Array) -> Power:
     """Return the power of a mirrored plane at half cycles along each side, ``(height, width)``."""
-    return np.asarray(
-        np.square(cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean(dtype=np.float64))).T).T)
-    )
+    made = cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean(dtype=np.float64))).T).T
+    return np.square(made, out=made)
 
 
 def powers_behind(transfer: Transfer, planes: Array) -> Iterator[tuple[Power, Power]]:
@@ -79,22 +81,28 @@ def powers_behind(transfer: Transfer, planes: Array) -> Iterator[tuple[Power, Po
     """
     count, height, width = planes.shape
     filters = [each.on_twice_the_sides() for each in transfer.of_channels(count)]
-    grids = [np.square(each.gain(2 * height, 2 * width, height, width), dtype=np.float32) for each in filters]
     for i, plane in enumerate(planes):
-        grid = grids[i % len(grids)]
-        yield power_of(plane) * grid, grid
+        if i < len(filters):
+            bands = filters[i].bands(2 * height, 2 * width, height, width)
+            grid = np.concatenate([np.square(gain, dtype=np.float32) for gain in bands])
+        power = power_of(plane)
+        power *= grid
+        yield power, grid
 
 
 def cosines(values: Array) -> Array:
-    """Return the sums of values times cos(pi k (i + 1/2) / n) along the last axis, k from 0 to n - 1.
+    """Return the sums of values times cos(pi k (i + 1/2) / n) along rows, k from 0 to n - 1.
 
     Source: J. Makhoul, A fast cosine transform in one and two dimensions (1980).
     """
-    n = values.shape[-1]
-    half = np.fft.rfft(np.concatenate([values[..., ::2], values[..., 1::2][..., ::-1]], axis=-1))
-    half *= np.exp(-0.5j * np.pi / n * np.arange(n // 2 + 1)).astype(half.dtype)
-    above = -half.imag[..., 1 : (n + 1) // 2]
-    return np.concatenate([half.real, above[..., ::-1]], axis=-1)
+    n, made = values.shape[-1], np.empty(values.shape, values.dtype)
+    turns = np.exp(-0.5j * np.pi / n * np.arange(n // 2 + 1))
+    for rows in strips(len(values)):
+        half = np.fft.rfft(np.concatenate([values[rows, ::2], values[rows, 1::2][:, ::-1]], axis=1))
+        half *= turns.astype(half.dtype)
+        above = -half.imag[:, 1 : (n + 1) // 2]
+        np.concatenate([half.real, above[:, ::-1]], axis=1, out=made[rows])
+    return made
 
 
 def curve(rings: Rings, power: Array, noise: float | None, white: float) -> Curve:

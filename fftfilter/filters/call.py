@@ -53,6 +53,8 @@ class Found(NamedTuple):
 
 # Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
 LOST_AS_SINGLE = 0.1
+# Planes of more pixels share the memory of one pipeline: to make another one takes a small part of their time.
+LARGE = 1 << 20
 NOTHING = Found(np.empty((0, 2)), [])
 
 
@@ -94,7 +96,8 @@ class Call:
     def _in_gray_levels(self, values: Array, factor: float) -> Array:
         """Return values of each picture as those of what was given, times a factor."""
         if self.stack.pixel.kind == "f":
-            values = scaled(values, self._exponents.reshape(-1, *(1 for _ in values.shape[1:])))
+            # In place: another array of large pictures takes as much memory as all else.
+            values = scaled(values, self._exponents.reshape(-1, *(1 for _ in values.shape[1:])), out=values)
         if factor == 1:
             return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
@@ -224,12 +227,18 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> t
     """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
     own = prepared.description
     channels = [prepared.alike(transfer) for transfer in own.transfer.of_channels(len(planes))]
-    made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
+    results, each = np.empty(0), list[Found]()
+    for i, (channel, plane) in enumerate(zip(channels, planes, strict=True)):
+        result, found = call(channel, plane, None, of_pixels)
+        results = results if i else np.empty(planes.shape, result.dtype)
+        results[i] = result
+        each.append(found)
+        if plane.size > LARGE:
+            channel.close()
     prepared.engine = channels[-1].engine
-    lows, highs = np.concatenate([found.extremes for _, found in made]).T
-    clipped = float(np.mean([found.clipped for _, found in made]))
-    weak = sum(found.weak for _, found in made)
-    return np.stack([result for result, _ in made]), Found(np.array([(lows.min(), highs.max())]), [clipped], weak)
+    extremes, clipped, weak = Found.of_all(each)
+    lows, highs = extremes.T
+    return results, Found(np.array([(lows.min(), highs.max())]), [float(np.mean(clipped))], weak)
 
 
 def _by_part(

@@ -39,7 +39,6 @@ def test_rings_are_a_quarter_of_an_octave_wide():
         assert np.diff(rings.octaves)[-12:-1] == pytest.approx(np.full(11, 0.25), abs=0.04)
         y, x = np.argwhere(rings.of_bins == 20).T
         f = np.hypot(y / (2 * size[0]), x / (2 * size[1]))
-        assert np.allclose(rings.f[y, x], f)
         assert np.log2(f.max() / f.min()) < 0.25
         assert rings.octaves[19] == pytest.approx(np.log2(f.mean()))
 
