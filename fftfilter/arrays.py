@@ -171,7 +171,7 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
 
 def strips(height: int) -> Iterator[slice]:
     """Return slices of so many rows, some at a time: NumPy's steps on all would take several times their memory."""
-    return (slice(start, start + STRIP) for start in range(0, height, STRIP))
+    return (slice(start, min(start + STRIP, height)) for start in range(0, height, STRIP))
 
 
 def scaled(values: Array, exponents: Array | int, out: Array | None = None) -> Array:
