@@ -19,6 +19,11 @@ Floats = NDArray[np.float64]
 Holes = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]
 
+PRECISIONS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    "single": (np.dtype(np.float32), np.dtype(np.complex64)),
+    "double": (np.dtype(np.float64), np.dtype(np.complex128)),
+}
+"""The real and the complex numbers of a precision."""
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4
 # Rows that steps of NumPy take at a time.

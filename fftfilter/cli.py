@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from . import __distribution__, __version__, commands, signals
+from . import __distribution__, __version__, commands, engine, signals
 from .errors import FftfilterError, TooLargeError, pip_install
 from .files.standard_streams import guarded
 
@@ -64,6 +64,7 @@ class Cli(click.Group):
     def main(self, *arguments: Any, **extra: Any) -> NoReturn:
         """Run a command line; always ends by SystemExit."""
         self.verbosity = 0
+        engine.tell = _tell
         try:
             result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
@@ -81,10 +82,11 @@ class Cli(click.Group):
             self._fail(error.format_message(), error.exit_code)
         except FftfilterError as error:
             self._fail(str(error), error.exit_code)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             package = (error.name or "").partition(".")[0]
             install = pip_install("pyopencl[pocl]" if package == "pyopencl" else package)
-            self._fail(f"the package {package} is missing: {install}", 3 if package == "pyopencl" else 1)
+            what = "missing" if isinstance(error, ModuleNotFoundError) else f"broken ({error})"
+            self._fail(f"the package {package} is {what}: {install}", 3 if package == "pyopencl" else 1)
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:
@@ -106,6 +108,12 @@ class Cli(click.Group):
         message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
         click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)
+
+
+def _tell(line: str) -> None:
+    context = click.get_current_context(silent=True)
+    if not (context and context.params.get("quiet")):
+        click.echo(f"fftfilter: {line}", err=True)
 
 
 @click.group("fftfilter", cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})

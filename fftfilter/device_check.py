@@ -37,6 +37,7 @@ from .output.histogram import ByHistogram, Ramps
 from .output.modes import Auto
 from .output.ramp import Gray, Stack, on_ramps, ramps
 from .output.rounding import deviation
+from .plain.pipeline import NumPyPipeline
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline, Transform
 from .transfer import Transfer, highpass, mask, notch, reference
@@ -142,6 +143,9 @@ def forms(device: Device) -> Iterator[Form]:
         yield Form(f"fused, {name}, {what}", (*SOME, *LARGE[:1]), partial(_to_pixels, make, kind=what))
     yield Form("fused, plain FFT", (*SMALL, *LARGE, *LONG), _transformed)
     precisions = ("single", "double") if device.fp64 else ("single",)
+    for precision in precisions:
+        yield Form("numpy", (*SMALL, *LARGE), partial(_filtered, NumPyPipeline), precision)
+        yield Form("numpy, mirrored", SMALL, partial(mirrored, partial(NumPyPipeline, edges="mirror")), precision)
     for name in algorithms.names():
         make = partial(StagedPipeline, algorithm=algorithms.load(name))
         sizes = (*SMALL, *LARGE) if name in ("book", "stockham") else SOME

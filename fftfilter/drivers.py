@@ -12,15 +12,42 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from .errors import DeviceError
+
 # The device that users want where they give none.
 VARIABLE = "FFTFILTER_DEVICE"
+# The name of the engine, and of its device, that does without OpenCL.
+NUMPY = "numpy"
 # How many workers PoCL starts: all cores of the machine, unless told.
 POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
 
 
-def is_auto(device: str | None) -> bool:
+_process: list[int] = []
+"""The process that loaded OpenCL, if one did."""
+
+
+def note_process() -> None:
+    """Note that this process loads OpenCL."""
+    _process.append(os.getpid())
+
+
+def check_process() -> None:
+    """Raise DeviceError in a process that was forked from one that had loaded OpenCL: there it would wait forever."""
+    if _process and os.getpid() not in _process:
+        raise DeviceError(
+            "OpenCL does not survive the fork of a process: start processes with "
+            "multiprocessing.get_context('spawn'), or open the first device after the fork"
+        )
+
+
+def is_auto(device: str | int | None) -> bool:
     """Whether a user leaves the device open."""
-    return (device or "auto").lower() == "auto"
+    return device in (None, "") or str(device).lower() == "auto"
+
+
+def is_numpy(device: str | int | None) -> bool:
+    """Whether a user wants no OpenCL device, but NumPy."""
+    return str(device).lower() == NUMPY
 
 
 def may_have_gpu() -> bool:

@@ -4,22 +4,43 @@ fused   the default, and the fast one. It has one flow: real results in single p
 staged  the book's pipeline, one kernel for each step, with any algorithm of the papers. It also has double precision, a
         work-group size, a transpose, options of an algorithm, complex results and intermediate results.
 
-An engine's name is "fused", or the name of an algorithm for the staged pipeline. Without a name, the fused engine is
-taken. The algorithm "book", the plainest, takes its place for options that only the staged pipeline has, and for sizes
-that are too long for the fused engine of a GPU.
+numpy   filters and transforms without OpenCL, several times slower. It has double precision and complex results.
+
+An engine's name is "fused", "numpy", or the name of an algorithm for the staged pipeline. Without a name, the fused
+engine is taken. The algorithm "book", the plainest, takes its place for options that only the staged pipeline has, and
+for sizes that are too long for the fused engine of a GPU. NumPy's takes the place of both, and says so, where no OpenCL
+device works and neither a device nor an engine is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .errors import ParameterError, check_option
+from .drivers import NUMPY, VARIABLE, check_process, is_auto, is_numpy
+from .errors import DeviceError, ParameterError, check_option, pip_install
 
 if TYPE_CHECKING:
+    from .device.choice import Device
+    from .device.launcher import Launcher
     from .staged.algorithms import Algorithm, Option
 
 FUSED, BOOK = "fused", "book"
+INSTEAD = (
+    "no OpenCL device works, so NumPy filters: 5 to 40 times slower, a whole command 1 to 5 times; 'fftfilter devices' "
+    "says what would help"
+)
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, RuntimeWarning, stacklevel=2)
+
+
+tell: Callable[[str], None] = _warn
+"""Is told :data:`INSTEAD` when NumPy takes the place of OpenCL. The command line's prints it."""
 
 
 class Engine(NamedTuple):
@@ -27,7 +48,7 @@ class Engine(NamedTuple):
 
     name: str
     algorithm: Algorithm | None
-    """That of the staged pipeline, None for the fused engine."""
+    """That of the staged pipeline, None for the fused engine and NumPy's."""
     is_required: bool
     """Whether the fused engine was asked for by name, so that book does not take its place."""
 
@@ -41,14 +62,19 @@ class Engine(NamedTuple):
         return self.algorithm or algorithm(BOOK)
 
 
-def lacking(options: Mapping[str, Any], *, is_even: bool = True) -> list[str]:
-    """Return, in words, which of a filter's options the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
+def lacking(options: Mapping[str, Any], *, is_even: bool = True, name: str = FUSED) -> list[str]:
+    """Return, in words, which of a filter's options the fused engine lacks, or NumPy's, by its ``name``.
+
+    ``is_even`` tells whether H(-k) is H(k).
+    """
+    own = None, "auto", "cpu", NUMPY, os.environ.get(VARIABLE)
     asked = {
-        "double precision": options.get("precision") == "double",
+        "double precision": name == FUSED and options.get("precision") == "double",
         "work-group size": options.get("work_group_size") is not None,
         "choice of transpose": options.get("transpose") is not None,
-        "mask with H(-k) other than H(k)": not is_even,
+        "mask with H(-k) other than H(k)": name == FUSED and not is_even,
         "options": bool(options.get("engine_options")),
+        f"device {options.get('device')!r}": name == NUMPY and options.get("device") not in own,
     }
     return [what for what, is_asked in asked.items() if is_asked]
 
@@ -63,13 +89,14 @@ def choose(options: Mapping[str, Any], *, is_even: bool = True, word: str = "eng
 
     Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
     """
-    is_required = options.get("engine") == FUSED
-    if is_required and (missing := lacking(options, is_even=is_even)):
+    name = options.get("engine") or NUMPY * is_numpy(device_of(options))
+    is_required = name in (FUSED, NUMPY)
+    if is_required and (missing := lacking(options, is_even=is_even, name=name)):
         raise ParameterError(
-            f"the fused engine has no {' and no '.join(missing)}: leave the {word} out, or choose {BOOK}"
+            f"the {name} engine has no {' and no '.join(missing)}: leave the {word} out, or choose {BOOK}"
         )
-    name = name_of(options, is_even=is_even)
-    found = None if name == FUSED else algorithm(name, options.get("engine_options"), word)
+    name = name or name_of(options, is_even=is_even)
+    found = None if name in (FUSED, NUMPY) else algorithm(name, options.get("engine_options"), word)
     return Engine(name, found, is_required)
 
 
@@ -77,5 +104,66 @@ def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str 
     """Return the staged pipeline's algorithm of a name; raises ParameterError."""
     from .staged import algorithms  # the fused engine does without
 
-    check_option(word, name, [FUSED, *algorithms.names()])
+    check_option(word, name, [FUSED, NUMPY, *algorithms.names()])
     return algorithms.load(name, **(options or {}))
+
+
+def device_of(options: Mapping[str, Any]) -> str | int | None:
+    """Return the device that a filter's options or the environment ask for, NUMPY for the engine of that name."""
+    device: str | int | None = options.get("device")
+    return NUMPY if options.get("engine") == NUMPY else os.environ.get(VARIABLE) if device is None else device
+
+
+def open_device(options: Mapping[str, Any]) -> Device:
+    """Return the device that a filter's options ask for.
+
+    It is NumPy's if that is asked for, or if no OpenCL device works and nothing that only those have is asked for.
+    Raises DeviceError without a usable device.
+    """
+    wanted = device_of(options)
+    is_open = is_auto(wanted) and not options.get("engine") and not lacking(options, name=NUMPY)
+    if (is_numpy(wanted) and options.get("engine") in (None, NUMPY)) or (is_open and _lacks_opencl()):
+        from .plain.launcher import NumPyDevice
+
+        return cast("Device", NumPyDevice())  # which has what filters ask of one
+    return _open_opencl(wanted)
+
+
+def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:
+    """Return a queue on a device for a filter's options, NumPy's for its device; raises ParameterError."""
+    names = ("precision", "profile", "work_group_size")
+    own = {name: options[name] for name in names if options.get(name) is not None}
+    from .plain.launcher import NumPyDevice, NumPyLauncher
+
+    if isinstance(device, NumPyDevice):
+        return cast("Launcher", NumPyLauncher(device, **own))
+    from .device.launcher import Launcher
+
+    return Launcher(device, **own)
+
+
+def _open_opencl(wanted: str | int | None) -> Device:
+    try:
+        from .device import choice
+    except ImportError as error:
+        raise DeviceError(f"no OpenCL: {error}: {pip_install('pyopencl[pocl]')}") from error
+    from .fused import fused
+
+    return choice.open_device(wanted, fused)
+
+
+@cache
+def _lacks_opencl() -> bool:
+    check_process()
+    try:
+        _open_opencl(None)
+    except DeviceError:
+        tell_instead()
+        return True
+    return False
+
+
+@cache
+def tell_instead() -> None:
+    """Tell, once, that NumPy takes the place of OpenCL."""
+    tell(INSTEAD)

@@ -92,7 +92,7 @@ def quantized(magnitude, largest_deviation, dtype, white):
     return np.where(part >= WHITE, white, np.minimum(np.floor(white * part + NUDGE), white)).astype(dtype)
 
 
-FORMS = ("staged", "fused for CPUs", "fused for GPUs")
+FORMS = ("staged", "numpy", "fused for CPUs", "fused for GPUs")
 
 
 def values_by(form, launcher, transfer, images):
@@ -103,10 +103,12 @@ def values_by(form, launcher, transfer, images):
     from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
     from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
     from fftfilter.output.ramp import Stack
+    from fftfilter.plain.pipeline import NumPyPipeline
     from fftfilter.staged import algorithms
     from fftfilter.staged.pipeline import StagedPipeline
 
     make = {
+        "numpy": NumPyPipeline,
         "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
         "fused for CPUs": FusedCpuPipeline,
         "fused for GPUs": FusedGpuPipeline,

@@ -79,11 +79,11 @@ def folders():
 
 
 def python():
-    """Filters of the public interface, by both engines."""
+    """Filters of the public interface, by all engines."""
     transfer = H.highpass(2) * H.checker("5px")
     assert repr(transfer) == "H.highpass(2) * H.checker('5px')"
     assert transfer.given()["parts"][1] == {"kind": "checker", "side": "5px"}
-    for engine in ("fused", "book"):
+    for engine in ("fused", "book", "numpy"):
         with Filter(transfer, output="negative", engine=engine) as filter_:
             assert_alike(filter_(IMAGE), negative(transfer))
         with Filter(transfer, output="negative", scale=(0, 255), engine=engine) as filter_:

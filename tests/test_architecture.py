@@ -35,7 +35,7 @@ ALL_ABOVE = "*"
 ROOMS = {
     "fftfilter": "",
     "errors": "fftfilter",
-    "drivers": "",
+    "drivers": "errors",
     "signals": "",
     "system": "errors",
     "text": "",
@@ -49,12 +49,13 @@ ROOMS = {
     "device": "fftfilter errors drivers startup signals system output arrays transfer",
     "staged": "errors output arrays transfer device",
     "fused": "errors output arrays transfer device",
-    "engine": "errors staged",
-    "missing": "output arrays transfer device fused",
-    "transforms": "errors arrays device staged fused engine",
+    "plain": "errors system output arrays transfer",
+    "engine": "errors drivers device staged fused plain",
+    "missing": "output arrays transfer plain engine",
+    "transforms": "errors arrays staged fused plain engine",
     "analysis": "errors output arrays transfer transforms missing",
-    "filters": "errors system output arrays region transfer device staged fused engine missing analysis",
-    "device_check": "fftfilter errors output arrays transfer device staged fused missing filters",
+    "filters": "errors drivers system output arrays region transfer device staged fused plain engine missing analysis",
+    "device_check": "fftfilter errors output arrays transfer device staged fused plain missing filters",
     "imagej_filter": "errors system output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "errors transfer analysis filters imagej_filter descreen_filter",
@@ -62,18 +63,18 @@ ROOMS = {
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
-        "fftfilter errors system output arrays region transfer staged engine files images missing filters "
+        "fftfilter errors drivers system output arrays region transfer staged engine files images missing filters "
         "imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
-        "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device fused "
+        "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device engine "
         "files images work"
     ),
     "explore": "errors text output arrays region transfer analysis preview device files images filters descreen_filter "
     "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
-    "cli": "fftfilter errors startup signals files commands",
+    "cli": "fftfilter errors startup signals engine files commands",
     "__main__": "startup signals cli",
 }
 # All others are free of OpenCL.

@@ -17,6 +17,7 @@ from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
 from fftfilter.output.rounding import NUDGE, deviation
+from fftfilter.plain.pipeline import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
@@ -27,6 +28,7 @@ from tests.fused.helpers import assert_as_the_reference, even
 
 FORMS = {
     "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
+    "numpy": NumPyPipeline,
     "cpu": FusedCpuPipeline,
     "gpu": partial(FusedGpuPipeline, one_launch=False),
     "generic": partial(FusedGpuPipeline, generic=True, one_launch=False),
@@ -64,7 +66,14 @@ def of_every_kind(height, width):
 # Those of Bluestein's are rounded more. Of the specialized programs the ones that other tests have, too.
 OTHERS = set(SHAPES) - {"fermi"}
 GAINS = [("staged", SIZE, 1e-6), ("cpu", (36, 60), 2e-6), ("cpu", (100, 60), 3e-6), ("cpu", (61, 67), 5e-6)]
-GAINS += [("gpu", SIZE, 1e-6), ("generic", SIZE, 1e-6), ("generic", (39, 77), 3e-6), ("generic", (34, 17), 5e-6)]
+GAINS += [
+    ("numpy", SIZE, 1e-6),
+    ("numpy", (61, 67), 5e-6),
+    ("gpu", SIZE, 1e-6),
+    ("generic", SIZE, 1e-6),
+    ("generic", (39, 77), 3e-6),
+    ("generic", (34, 17), 5e-6),
+]
 
 
 @pytest.mark.parametrize(("form", "size", "error"), GAINS)
@@ -81,11 +90,13 @@ def test_of_a_single_pixel_each_frequency_has_its_gain(form, size, error, launch
 
 @pytest.mark.parametrize(
     ("form", "size"),
-    [*(("cpu", size) for size in ((60, 5), (45, 36), (67, 3), (12, 71))), ("gpu", (17, 5)),
+    [*((form, size) for form in ("cpu", "numpy") for size in ((60, 5), (45, 36), (67, 3), (12, 71))), ("gpu", (17, 5)),
      *(("generic", size) for size in ((17, 5), (17, 6), (16, 16), (34, 17)))],
 )  # fmt: skip
 def test_values_of_mirrored_edges_are_exact_at_each_pixel(form, size, launcher):
-    images = RNG().integers(0, 256, (2, *size)).astype("u1" if form == "cpu" else "f4")  # as other tests have them
+    images = (
+        RNG().integers(0, 256, (2, *size)).astype("u1" if form in ("cpu", "numpy") else "f4")
+    )  # as other tests have them
     gains = even(RNG().uniform(0, 1, (2 * size[0], 2 * size[1])))
     tables = H.mask(gains), H.mask(gains + np.roll(gains[::-1], 1, 0))
     for transfer in (*tables, *((H.bandpass(1, 3), H.bandstop(1, 2, shape="gaussian")) if form != "gpu" else ())):

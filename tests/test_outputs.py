@@ -25,7 +25,7 @@ from tests.fused.helpers import white_of
 from tests.helpers import assert_gray_levels
 from tests.soak.check import as_gpu
 
-both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
+each_engine = pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 BAND = H.bandpass("16px", "3px", shape="gaussian")
 
 
@@ -49,7 +49,7 @@ def wanted(image, transfer, output, dtype=np.uint8, white=255):
 # Python
 
 
-@both_engines
+@each_engine
 @pytest.mark.parametrize("options", [{"output": "keep"}, {"output": "real"}, {"output": "signed", "scale": (-1, 1)}])
 def test_floats_of_any_size_come_back_where_everything_passes(engine, options, rng):
     """No part at all, as where no peak was found: also its largest gain is a float."""
@@ -126,7 +126,7 @@ def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng
             assert made.extremes() == [pytest.approx(ends, rel=1e-5)]
 
 
-@both_engines
+@each_engine
 @pytest.mark.parametrize("transfer", [H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
 def test_keep_keeps_what_passes(engine, transfer, image):
     got = Filter(transfer, engine=engine, output="keep")(image)
@@ -166,14 +166,14 @@ def test_the_noise_floor_rises_with_the_largest_gain(options, dtype, scale):
             assert (got == middle).all() == is_noise, (gain, part, output)
 
 
-@both_engines
+@each_engine
 def test_keep_keeps_the_mean_and_signed_the_middle_of_each_picture(engine):
     flat = np.stack([np.full((8, 64), level, np.uint8) for level in (0, 7, 255)])
     assert (Filter(H.highpass(), engine=engine, output="keep")(flat) == flat).all()
     assert (Filter(H.highpass(), engine=engine, output="signed")(flat) == 128).all()
 
 
-@both_engines
+@each_engine
 def test_pictures_have_a_scale_each_and_channels_one(engine, image):
     stack = np.stack([image, image // 4])
     with Filter(BAND, engine=engine, output="signed") as signed:
@@ -182,7 +182,7 @@ def test_pictures_have_a_scale_each_and_channels_one(engine, image):
         assert_gray_levels(signed(stack, channel_axis=0), wanted(stack, BAND, "signed")[0])
 
 
-@both_engines
+@each_engine
 def test_floats_and_signed_numbers_keep_their_sign_and_units(engine, rng):
     given = rng.integers(-3000, 3000, (8, 64), dtype=np.int16)
     got = fftfilter.bandpass(given, "16px", "3px", shape="gaussian", output="keep", engine=engine)
@@ -215,7 +215,7 @@ def test_an_output_in_gray_levels_has_no_scale(output):
         Filter(BAND, output=output, scale=(0, 40))
 
 
-@both_engines
+@each_engine
 def test_auto_saturates_a_part_of_the_samples(engine, rng):
     noise = rng.normal(128, 30, (8, 64)).clip(0, 255).astype(np.uint8)
     with Filter(BAND, engine=engine, output="signed", scale=("auto", 10)) as signed:
@@ -226,7 +226,7 @@ def test_auto_saturates_a_part_of_the_samples(engine, rng):
     assert (np.mean(got == 0), np.mean(got == 255)) == (pytest.approx(0.05, abs=0.02), pytest.approx(0.05, abs=0.02))
 
 
-@both_engines
+@each_engine
 def test_auto_of_nothing_is_black(engine):
     flat = np.full((8, 64), 9, np.uint8)
     assert not fftfilter.highpass(flat, scale="auto", engine=engine).any()

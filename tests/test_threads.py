@@ -23,7 +23,7 @@ from fftfilter.filters import Filter
 THREADS = 6
 # Four sizes for six threads: two of them share a pipeline, the others take it from each other; one is Bluestein's.
 SIZES = [(8, 64), (64, 8), (2, 8, 64), (67, 71), (8, 64), (64, 8)]
-both_engines = pytest.mark.parametrize(("engine", "rounds"), [("fused", 100), ("book", 10)])
+each_engine = pytest.mark.parametrize(("engine", "rounds"), [("fused", 100), ("book", 10), ("numpy", 100)])
 
 
 @pytest.fixture(autouse=True)
@@ -77,18 +77,18 @@ def assert_own_pictures(engine, rounds, images):
         in_threads(*(lambda i=i: work(i) for i in range(THREADS)))
 
 
-@both_engines
+@each_engine
 def test_one_filter_gives_each_thread_its_own_picture(engine, rounds, images):
     assert_own_pictures(engine, rounds, images)
 
 
-@both_engines
+@each_engine
 def test_pictures_of_one_size_do_not_change_places(engine, rounds, rng):
     images = rng.integers(0, 256, (THREADS, 8, 64), dtype=np.uint8)
     assert_own_pictures(engine, rounds, images)
 
 
-@both_engines
+@each_engine
 def test_streams_calls_and_close_share_a_filter(engine, rounds, images):
     with Filter(H.highpass(), engine=engine, profile=True) as highpass:
         wanted = [highpass(image) for image in images]

@@ -15,6 +15,7 @@ from .. import __version__
 from ..arrays import Array, Pixels
 from ..device.choice import Device, open_device
 from ..device.launcher import Launcher
+from ..drivers import NUMPY
 from ..errors import RefusedError
 from ..filters import Filter
 from ..fused import fused
@@ -57,8 +58,9 @@ class Setting:
         return Launcher(self.device, precision=self.precision, work_group_size=work_group_size, profile=True)
 
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
-        """Return a filter on the device; ``options`` are further ones of :class:`fftfilter.Filter`."""
-        return Filter(transfer, device=str(self.device.index), **options)
+        """Return a filter on the device, or by NumPy; ``options`` are further ones of :class:`fftfilter.Filter`."""
+        device = None if options.get("engine") == NUMPY else str(self.device.index)
+        return Filter(transfer, device=device, **options)
 
     def profiled(self, transfer: Transfer, engine: str, **options: Any) -> Filter:
         """Return a filter by an engine, which records the time of each step."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..device.choice import Device
+from ..drivers import NUMPY
 from ..engine import FUSED
 from ..filters import Filter
 from ..staged import algorithms
@@ -114,7 +115,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
             size = f"{width} x {height}"
             image = images(height, width)
             wanted = filter_image(image, transfer.gain(height, width))
-            for name in names or (FUSED, *algorithms.names()):
+            for name in names or (FUSED, NUMPY, *algorithms.names()):
                 if name in slow:
                     continue
                 setting.progress(f"{size}: {name}")

@@ -25,6 +25,17 @@ FUSED: dict[str, Any] = {
     "source": "docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py",
     "options": {},
 }
+NUMPY: dict[str, Any] = {
+    "name": "numpy",
+    "title": "The whole filter, or a plain FFT, without OpenCL",
+    "idea": "scipy.fft, where it is installed and the image is large, or numpy.fft transforms real rows, then the "
+    "columns that the filter changes; it takes the place of the others where no OpenCL device works",
+    "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
+    "trips": "none: arrays in the memory of this machine",
+    "limits": "several times slower than fused; no intermediate results",
+    "source": "fftfilter/plain/pipeline.py",
+    "options": {},
+}
 
 
 @click.command(
@@ -43,7 +54,7 @@ def engines(names: tuple[str, ...], as_json: bool) -> None:
     """
     from ..staged import algorithms
 
-    catalogue = [algorithms.Entry(**FUSED), *algorithms.catalogue()]
+    catalogue = [algorithms.Entry(**FUSED), algorithms.Entry(**NUMPY), *algorithms.catalogue()]
     for name in names:
         check_option("engine", name, [entry.name for entry in catalogue])
     entries = [entry for entry in catalogue if not names or entry.name in names]

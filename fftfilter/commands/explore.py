@@ -18,6 +18,7 @@ from .. import signals
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
+from .shared import options
 from .shared.one_file import ADVANCE
 from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
@@ -77,7 +78,6 @@ def explore(
         raise ParameterError(f"explore needs aiohttp: {pip_install(extra='explore')}") from None
     import asyncio
 
-    from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
 
@@ -104,7 +104,7 @@ def explore(
     # The work of the threads cannot be interrupted: the program does not wait for them at its end.
     with signals.ending_at_once(clean):
         if os.path.isfile(source):  # noqa: PTH113  likewise
-            load_ahead(device)
+            options.load_ahead(device)
         always = ("--device", device) if device and "device" in typed(context) else ()
         commands = Commands(context, always)
         start = commands.start(filter_, source) if filter_ else {}

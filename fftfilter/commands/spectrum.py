@@ -50,7 +50,8 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
              fftfilter spectrum --with "lowpass --radius 40" in.png look.png
     """
-    from ..engine import FUSED
+    from ..drivers import NUMPY
+    from ..engine import FUSED, device_of
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
@@ -66,13 +67,13 @@ def spectrum(
         made = parsed(context, filter_, source, target)
         draw_effect(source, target, options_of(str(made.info_name), [source], made.params | shared.typed(context)))
         return
-    engine, precision, device = given["engine"], given["precision"], given["device"]
+    engine, precision, device = given["engine"], given["precision"], device_of(given)
     how = images.Coding(given["png_level"], given["quality"], given["compression"])
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
     remove_leftovers_beside(target)
     # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
-    algorithm = load("book" if engine in (None, FUSED) else engine)
+    algorithm = load("book" if engine in (None, FUSED, NUMPY) else engine)
 
     def working(size: images.Size) -> int:
         shape = (size.channels, size.height, size.width)

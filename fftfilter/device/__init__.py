@@ -9,12 +9,13 @@
     embedded_pocl.py   makes the PoCL that pip installs build on every CPU
     linker.py          links the kernels of that PoCL, in a process of its own, without the system's linker
 
-Importing this room imports pyopencl, which takes a tenth of a second. No filter is chosen here: the self-test takes the
-function that makes its pipeline as a parameter.
+Importing this room imports pyopencl, if it is there, which takes a tenth of a second. No filter is chosen here: the
+self-test takes the function that makes its pipeline as a parameter.
 """
 
 import os
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -26,5 +27,5 @@ os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 if find_spec("_sqlite3") is None:
     sys.modules.setdefault("sqlite3", ModuleType("sqlite3"))
 # pyopencl is imported here, before any module of this room does.
-with signals.held():
+with signals.held(), suppress(ImportError):  # whoever needs it says so
     import pyopencl  # noqa: F401

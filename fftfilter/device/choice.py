@@ -12,7 +12,7 @@ from numbers import Integral
 import pyopencl as cl
 
 from .. import startup
-from ..drivers import VARIABLE
+from ..drivers import VARIABLE, check_process, note_process
 from ..errors import DeviceError, ParameterError, TooLargeError
 from ..system import lacking
 from . import embedded_pocl, selftest
@@ -26,8 +26,6 @@ SIMULATOR = "Oclgrind"
 
 # One thread at a time finds, repairs and checks devices, so that each is one object for all threads.
 _choosing = threading.RLock()
-_process: list[int] = []
-"""The process that loaded OpenCL, if one did."""
 
 
 def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device:
@@ -41,15 +39,6 @@ def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device
         device = choose(wanted)
         selftest.check(device, make_pipeline)
     return device
-
-
-def check_process() -> None:
-    """Raise DeviceError in a process that was forked from one that had loaded OpenCL: there it would wait forever."""
-    if _process and os.getpid() not in _process:
-        raise DeviceError(
-            "OpenCL does not survive the fork of a process: start processes with "
-            "multiprocessing.get_context('spawn'), or open the first device after the fork"
-        )
 
 
 def choose(wanted: str | int | None = None) -> Device:
@@ -71,7 +60,7 @@ def choose(wanted: str | int | None = None) -> Device:
 @cache
 def all_devices() -> tuple[cl.Device, ...]:
     """Return the devices of all platforms, in the order of their indices."""
-    _process.append(os.getpid())
+    note_process()
     embedded_pocl.prepare_environment()
     startup.wait_for_platforms()
     try:
@@ -173,6 +162,11 @@ class Device:
     def fp64(self) -> bool:
         """Whether it computes in double precision."""
         return bool(self.cl_device.double_fp_config)
+
+    @property
+    def memory(self) -> int:
+        """The bytes of its memory."""
+        return int(self.cl_device.global_mem_size)
 
     @property
     def work_group_limit(self) -> int:

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyopencl as cl
-
 from ..drivers import VARIABLE, loads, vendors
 from ..errors import FftfilterError
 from . import embedded_pocl
@@ -41,6 +39,8 @@ class Problem(NamedTuple):
 
 def describe(device: Device) -> dict[str, Any]:
     """Return a device's name, driver and limits; bytes as numbers."""
+    import pyopencl as cl  # which choice.py says is missing
+
     raw = device.cl_device
     return {
         "index": device.index,

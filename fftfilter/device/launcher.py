@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 import pyopencl as cl
 
+from ..arrays import PRECISIONS
 from ..errors import DeviceError, ParameterError, TooLargeError, check_option
+from ..output.ramp import Timing
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -28,18 +30,6 @@ R = TypeVar("R")
 WORK_GROUP_SIZE = 64
 
 Precision = Literal["single", "double"]
-PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
-    "single": ("float", np.dtype(np.float32), np.dtype(np.complex64)),
-    "double": ("double", np.dtype(np.float64), np.dtype(np.complex128)),
-}
-
-
-class Timing(NamedTuple):
-    """The time that a step took on the device, from OpenCL's events."""
-
-    step: str
-    launches: int
-    seconds: float
 
 
 def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
@@ -107,7 +97,8 @@ class Launcher:
         if work_group_size is not None:
             device.check_work_group_size(work_group_size)
         self.device = device
-        self.real_name, self.real, self.complex = PRECISIONS[precision]
+        self.real, self.complex = PRECISIONS[precision]
+        self.real_name = "double" if precision == "double" else "float"
         self.work_group_size = int(work_group_size or 0) or min(WORK_GROUP_SIZE, device.work_group_limit)
         properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
         self.queue = cl.CommandQueue(device.context, properties=properties)

@@ -17,8 +17,6 @@ from PIL import Image
 
 from ..analysis.search import AutoNotches
 from ..arrays import Array
-from ..device.launcher import Timing
-from ..device.programs import folder, source
 from ..errors import ParameterError, check_option
 from ..preview.steps import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
@@ -31,6 +29,7 @@ from .shown import FilePage, Kind, frame, joined
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
+    from ..output.ramp import Timing
 
 Query = Mapping[str, str]
 
@@ -260,6 +259,8 @@ def steps(request: Request) -> dict[str, Any]:
 
 def _kernel(timing: Timing) -> dict[str, Any]:
     """Return a kernel's file, its source, and the number of its launches."""
+    from ..device.programs import folder, source
+
     file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
     name = file.relative_to(folder()).as_posix() if file else None
     return {"kernel": name or timing.step, "source": source(name) if name else None, "launches": timing.launches}

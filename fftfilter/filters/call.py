@@ -159,7 +159,9 @@ def call(
 ) -> tuple[Array, Found]:
     """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
-        raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
+        raise ParameterError(
+            f"the {prepared.engine} engine has no intermediate results: choose another one, for example book"
+        )
     if prepared.splits:
         planes, shape = planes_of(image, channel_axis)
         part, has_colors = prepared.description.channels, channel_axis is not None and len(planes) > 1

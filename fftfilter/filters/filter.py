@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..arrays import Array, check_finite, gray_of, pixel_type, split
-from ..device.choice import Device, check_process, open_device
-from ..device.launcher import Launcher, Timing
+from ..drivers import check_process
+from ..engine import device_of, launcher_on, open_device
 from ..errors import MissingError, is_masked
-from ..fused import fused
 from ..output.modes import MODES
 from ..output.ramp import Gray
+from ..plain.launcher import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
 from .call import NOTHING, Found, call, start
@@ -30,10 +30,10 @@ from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
+    from ..device.launcher import Launcher
+    from ..output.ramp import Timing
     from .call import Begun, Observe
     from .description import FilterOptions, PixelOptions
-
-LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 
 
 class Filter:
@@ -41,7 +41,7 @@ class Filter:
 
     ``transfer`` is made by the functions of ``fftfilter.transfer`` and may be a product of them.
 
-    ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` is
+    ``device`` is auto, gpu, cpu, an index or a part of a name; "numpy" does without OpenCL. ``output`` is
 
     - "magnitude": from 0, black, to the largest magnitude, white, truncated;
     - "keep": the input's gray levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
@@ -72,8 +72,9 @@ class Filter:
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
     a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer
     functions with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``,
-    asking for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute
-    ``engine`` says which one filtered last.
+    asking for one of them takes "book", and so does an image too long for the fused form of a GPU. "numpy" filters
+    without OpenCL, several times slower; it takes the place of the others, with a RuntimeWarning, where no OpenCL
+    device works and neither a device nor an engine is asked for. The attribute ``engine`` says which one filtered last.
 
     Threads may share a filter: it filters one image at a time. A filter can be pickled and sent to other processes: its
     copy has the same options, and opens its device with its first image.
@@ -126,10 +127,7 @@ class Filter:
     @cached_property
     def launcher(self) -> Launcher:
         """The queue on the device, opened on first use."""
-        return self._queue_on(open_device(self._options.get("device"), fused))
-
-    def _queue_on(self, device: Device) -> Launcher:
-        return Launcher(device, **{name: self._options[name] for name in LAUNCHER_OPTIONS if name in self._options})
+        return launcher_on(open_device(self._options), self._options)
 
     def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:
         """Return a filter as this one but for some options, or for its transfer function.
@@ -138,8 +136,8 @@ class Filter:
         """
         made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
-        if made._options.get("device") == self._options.get("device"):
-            made.launcher = made._queue_on(self.launcher.device)
+        if not isinstance(self.launcher, NumPyLauncher) and device_of(made._options) == device_of(self._options):
+            made.launcher = launcher_on(self.launcher.device, made._options)
         _ = made.launcher  # without a usable device there is no filter
         return made
 
@@ -416,7 +414,7 @@ class Filter:
         if own.auto:
             from ..analysis.power import spectrum
 
-            device = self._options.get("device")
+            device = device_of(self._options)
             searched = filled(planes, holes, device) if holes.any() else planes
             check_finite(searched)
             peaks, content = own.auto.peaks(spectrum(searched, white, device))

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..device.launcher import Launcher
-from ..engine import FUSED
+from ..drivers import NUMPY
+from ..engine import FUSED, launcher_on
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.ramp import on_ramps
 from ..output.rounding import UNEVEN, deviation
+from ..plain.launcher import NumPyLauncher
+from ..plain.pipeline import NumPyPipeline
+from ..plain.pipeline import buffer_bytes as bytes_by_numpy
 from .description import describe
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from ..device.launcher import Pipeline
+    from ..device.launcher import Launcher, Pipeline
     from ..device.memory_pool import PageLocked
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
@@ -44,7 +47,7 @@ class Prepared:
 
     def __init__(self, description: Description, launcher: Launcher) -> None:
         self.description, self.launcher = description, launcher
-        self.engine = description.engine.name
+        self.engine = NUMPY if isinstance(launcher, NumPyLauncher) else description.engine.name
         """The name of the engine that filtered last."""
         self.pipeline: Pipeline | None = None
         """The last one."""
@@ -84,7 +87,7 @@ class Prepared:
             own = self.description
             options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
             described = describe(own.transfer, {**options, "edges": own.edges, "channels": own.channels})
-            self._double = Prepared(described, Launcher(self.launcher.device, precision="double"))
+            self._double = Prepared(described, launcher_on(self.launcher.device, {"precision": "double"}))
         return self._double
 
     def pipeline_for(self, stack: Stack) -> Pipeline:
@@ -97,6 +100,8 @@ class Prepared:
     def _for_edges(self, stack: Stack) -> Pipeline:
         described = self.description
         described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
+        if isinstance(self.launcher, NumPyLauncher):
+            return NumPyPipeline(self.launcher, described.on_grid, stack, described.edges)
         if not self._is_doubled(stack.height, stack.width):
             return self._of_engine(described.on_grid, stack, described.edges)
         value = self.launcher.real if described.transfer.is_even else self.launcher.complex
@@ -126,6 +131,8 @@ class Prepared:
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         described, (count, height, width) = self.description, shape
+        if isinstance(self.launcher, NumPyLauncher):
+            return bytes_by_numpy(shape, self.launcher.real, described.edges)
         if is_doubled := self._is_doubled(height, width):
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):

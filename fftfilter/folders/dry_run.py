@@ -75,10 +75,11 @@ def _asking(
 ) -> Iterator[Callable[[Shape], Need]]:
     """Give a function that returns the need of a picture of some shape; raises DeviceError."""
     if cluster in (None, LOCAL):
-        from ..device.choice import choose
+        from ..engine import open_device
 
-        chosen = [choose(name) for name in devices]
-        names, has = ", ".join(each.name for each in chosen), min(d.cl_device.global_mem_size for d in chosen)
+        options = settings.recipe.options
+        chosen = [open_device({**options, "device": name}) for name in devices]
+        names, has = ", ".join(each.name for each in chosen), min(each.memory for each in chosen)
         yield lambda shape: Need(names, has, device_bytes(shape, settings, devices[0], __version__)[-1])
         return
     with connect(cluster, devices) as client:

@@ -217,10 +217,9 @@ _open: list[tuple[Settings, str | None, int, Batch]] = []
 
 def open_device(device: str | None) -> None:
     """Open a device, as a worker does before its first chunk; raises DeviceError."""
-    from ..device.choice import open_device as open_checked
-    from ..fused import fused
+    from .. import engine
 
-    open_checked(device, fused)
+    engine.open_device({"device": device})
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:
@@ -255,7 +254,7 @@ def device_bytes(
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
     with settings.recipe.open_filter(settings.recipe.transfer.for_any_pixels(), device) as filter_:
         opened = filter_.launcher.device
-        return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
+        return opened.name, opened.memory, filter_.device_bytes(shape)
 
 
 def close_batch() -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from typing import Any, NamedTuple
 
-from .. import drivers, signals, startup, system
+from .. import drivers, engine, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
 from .jobs import DeviceLostError
@@ -90,11 +90,13 @@ def _is_cpu(device: str | None) -> bool:
     """Tell whether a device is a CPU; asks OpenCL only if a driver is registered that may have a GPU."""
     if sys.platform == "linux" and drivers.is_auto(device) and not drivers.may_have_gpu():
         return True
-    from ..device.choice import choose
-
+    if drivers.is_numpy(device):
+        return True
     try:
+        from ..device.choice import choose
+
         return not choose(device).is_gpu
-    except DeviceError:
+    except (DeviceError, ImportError):
         return True  # the workers say what is wrong
 
 
@@ -258,6 +260,7 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)
     startup.resume_collector()
+    engine.tell = lambda _: None  # the process that started this one says it
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

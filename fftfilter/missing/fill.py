@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, scaled
-from ..device.choice import open_device
-from ..device.launcher import Kernel, Launcher
-from ..fused import fused
+from ..engine import launcher_on, open_device
+from ..plain.launcher import NumPyLauncher
+from .reference import fill as fill_by_numpy
 from .reference import sweeps
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from ..device.launcher import Kernel, Launcher
 
 # From a level of so many pixels on, one launch does all that is left: each of many would take longer than its work.
 _SMALL = 1 << 14
@@ -40,6 +41,8 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
     What the holes held does not matter. Planes of these numbers are filled in their place. A plane without any valid
     pixel becomes 0. Raises TooLargeError.
     """
+    if isinstance(launcher, NumPyLauncher):
+        return fill_by_numpy(planes, holes).astype(launcher.real)
     filled = np.ascontiguousarray(planes, launcher.real)
     filled[holes.all((1, 2))] = 0
     flags = np.ascontiguousarray(holes).view(np.uint8)
@@ -83,7 +86,7 @@ def fill_floats(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> 
 
 def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
     """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
-    made = fill_floats(Launcher(open_device(device, fused)), planes, holes)
+    made = fill_floats(launcher_on(open_device({"device": device}), {}), planes, holes)
     return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
 
 

@@ -185,7 +185,15 @@ class Facts(NamedTuple):
     """Returns the largest deviation of each from its offset, ``(pictures,)``, until the next run."""
 
 
-# The host's part: for the staged pipeline and the reference
+class Timing(NamedTuple):
+    """The time that a step of a pipeline took: on a device from OpenCL's events."""
+
+    step: str
+    launches: int
+    seconds: float
+
+
+# The host's part: for the staged pipeline, NumPy's and the reference
 
 
 class Quantized(NamedTuple):

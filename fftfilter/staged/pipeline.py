@@ -15,8 +15,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array
-from ..device.choice import Device
-from ..device.launcher import Kernel, Launcher
 from ..output.histogram import Ramps
 from ..output.ramp import PIXELS, Facts, Stack, of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
@@ -25,6 +23,8 @@ from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
+    from ..device.choice import Device
+    from ..device.launcher import Kernel, Launcher
     from .algorithms import Algorithm
 
 Names = MutableMapping[str, Any]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from ..device.launcher import Precision
 from .engine import Complex, Engine, Norm, Real, lengths_of
 
 if TYPE_CHECKING:
+    from ..device.launcher import Precision
     from ..staged.algorithms import Option
 
 
@@ -33,9 +33,9 @@ def fft(
 
     ``n``, ``axis``, ``norm`` and ``out`` are NumPy's. The result is complex64, complex128 in double precision.
     ``algorithm`` is "fused", the fast one and the default, or one of ``fftfilter engines`` for the papers' way, with
-    options of its own (``radix=8`` for stockham). Only the papers' have a ``precision`` of double, by default book's.
-    ``device`` is chosen as in :class:`fftfilter.Filter`. Raises ParameterError for what has no transform, DeviceError
-    without a usable device.
+    options of its own (``radix=8`` for stockham). Only the papers' have a ``precision`` of double, by default book's,
+    and so has "numpy", which does without OpenCL. ``device`` is chosen as in :class:`fftfilter.Filter`. Raises
+    ParameterError for what has no transform, DeviceError without a usable device.
 
         spectrum = fftfilter.fft(signal)
     """

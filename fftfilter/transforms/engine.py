@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Array, as_numpy
-from ..device.choice import Device, open_device
-from ..device.launcher import PRECISIONS, Launcher, Precision
-from ..engine import choose
+from ..arrays import PRECISIONS, Array, as_numpy
+from ..engine import choose, launcher_on, open_device
 from ..errors import ParameterError, check_option, check_unmasked
-from ..fused import Data, Shape, fused, plain_fft, serves_plain
+from ..fused import Data, Shape, plain_fft, serves_plain
+from ..plain.launcher import NumPyDevice
+from ..plain.pipeline import transformed
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
+    from ..device.choice import Device
+    from ..device.launcher import Precision
     from ..fused import PlainFft
     from ..staged.algorithms import Option
 
@@ -136,10 +138,10 @@ class Engine:
         self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
     ) -> None:
         check_option("precision", precision, PRECISIONS)
-        _, self.real, self.complex = PRECISIONS[precision]
-        asked = {"engine": algorithm, "precision": precision, "engine_options": options}
+        self.real, self.complex = PRECISIONS[precision]
+        asked = {"engine": algorithm, "precision": precision, "engine_options": options, "device": device}
         self._engine, self._precision = choose(asked, word="algorithm"), precision
-        self._device: Device = open_device(device, fused)
+        self._device = open_device(asked)
 
     def transformed(
         self,
@@ -223,6 +225,8 @@ class Engine:
         return _ldexp(made, exponent)
 
     def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
+        if isinstance(self._device, NumPyDevice):
+            return transformed(data, shape, scale, self.real)
         serves = serves_plain(self._device, shape)
         if self._engine.is_fused(serves=serves):
             if not serves:
@@ -238,7 +242,7 @@ class Engine:
 
     def _staged(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
         """Transform by an algorithm of the papers: complex numbers alone, in natural order, not normalized."""
-        launcher = Launcher(self._device, precision=self._precision)
+        launcher = launcher_on(self._device, {"precision": self._precision})
         if shape.data == "values":
             data = _whole(data.astype(np.result_type(data, self.complex)), shape.width)
         if shape.along == "columns":
@@ -267,7 +271,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[Plain
     with _keeping:
         found = _kept.get(key)
         if found is None:
-            found = _kept[key] = plain_fft(Launcher(device), shape, pixel), threading.Lock()
+            found = _kept[key] = plain_fft(launcher_on(device, {}), shape, pixel), threading.Lock()
         _kept.move_to_end(key)
         while len(_kept) > 1 and (
             len(_kept) > MOST_KEPT or sum(each.device_bytes for each, _ in _kept.values()) > MOST_BYTES

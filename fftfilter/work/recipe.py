@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__
+from ..drivers import NUMPY
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option
 from ..files.messages import FileName, shown
@@ -236,7 +237,7 @@ class Recipe:
     @cached_property
     def needs_staged(self) -> bool:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
-        return name_of(self.options) != FUSED
+        return name_of(self.options) not in (FUSED, NUMPY)
 
     @property
     def working(self) -> Working | None:

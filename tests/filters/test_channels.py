@@ -37,7 +37,7 @@ def wanted(picture, channels, transfer=LOW):
 
 
 @each_part
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_it_is_the_picture_with_one_part_filtered(picture, channels, engine):
     options = {"engine": engine, "channels": channels, "channel_axis": -1}
     values = fftfilter.lowpass(picture, 3, shape="gaussian", output="real", **options)

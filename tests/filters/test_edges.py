@@ -19,7 +19,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 
-both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
+each_engine = pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 EVEN = H.highpass("5px")
 # Not even along each axis: not a function of |fx| and |fy|.
 SLANTED = EVEN * H.notch((0.2, 0.13), width="0.05cyc")
@@ -45,7 +45,7 @@ def assert_right(got, given, transfer, output="magnitude"):
 # Python
 
 
-@both_engines
+@each_engine
 @pytest.mark.parametrize(
     ("transfer", "output"),
     [(EVEN, "magnitude"), (EVEN, "keep"), (EVEN, "signed"), (EVEN, "real"), (SLANTED, "magnitude")],
@@ -55,7 +55,7 @@ def test_an_image_is_filtered_as_if_it_were_mirrored(engine, transfer, output, i
     assert_right(Filter(transfer, engine=engine, output=output, edges="mirror")(image), image, transfer, output)
 
 
-@both_engines
+@each_engine
 def test_images_of_a_stack_have_a_scale_each_and_channels_one(engine, image):
     stack = np.stack([image, image // 4])
     with Filter(SLANTED, engine=engine, edges="mirror") as mirrored:
@@ -96,7 +96,7 @@ def test_a_mask_for_one_size_has_gains_for_twice_each_side(image):
     assert_right(Filter(any_size, edges="mirror")(image), image, any_size)
 
 
-@both_engines
+@each_engine
 def test_radii_that_do_not_fit_are_refused_as_they_were_given(engine, image):
     with pytest.raises(ParameterError, match="cutoffs 2 and 4px are the same on 64 x 8 pixels"):
         fftfilter.bandpass(image, 2, "4px", edges="mirror", engine=engine)

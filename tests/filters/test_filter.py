@@ -37,7 +37,7 @@ from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
 from tests.helpers import SAMPLES, assert_gray_levels, assert_transform, by_reference
 
-both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
+each_engine = pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ bands = st.tuples(st.floats(0.2, 15), st.floats(1.1, 4)).map(lambda t: H.bandsto
 
 
 # Both sides direct, and both Bluestein's for either engine.
-@both_engines
+@each_engine
 @pytest.mark.parametrize("size", [(8, 64), (67, 71)], ids=str)
 @settings(max_examples=20)
 @given(band=bands, seed=st.integers(0, 2**32 - 1))
@@ -70,7 +70,7 @@ def test_any_radii_and_any_image_give_the_reference(engine, size, band, seed):
     np.testing.assert_allclose(got, reference.filtered(image, band.gain(*size)).real, atol=5e-6 * 255)
 
 
-@both_engines
+@each_engine
 @pytest.mark.parametrize("one_scale", [False, True])
 def test_real_output_is_the_filtered_values_in_gray_levels(engine, one_scale, image):
     stack, band = np.stack([image, image // 4]), H.bandstop(2, 3)
@@ -84,7 +84,7 @@ def test_real_output_is_the_filtered_values_in_gray_levels(engine, one_scale, im
         np.testing.assert_allclose(bandstop.extremes(), extremes, rtol=1e-5)
 
 
-@both_engines
+@each_engine
 def test_real_output_has_signs_and_the_size_of_floats(engine, rng):
     image = rng.standard_normal((8, 64)) * 1e20
     wanted = reference.filtered(image, H.highpass().gain(8, 64)).real
@@ -93,7 +93,7 @@ def test_real_output_has_signs_and_the_size_of_floats(engine, rng):
     assert_transform(got / 1e20, wanted / 1e20, 64)
 
 
-@both_engines
+@each_engine
 def test_each_image_of_a_stack_has_its_own_scale_and_noise(engine, rng):
     stack = rng.integers(0, 65536, (3, 8, 64), dtype=np.uint16)
     stack[1] //= 8
@@ -107,7 +107,7 @@ def test_each_image_of_a_stack_has_its_own_scale_and_noise(engine, rng):
             assert picture.max() == 65535
 
 
-@both_engines
+@each_engine
 def test_a_constant_image_is_black_without_its_mean_and_white_with_it(engine):
     with Filter(H.highpass(), engine=engine) as highpass, Filter(H.lowpass(), engine=engine) as lowpass:
         for value in (0, 1, 200, 255):
@@ -116,7 +116,7 @@ def test_a_constant_image_is_black_without_its_mean_and_white_with_it(engine):
             assert (lowpass(flat) == (255 if value else 0)).all()
 
 
-@both_engines
+@each_engine
 def test_a_filter_that_passes_everything_gives_the_image_back(engine, image):
     image[3, 5] = 255
     for radius in (1000, "1e300"):
@@ -178,7 +178,7 @@ def test_floats_of_any_size_give_the_same_picture(size, rng):
         np.testing.assert_allclose(highpass(image * size), highpass(image), atol=1e-6)
 
 
-@both_engines
+@each_engine
 def test_no_nan_and_no_warning_from_any_finite_image(engine):
     """Values as they are may be infinite, and are 0 where the image is."""
     images = np.zeros((8, 8)), np.full((8, 8), 1e308), np.eye(8) * 1e-310, np.eye(8) * -1e308
@@ -229,7 +229,7 @@ def test_channels_may_lie_along_any_axis(rng):
         assert (highpass(planes.transpose(1, 0, 2), channel_axis=1) == first.transpose(1, 0, 2)).all()
 
 
-@both_engines
+@each_engine
 @pytest.mark.parametrize("options", [{"output": "real"}, {"output": "signed", "scale": (0, 255)}], ids=str)
 def test_channels_may_have_notches_of_their_own(engine, options, rng):
     planes = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
@@ -368,7 +368,7 @@ def test_the_fused_engine_has_no_intermediate_results():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"engine": "magic"}, "engine 'magic' is invalid: choose fused, binary-exchange, "),
+        ({"engine": "magic"}, "engine 'magic' is invalid: choose fused, numpy, binary-exchange, "),
         ({"output": "phase"}, "output 'phase' is invalid: choose magnitude, keep, signed, real"),
         ({"transpose": "twisted"}, "transpose 'twisted' is invalid: choose tiled, plain, float4"),
         ({"pixel_size": 0}, "pixel size '0' must be finite and greater than zero"),
@@ -451,7 +451,7 @@ def test_a_closed_filter_filters_again(image):
     assert (highpass(image) == first).all()
 
 
-@both_engines
+@each_engine
 def test_a_closed_filter_leaves_no_pipeline_behind(engine, image):
     with Filter(H.highpass(), engine=engine) as highpass:
         highpass(image)
@@ -473,7 +473,7 @@ def test_nor_does_it_leave_those_of_weak_pictures_and_of_channels(rng):
     assert [each() for each in pipelines] == [None] * 4
 
 
-@both_engines
+@each_engine
 def test_a_stream_gives_what_calls_give_in_order(engine, rng):
     images = [rng.integers(0, 256, size, dtype=np.uint8) for size in ((8, 64), (8, 64), (2, 64, 8), (8, 64))]
     with Filter(H.highpass(), engine=engine) as highpass:
@@ -546,7 +546,7 @@ def test_a_mask_reads_as_its_size_and_range():
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])  # noqa: S301
-@both_engines
+@each_engine
 def test_a_copy_is_the_same_filter_and_opens_its_device_when_it_filters(copied, engine, image):
     with Filter(H.highpass(3) * H.mask(np.full((8, 64), 0.5)), engine=engine, device="cpu") as made:
         wanted = made(image)
@@ -614,7 +614,7 @@ def test_the_options_of_single_calls_are_those_of_a_filter_and_its_calls():
     assert {*Filter.stream.__kwdefaults__, "missing", "observe"} == {*Filter.__call__.__kwdefaults__}
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 @pytest.mark.parametrize("shape", ["butterworth", "gaussian"])
 def test_little_that_passes_a_high_pass_has_all_its_digits(engine, shape, rng):
     image = rng.integers(0, 256, (60, 100), dtype=np.uint8)
@@ -624,7 +624,7 @@ def test_little_that_passes_a_high_pass_has_all_its_digits(engine, shape, rng):
     assert np.abs(got.astype(int) - wanted).max() <= 8
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_what_is_too_weak_for_single_precision_is_so_with_the_other_sign(engine):
     """The ground, 1, cancels nearly all that goes through the transforms, alone and in a channel; and a strong wave."""
     bright = np.zeros((12, 10), np.float32)
@@ -642,7 +642,7 @@ def test_what_is_too_weak_for_single_precision_is_so_with_the_other_sign(engine)
         np.testing.assert_array_equal(found[0][0], found[1][0])
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 @pytest.mark.parametrize("edges", ["wrap", "mirror"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_extremes_are_in_the_gray_levels_of_the_input(engine, edges, dtype, rng):

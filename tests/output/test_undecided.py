@@ -22,6 +22,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, decided_row, most_undecided
+from fftfilter.plain.pipeline import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
@@ -51,6 +52,7 @@ def _mirrored(launcher, transfer, stack):
 FORMS = {
     "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
     "on the host": _mirrored,
+    "numpy": NumPyPipeline,
     "cpu": FusedCpuPipeline,
     "gpu": partial(FusedGpuPipeline, one_launch=False),
     "generic": partial(FusedGpuPipeline, generic=True, one_launch=False),
@@ -123,7 +125,7 @@ def test_so_it_is_in_a_stream(launcher):
             assert weak == [1, 0, 1]
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_a_smooth_picture_of_which_nearly_everything_passes_is_exact(engine):
     y, x = np.mgrid[:64, :256]
     picture = np.rint(127.5 + 127.43364 * np.cos(2 * np.pi * (2 * x / 256 + 4 * y / 64))).astype(np.uint8)

@@ -42,7 +42,7 @@ LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
 FAR = 1e25
 # Channels of one picture have one scale: numbers that are smaller by this leave single precision.
 APART = 1e-30
-FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
+FUSED, FUSED_FOR_GPUS, NUMPY = "fused", "fused for GPUs", "numpy"
 # What is done beside a second call, and how often.
 FURTHER = {"": 5, "stream": 2, "threads": 1, "used again": 2}
 # The longest sides of large pictures and of thin ones, for fused and for staged engines, which are slower.
@@ -115,14 +115,14 @@ def setups(number: int) -> list[Setup]:
 
 
 def setup(r: random.Random) -> Setup:
-    names = (FUSED, FUSED_FOR_GPUS, "book", r.choice(algorithms.names()))
-    (engine,) = r.choices(names, (4, 2, 1, 3))
+    names = (FUSED, FUSED_FOR_GPUS, "book", r.choice(algorithms.names()), NUMPY)
+    (engine,) = r.choices(names, (4, 2, 1, 3, 2))
     is_staged = engine in algorithms.names()
     return Setup(
         size=size(r, *(LONGEST_STAGED if is_staged else LONGEST)),
         engine=engine,
         variant=dict(r.choice(variants(engine))) if is_staged else {},
-        precision=r.choice(("single", "double")) if is_staged else "single",
+        precision=r.choice(("single", "double")) if is_staged or engine == NUMPY else "single",
         passes=r.choice(PASSES),
         shape=r.choice(list(SHAPES)),
         dtype=r.choice((*INTEGERS[:2] * 3, *INTEGERS, *FLOATS)),

@@ -28,14 +28,14 @@ def image(rng):
     return rng.integers(0, 256, (8, 64), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 @pytest.mark.parametrize("size", [(8, 64), (67, 5)], ids=str)
 def test_any_mask_by_both_engines(engine, size, rng):
     image, mask = rng.integers(0, 256, size, dtype=np.uint8), H.mask(some_gains(rng, *size))
     assert_gray_levels(Filter(mask, engine=engine)(image), by_reference(image, mask))
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_a_mask_is_applied_to_each_image_of_a_stack_and_each_channel(engine, rng):
     stack = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
     with Filter(H.mask(some_gains(rng, 8, 64)), engine=engine) as by_mask:
@@ -69,7 +69,7 @@ def test_the_magnitude_of_a_complex_result_and_its_real_part(precision, image):
         Filter(mask, engine="fused")
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_a_picture_does_not_depend_on_the_masks_scale_nor_does_its_noise(engine, image):
     gains = H.highpass(5, shape="gaussian").gain(8, 64)
     for scale in (1.0, 3.0, 1e4, 1e300):
@@ -119,7 +119,7 @@ def test_what_is_no_mask_is_refused(gains, message):
         H.mask(gains)
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_a_mask_is_for_images_of_one_size(engine):
     with pytest.raises(
         ParameterError,

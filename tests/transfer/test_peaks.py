@@ -99,7 +99,7 @@ def test_a_peak_is_marked_by_its_frequency_to_four_digits():
     ]
 
 
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_a_wave_is_taken_out_of_a_picture(engine, rng):
     y, x = np.mgrid[:64, :64]
     smooth = H.lowpass(6).gain(64, 64)

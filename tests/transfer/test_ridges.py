@@ -40,7 +40,7 @@ def test_stripes_are_even_also_at_the_highest_frequency(size):
 
 
 @pytest.mark.parametrize("angle", [0, 90, 33])
-@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
 def test_scan_stripes_are_taken_out(engine, angle, rng):
     # Stripes of several periods that repeat in the picture, or at 33 degrees almost: 13/20 is their slope in bins.
     y, x = np.mgrid[:64, :64]

@@ -39,7 +39,7 @@ def test_rows_of_any_length_there_and_back(precision, rng):
 SHAPES = [(8, 8), (4, 32), (32, 4), (16, 9), (11, 6), (1, 20), (20, 1), (1, 1), (3, 8, 4)]
 
 
-ENGINES = ("fused", *algorithms.names())
+ENGINES = ("fused", "numpy", *algorithms.names())
 
 
 @pytest.mark.parametrize("algorithm", ENGINES)
@@ -215,7 +215,7 @@ def test_nothing_else_is_warned_of(rng):
             assert_transform(fftfilter.fft2(x, **how), np.fft.fft2(x, **how), 9)
 
 
-@pytest.mark.parametrize("algorithm", ["fused", "book"])
+@pytest.mark.parametrize("algorithm", ["fused", "book", "numpy"])
 def test_what_is_beyond_single_precision_is_infinite_or_0_and_no_reason_to_warn(algorithm):
     with warnings.catch_warnings(action="error"):
         for number in (1e300, 1e300 + 0j):

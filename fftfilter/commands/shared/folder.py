@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ... import images, signals, startup
+from ...drivers import is_numpy
+from ...engine import tell_instead
 from ...errors import DeviceError, ParameterError, ReadError
 from ...files import urls
 from ...files.messages import as_error, quoted_if_odd
@@ -21,7 +23,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_that_is_done_first, folder_option, refuse, remark
+from .options import device_that_is_done_first, folder_option, load_ahead, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -201,7 +203,6 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
 
     wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
     if not wanted.processes:
-        from ...device.embedded_pocl import load_ahead
         from ...folders.progress import tell_of_compiling
 
         tell_of_compiling(quiet=options.quiet)
@@ -299,6 +300,9 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
+                if is_numpy(outcome.device) and not is_numpy(options.device):
+                    progress.clear()
+                    tell_instead()
                 verified = outcome.difference and not options.quiet and outcome.status != "failed"
                 # Only the first of those under way says that no space is left.
                 failed = outcome.status == "failed" and not (outcome.found_no_space and told_of_no_space)

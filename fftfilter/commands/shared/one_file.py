@@ -23,7 +23,7 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, refuse, remark
+from .options import device_that_is_done_first, load_ahead, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -81,8 +81,6 @@ def _load_ahead(source: str, options: CommandOptions) -> None:
     with as_error(ReadError, f"{shown(source, '-')}: cannot be read"):
         status = os.stat(source)  # noqa: PTH116
     if stat.S_ISREG(status.st_mode):
-        from ...device.embedded_pocl import load_ahead
-
         if not (options.profile or options.save_stages):
             recipe, verbose = options.recipe, options.verbose
             options.device = device_that_is_done_first(options.device, recipe, status.st_size, verbose=verbose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ...drivers import is_numpy
+from ...errors import DeviceError
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked
 
@@ -117,7 +120,7 @@ def choice_of_device(further: str = "") -> GroupedOption:
         "--device DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
-        help="auto, gpu, cpu, or an index or a part of a name from 'fftfilter devices'"
+        help="auto, gpu, cpu, numpy, or an index or a part of a name from 'fftfilter devices'"
         f"{further}. auto, the default, is a GPU, else the best CPU runtime; small work goes to the CPU, so that no "
         "GPU's driver has to load (-v says so).",
     )
@@ -134,7 +137,8 @@ trace_option = GroupedOption(
 
 engine_option = of_device(
     "--engine NAME",
-    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for options that need its steps]",
+    help="fused, numpy, which does without OpenCL, or an algorithm from 'fftfilter engines'.  [default: fused; book "
+    "for options that need its steps; numpy where no OpenCL device works]",
 )
 
 precision_option = of_device(
@@ -186,13 +190,24 @@ file_options = [
 
 def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
     """Return the CPU if auto may choose, and a GPU would begin too late; to be asked before any platform loads."""
+    if recipe.needs_staged or is_numpy(device):
+        return device
     from ...device.embedded_pocl import is_cpu_sooner
 
-    if recipe.needs_staged or not is_cpu_sooner(device, file_bytes):
+    if not is_cpu_sooner(device, file_bytes):
         return device
     if verbose:
         click.echo("on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU", err=True)
     return "cpu"
+
+
+def load_ahead(device: str | None) -> None:
+    """Load OpenCL while files are read, unless NumPy filters them; what opens the device says what is wrong."""
+    if not is_numpy(device):
+        from ...device import embedded_pocl
+
+        with suppress(DeviceError):
+            embedded_pocl.load_ahead(device)
 
 
 pages_option = input_option(

@@ -1,0 +1,121 @@
+"""The whole filter by NumPy: rows, columns with the gains, columns back, rows back, pixels.
+
+Real images have real transforms along their rows, and half of a spectrum. Only columns within the support of the
+transfer function are transformed along; beyond it the gain is 0 or 1, so that the filter is 0 or the image itself and
+what the support adds. Mirrored edges take rows of twice the width; the lower half of their spectra is the upper one in
+the reverse order.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..output.ramp import Facts, Stack, on_ramps
+from ..output.rounding import WEAK, deviation, offset
+from ..system import check_memory
+from ..transfer.edges import grid_with
+from .launcher import library
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+    from ..device.launcher import Launcher
+    from ..fused import Shape
+    from ..output.histogram import Ramps
+    from ..transfer import Transfer
+    from ..transfer.edges import Edges
+
+AXES = {"both": (1, 2), "rows": (2,), "columns": (1,)}
+
+
+def buffer_bytes(shape: tuple[int, int, int], real: np.dtype[Any], edges: Edges) -> int:
+    """Return the bytes that a stack ``(count, height, width)`` takes: its values, and what one image needs."""
+    count, height, width = shape
+    return height * width * int(real.itemsize) * (2 * count + (10 if edges == "mirror" else 5))
+
+
+class NumPyPipeline:
+    """The whole filter for a stack of images, of which ``launcher`` says the precision.
+
+    Filtered values that are not scaled are complex if the stack's ``out`` is. Raises TooLargeError.
+    """
+
+    weak = WEAK
+
+    def __init__(self, launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> None:
+        self.stack, self._edges, self._launcher, self._real = stack, edges, launcher, launcher.real
+        _, height, width = stack.shape
+        check_memory(height, width, buffer_bytes(stack.shape, launcher.real, edges), str(stack))
+        grid = grid_with(edges, transfer, height, width)
+        self._width, self._is_real = grid.width, transfer.is_even
+        columns = grid.width // 2 + 1 if self._is_real else grid.width
+        support, table = grid.transfer.on_grid(grid.height, grid.width, columns=columns)
+        self._dc = grid.transfer.at_dc(table)
+        self._beyond = 0.0
+        if self._is_real and support.columns < columns:  # else an image less nearly all of itself would be left
+            columns, self._beyond = support.columns, support.beyond
+        if table is None:
+            table = grid.transfer.gain(grid.height, grid.width, columns=columns) / grid.transfer.largest
+        self._gain = (table[:, :columns] - self._beyond).astype(launcher.real)
+
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
+        """Filter images ``(count, height, width)``, and return their pixels."""
+        stack = self.stack
+        values = np.empty(stack.shape, self._real if self._is_real else np.result_type(self._real, 1j))
+        start = perf_counter_ns()
+        for i, base in enumerate(offset(images).astype(self._real)):
+            values[i] = self._filtered(np.subtract(images[i], base, dtype=self._real))
+            values[i] += self._real.type(self._dc) * base
+        transformed = perf_counter_ns()
+        far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
+        if stack.white is not None and ramps is not None:
+            values = values.real  # a scale is one of real values
+        # Of complex values, the magnitude is what has extremes, and the picture.
+        made, self._facts = on_ramps(values if values.dtype == self._real else np.abs(values), stack, ramps, far)
+        if stack.white is None:
+            made = values if stack.out.kind == "c" else np.ascontiguousarray(values.real)
+        self._launcher.keep_host_time("transforms and gains", start, transformed)
+        self._launcher.keep_host_time("pixels", transformed, perf_counter_ns())
+        return made
+
+    def _filtered(self, image: Array) -> Array:
+        """Return a filtered image ``(height, width)`` less its offset."""
+        columns = self._gain.shape[1]
+        if not columns:
+            return np.multiply(image, self._beyond, dtype=self._real)
+        fft, how = library(self.stack.height * self.stack.width)
+        forward, back = (fft.rfft, fft.irfft) if self._is_real else (fft.fft, fft.ifft)
+        height, width = image.shape
+        is_mirrored = self._edges == "mirror"
+        whole = np.concatenate([image, image[:, ::-1]], axis=1) if is_mirrored else image
+        spectrum = forward(whole, axis=1, **how)[:, :columns]
+        if is_mirrored:
+            spectrum = np.concatenate([spectrum, spectrum[::-1]])
+        spectrum = fft.fft(spectrum, axis=0, **how)
+        spectrum *= self._gain
+        spectrum = fft.ifft(spectrum, axis=0, **how)[:height]
+        values: Array = back(spectrum, self._width, axis=1, **how)[:, :width]
+        return np.add(values, image, out=values) if self._beyond else values
+
+    def facts(self) -> Facts:
+        """Return facts about the pictures of the last run."""
+        return self._facts
+
+
+def transformed(data: Array, shape: Shape, scale: float, real: np.dtype[Any]) -> tuple[Array, float]:
+    """Return the transform of an array of the shape's numbers, times a scale, and the largest part of a number."""
+    fft, how = library(data.size)
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller scales what is too large, and does it again
+        data = data.astype(np.result_type(real, 1j) if data.dtype.kind == "c" else real, copy=False)
+        if shape.data == "values":
+            made = fft.irfft2(data, (shape.height, shape.width), norm="forward", **how)
+        elif shape.half:
+            made = fft.rfft2(data, **how)
+        elif shape.inverse:
+            made = fft.ifftn(data, axes=AXES[shape.along], norm="forward", **how)
+        else:
+            made = fft.fftn(data, axes=AXES[shape.along], **how)
+        made *= real.type(scale)
+        return made, float(np.max(np.abs(made.view(real))))
