@@ -1,11 +1,17 @@
-"""Build hook: writes the man pages and the completions that the wheel brings under share/.
+"""Build hooks: the man pages and the completions that the wheel brings under share/, and whether it asks for PoCL.
 
-``python hatch_build.py FOLDER`` writes them into a folder, to look at. They are made from the commands themselves,
-which need nothing but click until they do something.
+``python hatch_build.py FOLDER`` writes the former into a folder, to look at. They are made from the commands, which need
+nothing but click until they do something.
+
+PoCL's wheel is for Linux on x86-64 with glibc, and no marker of a dependency tells glibc from musl. So a wheel that is
+built there asks for it, and says by its tag where it can be installed. One that is built elsewhere, such as on Alpine,
+or with the variable FFTFILTER_WHEEL=any, asks for pyopencl alone, and is for all systems.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 import shutil
 import sys
@@ -15,6 +21,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,8 +128,23 @@ def write_share(folder: Path, version: str) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
+def asks_for_pocl() -> bool:
+    """Whether what is built here asks for PoCL's wheel."""
+    is_its_system = sys.platform == "linux" and platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc"
+    return is_its_system and os.environ.get("FFTFILTER_WHEEL") != "any"
+
+
+class DependenciesHook(MetadataHookInterface):
+    """Leaves PoCL's wheel out of the dependencies where there is none."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Change the metadata of pyproject.toml."""
+        if not asks_for_pocl():
+            metadata["dependencies"] = [line.replace("[pocl]", "") for line in metadata["dependencies"]]
+
+
 class ShareHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds share/ to a wheel."""
+    """Adds share/ and its tag to a wheel."""
 
     folder: Path | None = None
 
@@ -133,6 +155,8 @@ class ShareHook(BuildHookInterface):  # type: ignore[type-arg]
         self.folder = Path(mkdtemp())
         write_share(self.folder, self.metadata.version)
         build_data["shared_data"][str(self.folder)] = "share"
+        if asks_for_pocl():
+            build_data["tag"] = "py3-none-manylinux_2_17_x86_64"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove the files, which are in the wheel now."""

