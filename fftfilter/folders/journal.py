@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,8 @@ PREFIX = ".fftfilter-done-"
 LINES_A_PART = 1000
 SECONDS_A_PART = 10.0
 MANY_PARTS = 20
+# The most bytes of a line, of the lines for one name that are kept, and of a part: others' journals may have any.
+LONGEST_LINE, KEPT, LARGEST_PART = 1 << 14, 1 << 15, 1 << 28
 # The journal of a folder is written anew once it has this many lines more than twice its files.
 SPARE_LINES = 1000
 
@@ -106,7 +109,7 @@ class Journal:
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
         with open(self._path, "rb", opener=_itself) as file:
-            count = _collect(file, lines)
+            count = _collect(iter(partial(file.readline, LONGEST_LINE), b""), lines)
         if count > 2 * len(lines) + SPARE_LINES:
             lines.update(_last(lines))
             store(self._path, lines.values())
@@ -138,9 +141,9 @@ def _line(name: str, entry: Entry) -> bytes:
 
 def _read_line(text: bytes) -> tuple[str, Entry] | None:
     """Return the name and the entry of a line, None if it cannot be read."""
-    with suppress(ValueError, TypeError):
-        name, digest, settings, size, changed = json.loads(text)
-        return str(name), Entry(digest, settings, Stamp(size, changed))
+    with suppress(ValueError, TypeError, RecursionError):
+        name, digest, settings, size, changed = json.loads(text[: LONGEST_LINE + 1])
+        return str(name), Entry(str(digest), str(settings), Stamp(size, changed))
     return None
 
 
@@ -149,7 +152,7 @@ def _collect(texts: Iterable[bytes], lines: dict[str, bytes]) -> int:
     count = 0
     for text in texts:
         if found := _read_line(text):
-            lines[found[0]] = lines.get(found[0], b"") + b"\n" + text.rstrip()
+            lines[found[0]] = lines.get(found[0], b"")[-KEPT:] + b"\n" + text.rstrip()
             count += 1
     return count
 
@@ -193,7 +196,7 @@ class UrlJournal(Journal):
             self._stamps = {entry.name: Stamp(*entry.stamp) for entry in found}
         parts = [str(self._url / name) for name in sorted(self._stamps) if name.startswith(PREFIX)]
         for part in parts:
-            _collect(urls.content(part).splitlines(), lines)
+            _collect(urls.content(part, LARGEST_PART).splitlines(), lines)
         if len(parts) > MANY_PARTS:
             self._waiting = [*_last(lines).values()]
             self.close()
