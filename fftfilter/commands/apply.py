@@ -39,6 +39,12 @@ FOR_FILES = ("missing", "nodata")
 
 OPTIONS = [
     GroupedOption(
+        "--fetch-masks",
+        group="Filter",
+        is_flag=True,
+        help="Fetch masks that the recipe names by URLs; without it such a recipe is refused.",
+    ),
+    GroupedOption(
         "--show",
         group="Filter",
         is_flag=True,
@@ -54,7 +60,9 @@ OPTIONS = [
 @click.argument("file", metavar="RECIPE", shell_complete=file_names)
 @click.argument("names", metavar="IN... OUT", nargs=-1, shell_complete=file_names)
 @click.pass_context
-def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, **given: Any) -> int:
+def apply(
+    context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, fetch_masks: bool, **given: Any
+) -> int:
     """Filter as a recipe says, a file that --save-recipe wrote.
 
     IN and OUT are as for filters: files, folders, URLs, or - for standard input and output. Options that are given go
@@ -64,10 +72,10 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     Example: fftfilter apply soft.json photos/ soft/
              fftfilter apply --show soft.json
     """
-    recipe = load(file, typed(context))
+    if show and (names or fetch_masks):
+        raise click.UsageError("--show takes a recipe alone, and fetches nothing: leave the others out.")
+    recipe = load(file, typed(context), fetch_masks=fetch_masks)
     if show:
-        if names:
-            raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
         words = words_of(context, recipe)
         click.echo(f"fftfilter {shlex.join(words)} IN OUT" if words else "no command line says the same")
         further = _for_files(recipe)
@@ -89,25 +97,27 @@ def _python(recipe: Recipe) -> str:
     return re.sub(r"(?<=with_pixel_size)\(.*?\)", "(...)" if lacking else r"\g<0>", repr(described(recipe)))
 
 
-def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None) -> Recipe:
+def load(file: str | os.PathLike[str], others: Mapping[str, Any] | None = None, *, fetch_masks: bool = False) -> Recipe:
     """Return the recipe in a file, with ``others`` in place of its own options; raises ReadError, ParameterError."""
     from ..transfer import saved
 
-    return from_json(saved.read(file), shown(file, "standard input"), saved.folder_of(file), others)
+    given = saved.read(file, fetch_masks=fetch_masks)
+    return from_json(given, shown(file, "standard input"), saved.folder_of(file), others)
 
 
-def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
+def load_filter(file: str | os.PathLike[str], device: str | int | None = None, *, fetch_masks: bool = False) -> Filter:
     """Return the filter that the file of a recipe describes, on a device.
 
-    Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter of arrays
-    cannot follow, as it has one range for several, or missing pixels.
+    ``fetch_masks`` allows it to name masks by URLs, which are fetched. Raises ReadError, DeviceError without a usable
+    device, and ParameterError, also for a recipe that a filter of arrays cannot follow, as it has one range for
+    several, or missing pixels.
 
         soft = fftfilter.load_filter("soft.json")
         result = soft(image)
     """
     from ..work.saved import described
 
-    recipe = load(file)
+    recipe = load(file, fetch_masks=fetch_masks)
     if further := _for_files(recipe):
         raise ParameterError(
             f"{shown(file, 'standard input')}: has {further[0]!r}, which is for files: use fftfilter apply"

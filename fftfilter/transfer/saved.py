@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -18,26 +19,31 @@ from pathlib import PurePath
 from typing import Any, NoReturn
 
 from .. import images
-from ..errors import ParameterError, WriteError
+from ..errors import ParameterError, WriteError, without_secrets
 from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import as_error, shown
 from ..files.sources import Identity
+from ..files.standard_streams import STANDARD_STREAM
 from ..images.formats import FORMATS
 from .product import Transfer, as_given
 
 VERSION, MARK = 1, "fftfilter_recipe"
 MOST_BYTES = 1 << 20
+MOST_PARTS, MOST_HARMONICS = 2000, 20_000  # each takes time, on the smallest picture, too
+# A text of JSON that begins as a URL, or as the name of another machine on Windows.
+_ELSEWHERE = re.compile(r'"((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://|\\\\\\\\)[^"]*)')
 # Functions of ``fftfilter.transfer`` that make no part that a file can hold.
 _NO_KINDS = {"Transfer", "load", "mask", "save"}
 
 
-def load(file: str | os.PathLike[str]) -> Transfer:
+def load(file: str | os.PathLike[str], *, fetch_masks: bool = False) -> Transfer:
     """Return the transfer function in the file of a recipe, which may be a URL, or "-" for standard input.
 
-    Raises ReadError for a file that cannot be read, and ParameterError for one that is not a recipe.
+    ``fetch_masks`` allows it to name masks by URLs. Raises ReadError for a file that cannot be read, and ParameterError
+    for one that is not a recipe.
     """
-    name, data = shown(file, "standard input"), read(file)
+    name, data = shown(file, "standard input"), read(file, fetch_masks=fetch_masks)
     made = from_json(data.get("transfer", []), f"{name}: transfer", folder_of(file))
     return made if data.get("depth") is None else made.with_depth(data["depth"])
 
@@ -65,6 +71,10 @@ def from_json(given: object, where: str, folder: str = "") -> Transfer:
     if not isinstance(given, list):
         raise wrong_type(where, given, "a list of parts")
     parts = [each for i, part in enumerate(given) for each in _part(part, f"{where}[{i}]", folder).parts]
+    harmonics = sum(getattr(part, "harmonics", 0) for part in parts)
+    if len(parts) > MOST_PARTS or harmonics > MOST_HARMONICS:
+        said = f"has {len(parts):,} parts and {harmonics:,} harmonics"
+        raise ParameterError(f"{where}: {said}: give at most {MOST_PARTS:,} and {MOST_HARMONICS:,}")
     return Transfer(()) * Transfer(tuple(parts))
 
 
@@ -98,8 +108,8 @@ def _part(given: object, where: str, folder: str) -> Transfer:
 # The file
 
 
-def read(file: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what the file of a recipe, or a picture that has one, says; raises ReadError and ParameterError."""
+def read(file: str | os.PathLike[str], *, fetch_masks: bool = False) -> dict[str, Any]:
+    """Return what a recipe's file, or a picture with one, says; raises ReadError, and ParameterError, also for URLs."""
 
     def refuse_large(*_: object) -> NoReturn:
         raise ParameterError(f"{name}: has more than {MOST_BYTES:,} bytes, which no recipe has: give another file")
@@ -107,11 +117,16 @@ def read(file: str | os.PathLike[str]) -> dict[str, Any]:
     name = shown(file, "standard input")
     kind = FORMATS.get(PurePath(os.fsdecode(file)).suffix.lower())
     if kind is None or not kind.has_recipe:
-        return parse(sources.content(file, refuse_large, MOST_BYTES), name)
-    found = images.opened(images.raw(file), file, images.Asked(1, 1))
-    if not isinstance(found, images.Picture) or not found.metadata or not found.metadata.own_recipe:
-        raise ParameterError(f"{name}: has no recipe: one is put into a picture by --embed-recipe")
-    return parse(found.metadata.own_recipe, name)
+        given = parse(sources.content(file, refuse_large, MOST_BYTES), name)
+    else:
+        found = images.opened(images.raw(file), file, images.Asked(1, 1))
+        if not isinstance(found, images.Picture) or not found.metadata or not found.metadata.own_recipe:
+            raise ParameterError(f"{name}: has no recipe: one is put into a picture by --embed-recipe")
+        given = parse(found.metadata.own_recipe, name)
+    if not fetch_masks and (named := _ELSEWHERE.search(json.dumps(given))):
+        said = f"names {without_secrets(named[1])[:60]!r}, and nothing is fetched for a recipe"
+        raise ParameterError(f"{name}: {said}: --fetch-masks (in Python fetch_masks=True) does, if you trust it")
+    return given
 
 
 def parse(text: str | bytes, name: str) -> dict[str, Any]:
@@ -176,7 +191,7 @@ def relative(key: str, value: Any, folder: str) -> Any:
 
 def placed(key: str, value: Any, folder: str) -> Any:
     """Return a value as it is used: the name of a ``file`` leads there from the current folder."""
-    if key == "file" and isinstance(value, str) and "\0" in value:
+    if key == "file" and isinstance(value, str) and ("\0" in value or value == STANDARD_STREAM):
         raise ParameterError(f"file {brief(value)} is no name: give that of a mask")
     is_relative = key == "file" and isinstance(value, str) and not urls.is_url(value)
     return os.path.normpath(os.path.join(folder, value)) if is_relative and folder else value  # noqa: PTH118

@@ -230,7 +230,11 @@ def test_a_dry_run_saves_nothing(run, tmp_path):
         (("apply",), 2, "Missing argument 'RECIPE'"),
         (("apply", "recipe.json"), 2, "Missing argument 'IN... OUT'. See"),
         (("apply", "recipe.json", "in.pgm"), 2, "Missing argument 'OUT'"),
-        (("apply", "--show", "recipe.json", "in.pgm"), 2, "--show takes a recipe alone: leave IN and OUT out. See"),
+        (
+            ("apply", "--show", "recipe.json", "in.pgm"),
+            2,
+            "--show takes a recipe alone, and fetches nothing: leave the others out. See",
+        ),
         (("apply", "no.json", "in.pgm", "x.png"), 1, "no.json: cannot be read: no such file"),
         (("apply", "in.pgm", "in.pgm", "x.png"), 2, "in.pgm: is not a recipe in JSON"),
         (("apply", "recipe.json", "in.pgm", "recipe.json"), 2, "cannot write .json files"),
@@ -278,7 +282,9 @@ def test_a_region_that_has_changed_since_the_recipe_was_saved_is_refused(run, tm
 
 
 def test_a_recipe_without_parts_from_standard_input_is_told(run, monkeypatch):
-    monkeypatch.setattr("fftfilter.transfer.saved.read", lambda file: {"fftfilter_recipe": 1} if file == "-" else None)
+    monkeypatch.setattr(
+        "fftfilter.transfer.saved.read", lambda file, **_: {"fftfilter_recipe": 1} if file == "-" else None
+    )
     line = "fftfilter: standard input: a recipe needs 'transfer', the list of its parts: give it\n"
     assert run("apply", "-", "in.png", "out.png") == (2, b"", line)
 
