@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from . import __distribution__, __version__, commands, engine, signals
-from .errors import FftfilterError, TooLargeError, pip_install
+from .errors import FftfilterError, TooLargeError, pip_install, without_secrets
 from .files.standard_streams import guarded
 
 # Values that messages shorten: a long number, and a quoted value that is not a path.
@@ -100,13 +100,13 @@ class Cli(click.Group):
         if self.verbosity >= 2:  # -v -v
             import traceback
 
-            traceback.print_exc()
+            click.echo(without_secrets(traceback.format_exc()), err=True)
         message = re.sub(_LONG, lambda value: f"{value[0][:30]}...{value[0][-9:]}", message)
         if len(message) > _LONGEST:
             message = f"{message[: _LONGEST - 300]} ... {message[-300:]}"
         # What files and recipes say may hold what a terminal obeys.
         message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
-        click.echo(f"fftfilter: {message}", err=True)
+        click.echo(f"fftfilter: {without_secrets(message)}", err=True)
         sys.exit(code)
 
 

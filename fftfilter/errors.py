@@ -19,16 +19,28 @@ A message is one line: cause, value, way out. The command line prints it and exi
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 
 from . import __distribution__
+
+# In a URL the user with the password, and the query, which may be a token or a signature, up to the rest of a sentence.
+_SECRET = re.compile(r"""(?<=://)[^\s/]*(?=@)|(?<=\?)[^\s'"?=]*=(?:[^\s'"]*[^\s'":;,.)])?""")
+
+
+def without_secrets(text: str) -> str:
+    """Return a text whose URLs have neither a password nor a query."""
+    return _SECRET.sub("***", text) if "://" in text else text
 
 
 class FftfilterError(Exception):
     """Base of every error raised on purpose."""
 
     exit_code = 1
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in given))
 
 
 class ParameterError(FftfilterError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -346,8 +347,11 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
         return
     from ..work import saved
 
-    if Path(file).suffix.lower() != ".json":
-        raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json.")
+    own = Path(os.path.realpath(urls.of_this_machine(file)))  # behind any link
+    if own.suffix.lower() != ".json":
+        raise click.UsageError(f"--save-recipe {file}: give a name that ends in .json, and no link to another.")
+    if any(own.is_relative_to(os.path.realpath(each)) for each in sources if is_zarr(each)):
+        raise click.UsageError(f"--save-recipe {file} lies in IN: choose another folder.")
     spare = [*map(inputs.identity, (*sources, *options.masks))]
     atomic.refuse_inputs(file, spare)
     if not urls.is_url(file):

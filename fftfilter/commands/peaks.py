@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import without_secrets
 from ..text import INCH, Angle, length_text, text_table
 from .shared import options as shared
 
@@ -80,7 +81,7 @@ def peaks(
     mean, pixel, is_whole = of_sources(sources, given)
     pixel = size or pixel
     found = peaks_of(mean, wanted)
-    name = sources[0] if len(sources) == 1 else "IN"
+    name = without_secrets(sources[0]) if len(sources) == 1 else "IN"
     if as_json:
         import json
 

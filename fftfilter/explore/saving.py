@@ -26,17 +26,14 @@ from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import inherit, temporary_name
 from ..files.messages import as_error, quoted_if_odd
+from ..files.urls import is_name
 from .answers import command_line
-from .session import NAME, ChangedError, check, is_text
+from .session import NAME, ChangedError, check
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
     from .request import Request
     from .session import Folder, Session
-
-# Names of devices on Windows, with any extension, and characters that it allows in no name.
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-_ODD = '<>:"|?*'
 
 
 # Statuses of a refusal: the name is not a file's of the folder that a page may write into; or a file is in the way, or
@@ -190,7 +187,8 @@ def downloaded(request: Request, given: object, commands: Commands) -> bytes:
 
 def name_of(given: object, session: Session) -> str:
     """Return the name of a file in the folder of OUT; raises ParameterError, RefusedError."""
-    if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
+    steps = given.replace("/", "-").replace("\\", "-") if isinstance(given, str) else ""
+    if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_name(steps, windows=False):
         usual = os.path.basename(session.target)
         raise ParameterError(f"OUT {str(given)[:NAME]!r} is not a name: give one such as {usual}")
     head, name = os.path.split(given)
@@ -198,14 +196,6 @@ def name_of(given: object, session: Session) -> str:
         line = f"lies in another folder: give a name in {quoted_if_odd(session.folder)}"
         raise RefusedError(ELSEWHERE, f"{quoted_if_odd(given[:NAME])}: {line}")
     return name
-
-
-def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
-    """Whether a text can name a file; Windows refuses or changes some names."""
-    is_device = text.partition(".")[0].rstrip().lower() in _DEVICES
-    if windows and (is_device or text.endswith((" ", ".")) or set(_ODD) & set(text)):
-        return False
-    return text.strip() not in ("", ".", "..")
 
 
 class _Place:

@@ -24,6 +24,7 @@ from ..descreen_filter import opponent
 from ..errors import FftfilterError, ParameterError, TooLargeError, WriteError
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
+from ..files.urls import is_name
 from ..output.modes import MODES, SCALED
 from ..text import Angle, length_text
 from ..transfer import Transfer
@@ -303,7 +304,7 @@ class Folder:
         with self._lock:
             self._place = self._place or TemporaryDirectory(prefix="fftfilter-")
         stem, dot, suffix = Path(name).name.rpartition(".")
-        if not is_text(name) or f".{suffix.lower()}" not in images.extensions(read_only=True):
+        if not is_name(Path(name).name) or f".{suffix.lower()}" not in images.extensions(read_only=True):
             raise ParameterError("this is not a picture by its name")
         free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
         path = Path(self._place.name, free)
@@ -354,8 +355,3 @@ class Folder:
 def version_of(found: os.stat_result) -> str:
     """Return what differs between a file and what has taken its place."""
     return f"{found.st_mtime_ns}-{found.st_size}"
-
-
-def is_text(text: str) -> bool:
-    """Whether a text has no control characters and no lone surrogates."""
-    return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)

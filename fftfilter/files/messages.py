@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..errors import ImageError
+from ..errors import ImageError, without_secrets
 from .standard_streams import STANDARD_STREAM
 
 FileName = str | os.PathLike[str]
@@ -33,7 +33,8 @@ def shown(path: FileName, stream: str) -> str:
 
 
 def quoted_if_odd(text: str) -> str:
-    """Return a name, quoted if it is not one readable line."""
+    """Return a name without passwords, quoted if it is not one readable line."""
+    text = without_secrets(text)
     return text if text.isprintable() and text.strip() else repr(text)
 
 

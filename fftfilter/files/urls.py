@@ -13,9 +13,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,14 @@ from .messages import FileName, first_line
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
+_LINK = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.IGNORECASE)
+# Bytes that are read at a time, and the most of a page of links, some hundred thousand of them.
+_PART, LONGEST_PAGE = 1 << 24, 1 << 25
+# Separators of any system, control characters, lone surrogates; dots; more than file systems allow.
+_NO_NAME = re.compile(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]|^\s*\.{0,2}\s*$|.{1000}")
+# Names of devices on Windows, with any extension, and characters that it allows in no name.
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+_ODD = '<>:"|?*'
 # Drivers' names of a value that changes with a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified", "updated", "created")
 
@@ -50,10 +59,10 @@ class Url(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The last part, as a file system would call it."""
+        """The last part, as a file system would call it, of the web without its query."""
         from urllib.parse import unquote
 
-        last = self.text.rstrip("/").rpartition("/")[2]
+        last = (self.text.partition("?")[0] if self.is_web else self.text).rstrip("/").rpartition("/")[2]
         return unquote(last) if self.is_web else last
 
     @property
@@ -69,6 +78,19 @@ class Url(NamedTuple):
 def is_url(text: FileName) -> bool:
     """Whether a name is a URL and no path."""
     return isinstance(text, str) and _URL.match(text) is not None
+
+
+def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
+    """Whether a text from outside names one file of a folder, also if it is decoded again; Windows refuses some names.
+
+    What a server, an archive, a page or metadata call a file has to pass here.
+    """
+    from urllib.parse import unquote
+
+    is_device = text.partition(".")[0].rstrip().lower() in _DEVICES
+    if _NO_NAME.search(text) or (windows and (is_device or text.endswith((" ", ".")) or set(_ODD) & set(text))):
+        return False
+    return (decoded := unquote(text)) == text or is_name(decoded, windows=windows)
 
 
 def without_file_scheme(text: str) -> str:
@@ -141,10 +163,20 @@ def is_folder(url: Url) -> bool:
         return bool(system.isdir(path))
 
 
-def content(url: str, most: int | None = None) -> bytes:
-    """Return all bytes of a file; no more than ``most`` of them where its server can send a part."""
+def content(url: str, most: int = sys.maxsize) -> bytes:
+    """Return all bytes of a file, or its first ``most``: no more is read, unpacked or kept."""
+    is_web = Url(url).is_web
     with _opened(url) as (system, path):
-        return bytes(system.cat_file(path) if most is None else system.cat_file(path, start=0, end=most))
+        if system.async_impl and not is_web:  # an object store, which sends the part that it is asked for
+            return bytes(system.cat_file(path, start=0, end=most))
+        # A web server may send more, or pack it small. Without blocks its answer is read as it comes; to give any size
+        # saves the request for the true one.
+        parts, left = [], most
+        with system.open(path, "rb", **({"block_size": 0, "size": 1} if is_web else {})) as file:
+            while left and (part := file.read(min(left, _PART))):
+                parts.append(part)
+                left -= len(part)
+        return b"".join(parts)
 
 
 def store(url: str, parts: Iterable[bytes | memoryview]) -> None:
@@ -173,16 +205,34 @@ def stamp(url: str) -> tuple[int, int]:
 
 
 @contextmanager
-def scandir(url: Url) -> Iterator[Iterator[Entry]]:
-    """Return a folder's entries, as os.scandir; of a web page, its links to pages and files below it."""
-    with _opened(url.text) as (system, path):
-        found = system.ls(path if not url.is_web else f"{path.rstrip('/')}/", detail=True)
-    own = path.strip("/")
-    yield (
-        Entry(Url(entry["name"]).name, entry["type"] == "directory", _stamp(entry))
-        for entry in found
-        if entry["name"].strip("/") != own and not (url.is_web and "?" in entry["name"])
-    )
+def scandir(url: Url, refused: list[str] | None = None) -> Iterator[Iterator[Entry]]:
+    """Return a folder's entries, as os.scandir; of a web page, its links. What is no name is put into ``refused``."""
+    if url.is_web:
+        found = [Entry(*link, _stamp({})) for link in _links(f"{url.text.rstrip('/')}/")]
+    else:
+        with _opened(url.text) as (system, path):
+            listed = [each for each in system.ls(path, detail=True) if each["name"].strip("/") != path.strip("/")]
+        found = [Entry(Url(each["name"]).name, each["type"] == "directory", _stamp(each)) for each in listed]
+    if refused is not None:
+        refused += [each.name for each in found if not is_name(each.name)]
+    yield (each for each in found if is_name(each.name))
+
+
+def _links(page: str) -> dict[tuple[str, bool], None]:
+    """Return the names of a page's links to what lies directly below it, and whether each is a folder."""
+    from html import unescape
+    from urllib.parse import unquote, urljoin
+
+    text, found = content(page, LONGEST_PAGE), dict[tuple[str, bool], None]()
+    if len(text) == LONGEST_PAGE:
+        raise OSError(errno.EFBIG, f"its page of links has more than {LONGEST_PAGE:,} bytes")
+    for each in _LINK.finditer(text.decode(errors="replace")):
+        with suppress(ValueError):  # no URL at all
+            link = urljoin(page, unescape(each[each.lastindex or 0]).strip()).partition("#")[0]
+            name = link.removeprefix(page).rstrip("/")
+            if link.startswith(page) and name and not {*name} & {*"?/"}:
+                found[unquote(name), link.endswith("/")] = None
+    return found
 
 
 @contextmanager

@@ -328,7 +328,7 @@ class Batch:
         from ..preview.sheet import row
 
         outcome, opened = loaded.outcome, loaded.opened
-        name = f"{outcome.job.source}{opened.middle_page}"
+        name = f"{opened.name}{opened.middle_page}"
         report = opened.report(frame, self._device)
         outcome.row = row(report, frame.shown(), frame.picture.maxval, outcome.job.number, name)
 
@@ -346,7 +346,8 @@ class Batch:
         return work()
 
     def _check_link(self, target: str) -> None:
-        """Raise ParameterError for an output that is a link into the input's folder."""
+        """Raise ParameterError for an output that is a link into the input's folder, or out of its own."""
+        self.settings.refuse_outside(target)
         if self.settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
             path = Path(target)
             leads_to = Path(os.path.realpath(path))

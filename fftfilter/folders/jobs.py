@@ -15,7 +15,7 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..errors import DeviceError, ParameterError
+from ..errors import DeviceError, ParameterError, ReadError
 from ..files import urls
 from ..files.messages import quoted_if_odd
 from ..files.sources import is_drawn_mask
@@ -33,6 +33,9 @@ Identity = tuple[int, int] | str
 Status = Literal["done", "skipped", "failed", "measured"]
 
 _NUMBER = re.compile(r"[0-9]+")
+# The most folders of a web page, and how deep they may lie: a server may link to more and more without end.
+MOST_FOLDERS, DEEPEST = 100_000, 32
+_WRITTEN = "is the --report, --preview or --save-recipe, too; choose another file"
 
 
 @dataclass(repr=False)
@@ -47,6 +50,13 @@ class Settings:
     """Make the row of each file in a contact sheet."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
+    keep_in: str | None = None
+    """A real path that no link may lead out of: the output's."""
+
+    def refuse_outside(self, target: str | Path | Url) -> None:
+        """Raise ParameterError for a target that a link leads out of the output."""
+        if self.keep_in and not is_inside(_on_disk(target), Path(self.keep_in)):
+            raise ParameterError(f"{target}: is, or lies behind, a link that leads out of OUT: remove it")
 
 
 class Job(NamedTuple):
@@ -117,7 +127,7 @@ class Tree:
     link to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at a
     time.
 
-    ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
+    ``written`` are files that options overwrite: ParameterError is raised if one is an image of the tree, too.
     """
 
     root: Path | Url
@@ -125,15 +135,16 @@ class Tree:
     recursive: bool = False
     pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
-    report: Identity | None = None
+    written: Collection[Identity] = ()
     masks: Collection[Identity | None] = ()
     """Files that the recipe names: they are no pictures to filter, nor are masks that explore has written."""
     left_out: Counter[str] = field(default_factory=Counter)
     """The number of files that the last walk left out, by extension, and of masks, pipes and devices."""
     not_entered: int = 0
     """Folders that the last walk met, when it was not recursive."""
-    failed: dict[str, OSError] = field(default_factory=dict)
-    """Folders below the root that the last walk could not list."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """What the last walk could not list or take below the root, and why."""
+    _visited: int = 0
 
     def __str__(self) -> str:
         return str(self.root)
@@ -143,15 +154,19 @@ class Tree:
         return replace(self, root=self.root.absolute())
 
     def walk(self) -> Iterator[Branch]:
-        """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""
+        """Return the folders that hold images, each after its parent; raises OSError, ReadError if they have no end."""
         self.left_out.clear()
         self.failed.clear()
-        self.not_entered = 0
+        self.not_entered = self._visited = 0
         return self._visit("", ())
 
     def _visit(self, relative: str, above: tuple[Identity | None, ...]) -> Iterator[Branch]:
         folder = self.root / relative
         own = identity(folder)
+        self._visited += 1
+        if isinstance(folder, Url) and folder.is_web and (len(above) > DEEPEST or self._visited > MOST_FOLDERS):
+            said = f"more than {MOST_FOLDERS:,} folders, or {DEEPEST} in each other, such as {relative[:80]!r}"
+            raise ReadError(f"{self.root}: has {said}: give one of them, or leave -r out")
         # The output may appear while the tree is walked.
         if own in above or (relative and self.avoid and own is not None and own == identity(self.avoid)):
             return
@@ -167,26 +182,28 @@ class Tree:
             try:
                 yield from self._visit(path, (*above, own))
             except OSError as error:
-                self.failed[path] = error
+                self.failed[path] = f"cannot be listed: {error.strerror}; its files are not done"
 
     def _list(self, folder: Path | Url, relative: str) -> tuple[list[str], list[str]]:
         """Return a folder's images and its folders."""
-        names, inner = [], []
-        others = {self.report, *self.masks} - {None}
-        with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder) as entries:
+        names, inner, refused = [], [], list[str]()
+        others = {*self.written, *self.masks} - {None}
+        with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder, refused) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
                 if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
-                    other = identity(entry.path) if others and isinstance(entry, os.DirEntry) else None
-                    if other is not None and other == self.report:
-                        raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
+                    other = identity(urls.file_in(folder, entry.name)) if others else None
+                    if other is not None and other in self.written:
+                        raise ParameterError(f"{urls.file_in(folder, entry.name)}: {_WRITTEN}")
                     if is_drawn_mask(entry.name) or (other is not None and other in self.masks):
                         self.left_out["mask"] += 1
                     else:
                         names.append(entry.name)
+        if refused:
+            self.failed[relative] = f"{len(refused)} of its names are not those of files, such as {refused[0][:80]!r}"
         return names, inner
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
@@ -211,7 +228,7 @@ class Files:
     """The number of folders that were named among them, and left out."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
-    failed: dict[str, OSError] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{len(self.names)} files"
@@ -224,11 +241,11 @@ class Files:
         """Return the files by absolute names."""
         return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
 
-    def refuse_overwriting(self, targets: Iterable[str], report: Identity | None, *, in_place: bool) -> None:
-        """Raise ParameterError if an output, or the report, is one of the files; ``in_place`` allows its own output."""
+    def refuse_overwriting(self, targets: Iterable[str], written: Collection[Identity], *, in_place: bool) -> None:
+        """Raise ParameterError if an output, or what options write, is an input; ``in_place`` allows its own output."""
         known = {identity(urls.place(name)): name for name in self.names}
-        if report is not None and report in known:
-            raise ParameterError(f"{known[report]}: is the --report, too; choose another file")
+        for own in known.keys() & written:
+            raise ParameterError(f"{known[own]}: {_WRITTEN}")
         for name, target in zip(self.names, targets, strict=True):
             own = identity(urls.place(target))
             if own is not None and own in known and not (in_place and identity(urls.place(name)) == own):

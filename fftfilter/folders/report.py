@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from .. import images
-from ..errors import ParameterError, WriteError
+from ..errors import ParameterError, WriteError, without_secrets
 from ..files import urls
 from ..files.standard_streams import STANDARD_STREAM
 from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
@@ -61,7 +63,11 @@ class Report:
                 urls.store(path, [])  # or it would turn out at the end that nothing can be written there
                 self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
             else:
-                self._file = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+                self._file = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
+                if (found := os.fstat(self._file.fileno())).st_size:
+                    if (found.st_dev, found.st_ino) != self.identity:
+                        raise OSError(errno.EEXIST, "another file was put there")  # an input, perhaps
+                    self._file.truncate(0)
         except OSError as error:
             raise WriteError(f"{path}: cannot be written: {error.strerror}; choose another file") from error
 
@@ -106,8 +112,8 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     given = {name: value for name, value in recipe.options.items() if value is not None}
     given |= recipe.region.given() if recipe.region else {}
     return {
-        "input": outcome.job.source,
-        "output": outcome.job.target,
+        "input": without_secrets(outcome.job.source),
+        "output": without_secrets(outcome.job.target),
         "status": outcome.status,
         "width": width,
         "height": height,

@@ -21,7 +21,7 @@ from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import as_error
-from ..files.urls import Url, file_in, is_url, place, refuse_reading_only, split
+from ..files.urls import Url, file_in, is_name, is_url, place, refuse_reading_only, split
 from ..output.modes import FOLDER
 from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Tree, identity, is_inside, real
 from .journal import Entry, journal_of, stamp
@@ -77,6 +77,8 @@ class FolderRun:
     """A file or a URL; - is standard output."""
     verify: int = 0
     """The number of outputs that are compared with the reference."""
+    written: Sequence[str] = ()
+    """Files that other options write at the end: none may be an input, by whatever name."""
     masks: Sequence[str] = ()
     """Files that the recipe names, of gains and regions: none is filtered, and no output replaces one."""
     stopped_by: int | None = None
@@ -106,14 +108,20 @@ class FolderRun:
             raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
+            if self.urls:  # whose servers choose the names of outputs
+                self.settings = replace(self.settings, keep_in=real(self.target))
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)
         self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
+        found = [self._report.identity, *(identity(place(each)) for each in self.written)]
+        self._written = {each for each in found if each is not None}
+        for each in filter(None, (self.report, *self.written)):
+            refuse_inputs(each, self._mask_files)
         if isinstance(source, Tree):
             source.extensions = images.extensions(read_only=self.format is not None)
-            source.report, source.masks = self._report.identity, self._mask_files
+            source.written, source.masks = self._written, self._mask_files
             if not in_place:
                 source.avoid = self.target
                 self.settings = replace(self.settings, keep_out=real(source.root))
@@ -174,7 +182,7 @@ class FolderRun:
             self._refuse_among_inputs(outputs[both.pop()])
         if isinstance(self.source, Files):
             targets = [job.target for job in self.jobs(prepare=False)]
-            self.source.refuse_overwriting(targets, self._report.identity, in_place=self.settings.in_place)
+            self.source.refuse_overwriting(targets, self._written, in_place=self.settings.in_place)
         found.bytes = round(sum(sizes) / max(1, len(sizes)) * found.files)
         found.left_out, found.not_entered = self.source.left_out.copy(), self.source.not_entered
 
@@ -199,6 +207,7 @@ class FolderRun:
         if self.settings.in_place or isinstance(self.source, Files):
             return
         folder = self.target / relative
+        self.settings.refuse_outside(folder)
         is_own = self._is_within and is_inside(folder, self.target)
         if is_inside(folder, self.source.root) and not is_own:
             self._refuse_among_inputs(folder)
@@ -209,7 +218,9 @@ class FolderRun:
 
     def _target_name(self, name: str) -> str:
         if isinstance(self.source, Files):
-            name = split(name)[1]
+            given, name = name, split(name)[1]
+            if is_url(given) and not is_name(name):
+                raise ParameterError(f"{given}: {name[:80]!r} is no name of a file: filter it alone, into another name")
         return name if self.format is None else Path(name).stem + self.format
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
@@ -219,6 +230,7 @@ class FolderRun:
         for branch in self.source.walk():
             target = self.target / branch.relative
             if prepare and isinstance(target, Path):
+                self.settings.refuse_outside(target)
                 with suppress(OSError):  # writing each file says why
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
@@ -275,8 +287,7 @@ class FolderRun:
             )
         for path, why in self.source.failed.items():
             self.counts["failed"] += 1
-            name = join(str(self.source), path)
-            self.warnings.append(f"{name}: cannot be listed: {why.strerror}; its files are not done")
+            self.warnings.append(f"{join(str(self.source), path)}: {why}")
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts["failed"] > 0

@@ -29,6 +29,7 @@ from xxhash import xxh3_128
 from ..errors import ParameterError, ReadError, TooLargeError, WriteError, pip_install
 from ..files.messages import FileName, first_line, quoted_if_odd, shown
 from ..files.sources import digest_of
+from ..files.urls import is_name
 from ..system import lacking
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -73,7 +74,7 @@ class ZarrPages(Pages):
             if not level < len(levels):
                 raise ParameterError(f"{name}: has {len(levels)} levels, counted from 0, and no level {level}")
             self.levels, path = len(levels) - level, str(levels[level]["path"])
-            if ".." in Path(path).parts:
+            if not all(map(is_name, path.strip("/").split("/"))):
                 raise ReadError(f"{name}: level {level} lies outside of it, at {path[:80]!r}; get a whole copy of it")
             array, names = group.get(path), [axis["name"] for axis in axes]
             if not isinstance(array, Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
@@ -196,7 +197,8 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
     folder = unfinished(target)
     folder.mkdir(exist_ok=True)
     kept = {each.name for each in folder.iterdir()}
-    if any(each.is_symlink() for each in (folder, folder / _JOURNAL)) or (kept and _JOURNAL not in kept):
+    has_link = folder.is_symlink() or any(each.is_symlink() for each in folder.rglob("*"))  # into which it would write
+    if has_link or (kept and _JOURNAL not in kept):
         raise ParameterError(f"{folder}: is no unfinished output: remove it, or choose another name")
     key = f"{digest_of(f'{pages.digest} {settings}'.encode())}\n".encode()
     with (folder / _JOURNAL).open("a+b", buffering=0) as journal:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import __version__
 from ..drivers import NUMPY
 from ..engine import FUSED, name_of
-from ..errors import ParameterError, check_option
+from ..errors import ParameterError, check_option, without_secrets
 from ..files.messages import FileName, shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
@@ -125,6 +125,8 @@ class Recipe:
             checked_depth(self.depth)
         if self.region:
             self.region.check_output(has_levels=self.keeps_levels or self.mode.is_values)
+        if self.embed_recipe and (file := next((each for each in self.files if each != without_secrets(each)), None)):
+            raise ParameterError(f"--embed-recipe would show the secrets of {file}: save the mask as a file first")
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 

@@ -235,7 +235,10 @@ WORKERS = "a cluster has the workers that were started for it. See"
         ),
         (["a.png", "a.png", "b.png"], "with several IN, OUT must be a folder, and 'b.png' is not one."),
         (["b.png"], "Missing argument 'OUT'."),
-        (["--save-recipe", "r.txt", "a.png", "b.png"], "--save-recipe r.txt: give a name that ends in .json."),
+        (
+            ["--save-recipe", "r.txt", "a.png", "b.png"],
+            "--save-recipe r.txt: give a name that ends in .json, and no link",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from fftfilter import images
+from fftfilter.folders.run import FolderRun
 from tests.folders.helpers import pgm
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, and streams that are files")
@@ -141,3 +142,59 @@ def test_a_file_that_goes_while_the_program_starts_is_missing(run, tmp_path, mon
     code, _, said = run("highpass", tmp_path / "gone.pgm", tmp_path / "out.pgm")
     line = f"{tmp_path / 'gone.pgm'}: cannot be read: no such file or directory; check the name"
     assert (code, said) == (1, f"fftfilter: {line}\n")
+
+
+@pytest.mark.parametrize("way", ["link", "hard link"])
+@pytest.mark.parametrize("option", ["--save-recipe", "--report", "--preview"])
+def test_what_an_option_writes_replaces_no_input_whatever_it_is_called(run, tmp_path, option, way):
+    """Not a file, not one of several, nor one of a folder that is reached through a link."""
+    given, other = tmp_path / "in/sub.png", tmp_path / "other.png"
+    given.parent.mkdir()
+    for path in given, other:
+        Image.linear_gradient("L").save(path)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/way").symlink_to(given.parent)
+    before = given.read_bytes()
+    written = tmp_path / {"--save-recipe": "r.json", "--report": "r.jsonl", "--preview": "r.png"}[option]
+    if way == "link":
+        written.symlink_to(given)
+    else:
+        written.hardlink_to(given)
+    for names in (
+        (given, tmp_path / "out.png"),
+        (given, other, tmp_path / "out/"),
+        (tmp_path / "tree", tmp_path / "out"),
+    ):
+        code, out, said = run(
+            "lowpass", "-r" if names[0].is_dir() else "-q", option, written, *names[:-1], f"{names[-1]}/"
+        )
+        assert (code, out, said.count("\n")) == (2, b"", 1), said
+        assert given.read_bytes() == before
+        assert not (tmp_path / "out").exists()
+
+
+def test_what_an_option_writes_replaces_no_mask_and_no_recipe(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pgm(tmp_path / "in/a.pgm")
+    Image.new("L", (12, 8), 255).save("mask.png")
+    assert run("lowpass", "--output", "keep", "--region", "mask.png", "--save-recipe", "r.json", "in", "out")[0] == 0
+    (tmp_path / "mask.json").hardlink_to("mask.png")
+    before = {name: Path(name).read_bytes() for name in ("mask.png", "r.json")}
+    for option, name in ("--report", "r.json"), ("--save-recipe", "r.json"), ("--report", "mask.json"):
+        code, _, said = run("apply", "r.json", option, name, "in", "out")
+        assert (code, said.count("\n"), "is the input itself" in said) == (2, 1, True), said
+        assert {name: Path(name).read_bytes() for name in before} == before
+
+
+def test_a_report_that_becomes_another_file_meanwhile_empties_none(run, tmp_path, monkeypatch):
+    given = pgm(tmp_path / "in/a.pgm")
+    before, report, survey = given.read_bytes(), tmp_path / "r.jsonl", FolderRun.survey
+
+    def swapping(self):
+        survey(self)
+        report.symlink_to(given)
+
+    monkeypatch.setattr(FolderRun, "survey", swapping)
+    code, _, said = run("lowpass", "--report", report, given.parent, tmp_path / "out")
+    assert (code, said.count("\n"), "another file was put there" in said) == (1, 1, True), said
+    assert given.read_bytes() == before

@@ -425,11 +425,13 @@ def test_nothing_that_exists_is_overwritten(given, tmp_path):
 
 
 @needs_links
-@pytest.mark.parametrize("link", ["out.zarr.partial", "out.zarr.partial/.fftfilter-done"])
+@pytest.mark.parametrize("link", ["out.zarr.partial", "out.zarr.partial/.fftfilter-done", "out.zarr.partial/0/c"])
 def test_nothing_is_written_through_a_link_in_place_of_an_unfinished_output(given, tmp_path, link):
     elsewhere = tmp_path / "elsewhere"
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    if link.endswith("/c"):
+        (tmp_path / "out.zarr.partial/.fftfilter-done").touch()
     if link.endswith("done"):
-        (tmp_path / link).parent.mkdir()
         elsewhere.write_bytes(b"")
     else:
         elsewhere.mkdir()
@@ -470,6 +472,8 @@ FAULTS = {
         lambda its: ome_of(its).update({"image-label": {}}),
     ),
     "level 0 lies outside of it, at '../../x'": ("zarr.json", lambda its: dataset(its).update(path="../../x")),
+    "level 0 lies outside of it, at '..": ("zarr.json", lambda its: dataset(its).update(path="..\\..\\x")),
+    "level 0 lies outside of it, at '0/%2e": ("zarr.json", lambda its: dataset(its).update(path="0/%2e%2e/%252e/x")),
     "level 0 is no array with the axes c, z, y, x, which have to end in y, x": (
         "zarr.json",
         lambda its: dataset(its).update(path="/9"),

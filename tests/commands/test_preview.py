@@ -118,7 +118,7 @@ def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):
         (["highpass", "--preview", "out.png", "in/0.png", "out.png"], "--preview out.png is OUT itself"),
         (["highpass", "--preview", "in/0.png", "in/0.png", "out.png"], "in/0.png: is the input itself"),
         (["highpass", "--preview", "in/sheet.png", "in", "out"], "lies among the pictures of IN or OUT"),
-        (["highpass", "--preview", "in/1.png", "in/0.png", "in/1.png", "out/"], "lies among the pictures of IN or OUT"),
+        (["highpass", "--preview", "in/1.png", "in/0.png", "in/1.png", "out/"], "in/1.png: is the --report, --preview"),
         (["spectrum", "--with", "devices", "in/0.png", "out.png"], "'devices' is not a filter"),
         (["spectrum", "--with", "", "in/0.png", "out.png"], "is not a filter"),
         (["spectrum", "--with", "lowpass 'a", "in/0.png", "out.png"], "is not a filter"),

@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError, ReadError
 from fftfilter.explore import session as sessions
-from fftfilter.explore.session import Folder, Session, is_text
+from fftfilter.explore.session import Folder, Session
 from fftfilter.work.recipe import Recipe
 
 
@@ -130,12 +130,6 @@ def test_what_is_dropped_is_kept_for_this_user_alone_until_the_end(folder):
     assert sorted(each.name for each in path.parent.iterdir()) == names
     files.end()
     assert not path.parent.exists()
-
-
-def test_a_text_has_no_control_characters_and_no_halves_of_others():
-    assert [is_text(text) for text in ("a b\u00e9\U0001f600", "a\n", "\x7f", "\x1f", "\ud800", "\udfff", "\ue000")] == [
-        *(True, False, False, False, False, False, True)
-    ]
 
 
 def test_waves_of_a_stack_are_those_of_all_its_pages(tmp_path):

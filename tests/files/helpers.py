@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +52,38 @@ def serve(folder, requests=None):
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
+
+
+@contextmanager
+def web(answer):
+    """Serve what a function of the path gives, a dict of headers and parts of bytes; returns its URL without a slash.
+
+    A file has a length only if ``answer`` says so. Bytes that were sent are counted in the list behind the URL.
+    """
+    sent = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            headers, parts = answer(self.path)
+            self.send_response(200)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            with suppress(ConnectionError):
+                for part in parts:
+                    self.wfile.write(part)
+                    sent.append(len(part))
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", sent
+        server.shutdown()
+
+
+def links(*names):
+    """Return a page of links, for ``web``."""
+    return {"Content-Type": "text/html"}, ["".join(f'<a href="{name}">x</a>' for name in names).encode()]

@@ -45,7 +45,7 @@ class Driver(fsspec.AbstractFileSystem):
     def ls(self, *_, **__):
         return list(self.entries)
 
-    def cat_file(self, *_, **__):
+    def _open(self, *_, **__):
         raise self.failure
 
 

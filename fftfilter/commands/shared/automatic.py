@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from posixpath import join
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -122,6 +123,7 @@ def of_sources(
     progress = Progress(len(names), quiet=quiet)
     made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
+    made.failed += [f"{join(str(tree), path)}: {why}" for path, why in tree.failed.items()]
     remark(*made.failed, quiet=not failures)
     if made.spectrum is None:
         raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")

@@ -15,10 +15,10 @@ import click
 from ... import images, signals, startup
 from ...drivers import is_numpy
 from ...engine import tell_instead
-from ...errors import DeviceError, ParameterError, ReadError
+from ...errors import DeviceError, ParameterError, ReadError, without_secrets
 from ...files import urls
 from ...files.messages import as_error, quoted_if_odd
-from ...files.sources import Identity, identity
+from ...files.sources import Identity
 from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
@@ -136,8 +136,7 @@ def _check_preview(preview: str, source: Tree | Files, target: Path | Url) -> No
     check_preview(preview, "-", "-")
     own = Path(os.path.realpath(urls.of_this_machine(preview)))
     folders = [folder for folder in (getattr(source, "root", None), target) if isinstance(folder, Path)]
-    is_input = own.exists() and identity(own) in map(identity, getattr(source, "names", ()))
-    if is_input or any(is_inside(own.parent, folder) for folder in folders):
+    if any(is_inside(own.parent, folder) for folder in folders):
         raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
 
 
@@ -170,6 +169,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
         report=options.report,
+        written=[each for each in (options.preview, options.save_recipe) if each],
         verify=options.verify or 0,
         masks=options.masks,
     )
@@ -260,7 +260,7 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun) -> 
             sheet.add(outcome.row)
         yield outcome
     said = about_filter(run.recipe.transfer, run.recipe.depth, run.recipe.channels, "the peaks of each taken out")
-    write_preview(preview, sheet.picture(f"{run.source}   {said}"))
+    write_preview(preview, sheet.picture(without_secrets(f"{run.source}   {said}")))
 
 
 def _outcome_line(outcome: Outcome) -> str:
@@ -321,7 +321,7 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
     if not options.quiet:
         remark(*(f"{files} {'files' if files > 1 else 'file'}: {each}" for each, files in run.cautions.items()))
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
-        click.echo(_summary(run, time.monotonic() - began, done_by), err=True)
+        click.echo(without_secrets(_summary(run, time.monotonic() - began, done_by)), err=True)
     return _end(run)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ...drivers import is_numpy
-from ...errors import DeviceError
+from ...errors import DeviceError, without_secrets
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked
 
@@ -264,7 +264,7 @@ def typed(context: click.Context) -> dict[str, Any]:
 def remark(*lines: object, quiet: bool = False) -> None:
     """Print what the program itself has to say on standard error, a line each, unless it is to be quiet."""
     for line in () if quiet else lines:
-        click.echo(f"fftfilter: {line}", err=True)
+        click.echo(without_secrets(f"fftfilter: {line}"), err=True)
 
 
 def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:
