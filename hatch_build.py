@@ -1,7 +1,7 @@
 """Build hooks: the man pages and the completions that the wheel brings under share/, and whether it asks for PoCL.
 
-``python hatch_build.py FOLDER`` writes the former into a folder, to look at. They are made from the commands, which need
-nothing but click until they do something.
+``python hatch_build.py FOLDER`` writes the former into a folder, to look at. They are made from the commands, which
+need nothing but click until they do something.
 
 PoCL's wheel is for Linux on x86-64 with glibc, and no marker of a dependency tells glibc from musl. So a wheel that is
 built there asks for it, and says by its tag where it can be installed. One that is built elsewhere, such as on Alpine,

@@ -9,6 +9,7 @@
     tiff_samples.py    strips and tiles of a TIFF's page, decompressed and laid out
     fits.py            FITS, in and out, by astropy
     ome_zarr.py        OME-Zarr, in and out, by zarr
+    zarr_chunks.py     chunks of a Zarr, decoded to no more than its metadata say, by imagecodecs
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow

@@ -44,6 +44,9 @@ _VERSIONS = ("0.4", "0.5")
 # The journal's name, and the length of its lines.
 _JOURNAL, _LINE = ".fftfilter-done", 19
 _THREADS = 4  # that write
+# Bytes of a chunk that may be more than so many times those of the array in it. Pixels of a chunk, of which fewer are
+# read sooner than the chunk is found, and how many such chunks a plane may have.
+_LARGE, _PART, _SMALL, _MANY = 1 << 27, 16, 1 << 10, 1 << 13
 
 
 class ZarrPages(Pages):
@@ -56,6 +59,8 @@ class ZarrPages(Pages):
             from zarr import Array, open_group
             from zarr.errors import ContainsArrayError
             from zarr.storage import LocalStore  # which zarr 2 lacks
+
+            from .zarr_chunks import bounded
         except ImportError as error:
             raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
         self.name, root = name, os.path.realpath(folder)
@@ -80,7 +85,7 @@ class ZarrPages(Pages):
             if not isinstance(array, Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
                 said = ", ".join(map(str, names))[:80]
                 raise ReadError(f"{name}: level {level} is no array with the axes {said}, which have to end in y, x")
-            self.array, kind = array, array.dtype.newbyteorder("=")
+            self.array, self._bounded, kind = array, bounded(array), array.dtype.newbyteorder("=")
             if kind.kind not in "uif" or min(*array.shape, *array.chunks) < 1:
                 said = f"{array.shape} samples of {kind} in chunks of {array.chunks}"
                 raise ReadError(f"{name}: {said} are no picture; save it anew")
@@ -98,10 +103,7 @@ class ZarrPages(Pages):
         # Planes that share chunks are read at once, if memory holds them.
         thick = self.array.chunks[-3] if self.lead else 1
         self.thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
-        if (free := lacking(taken := 2 * math.prod(self.array.chunks) * kind.itemsize)) is not None:
-            raise TooLargeError(
-                f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew"
-            )
+        _refuse_chunks(array, name)
         self._block: tuple[int, Samples] = (-1, np.empty(0))
 
     def size(self) -> Size:
@@ -122,11 +124,25 @@ class ZarrPages(Pages):
         with damage_as_error(name), np.errstate(over="ignore"):
             if self._block[0] != number - last + first:
                 place: Any = (*before, slice(first, first + self.thick)) if self.lead else ...
-                block = np.asarray(self.array[place]).reshape(-1, self._size.height, self._size.width)
+                block = np.asarray(self._bounded[place]).reshape(-1, self._size.height, self._size.width)
                 self._block = number - last + first, block
             pixels = self._block[1][last - first].astype(self._dtype)
         metadata = Metadata(pixel_size=self._pixel_size, dpi=self._pixel_size and self._pixel_size.dpi)
         return Picture(pixels[None], None, MAXVAL_OF[self._dtype], "ZARR", metadata, integers=self._integers)
+
+
+def _refuse_chunks(array: Any, name: str) -> None:
+    """Raise ReadError or TooLargeError for chunks of which one takes too much memory, or all take too much time."""
+    taken, used = (
+        2 * math.prod(sides) * array.dtype.itemsize for sides in (array.chunks, map(min, array.chunks, array.shape))
+    )
+    if (free := lacking(taken)) is not None:
+        raise TooLargeError(f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew")
+    across = math.prod(map(min, array.chunks[-2:], array.shape[-2:]))
+    is_large = taken > max(_LARGE, _PART * used)
+    if is_large or (across < _SMALL and math.prod(array.shape[-2:]) > _MANY * across):
+        said = f"in chunks of {array.chunks}, which are too {'large' if is_large else 'small'}"
+        raise ReadError(f"{name}: {array.shape} samples {said}; save it anew")
 
 
 def _survey(root: str, name: str) -> tuple[int, str]:

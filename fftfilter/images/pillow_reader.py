@@ -35,6 +35,7 @@ _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
+_MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the time of a whole picture, and few bytes
 _FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
 
 
@@ -283,7 +284,12 @@ def webp_frames(data: bytes) -> tuple[int, bool]:
 
 
 def whole_jpeg(data: bytes) -> bytes:
-    """Return a JPEG's bytes, with the marker of its end if that alone is missing; raises ValueError if pixels are."""
+    """Return a JPEG's bytes, with the marker of its end if that alone is missing.
+
+    Raises ValueError if pixels are, or for more scans than there are frequencies.
+    """
+    if data.count(bytes((0xFF, _START_OF_SCAN))) > _MOST_SCANS:
+        _jpeg_end(data)  # metadata may have these bytes by chance
     if data.endswith(b"\xff\xd9"):
         return data  # without a walk through all markers
     end, has_all_scans = _jpeg_end(data)
@@ -304,7 +310,11 @@ def jpeg_width(data: bytes) -> int | None:
 
 
 def _jpeg_end(data: bytes) -> tuple[int, bool]:
-    """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits."""
+    """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits.
+
+    Raises ValueError for more scans than there are frequencies.
+    """
+    scans = 0
     left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full
     position = 2
     while (marker := _JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
@@ -314,6 +324,9 @@ def _jpeg_end(data: bytes) -> tuple[int, bool]:
         if marker[1][0] in _FRAMES:
             left = {component: set(range(64)) for component in segment[6::3]}
         elif marker[1][0] == _START_OF_SCAN and len(segment) >= 4:
+            scans += 1
+            if scans > _MOST_SCANS:
+                raise ValueError(f"it has more than {_MOST_SCANS} scans")
             first, last, precision = segment[-3:]
             for component in segment[1:-3:2] if precision & 15 == 0 else b"":
                 left.get(component, set()).difference_update(range(first, last + 1))

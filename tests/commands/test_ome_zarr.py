@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import sys
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -518,6 +520,96 @@ def test_a_codec_by_which_nothing_can_be_written_is_one_line(tmp_path, run):
     assert (code, said.count("\n")) == (1, 1)
     assert "in.zarr: OUT cannot be compressed as IN is (an integer is required); save IN anew" in said
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
+
+
+# Chunks
+
+
+CODECS = ["blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"]
+
+
+def codec(name):
+    import numcodecs
+
+    return numcodecs.get_codec({"id": name})
+
+
+def v3_codecs(name):
+    return {"name": name if name in ("blosc", "gzip", "zstd") else f"numcodecs.{name}", "configuration": {}}
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+@pytest.mark.parametrize("name", CODECS)
+def test_a_chunk_has_no_more_bytes_than_its_samples_take(tmp_path, name, version):
+    compressors = codec(name) if version == "0.4" else v3_codecs(name)
+    given = made(tmp_path / "in.zarr", PLANES[0, 0], version, levels=1, compressors=compressors)
+    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep") == 1
+    assert level(tmp_path / "out.zarr").compressors == level(given).compressors
+    before = Path(given, "0", *(("0", "0") if version == "0.4" else ("c", "0", "0")))
+    before.write_bytes(bytes(codec(name).encode(bytes(10**8))))
+    tracemalloc.start()
+    with pytest.raises(ReadError, match=r"in\.zarr, plane 1: cannot be decoded"):
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
+
+
+def test_a_stream_of_zstd_that_does_not_say_its_length_ends(tmp_path):
+    given = made(tmp_path / "in.zarr", PLANES[0, 0], levels=1, compressors=v3_codecs("zstd"))
+    blocks = [((1 << 17) << 3 | 2 | (i == 999)).to_bytes(3, "little") + b"\0" for i in range(1000)]
+    (given / "0/c/0/0").write_bytes(b"\x28\xb5\x2f\xfd\x00\x88" + b"".join(blocks))
+    with pytest.raises(ReadError, match=r"plane 1: cannot be decoded"):
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+
+
+def test_inner_chunks_of_a_shard_have_no_more_bytes_than_their_samples_take(tmp_path):
+    given = made(tmp_path / "in.zarr", PLANES[0, 0], levels=1, chunks=(4, 4), shards=(16, 16))
+    array = level(given)
+    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep") == 1
+    inner = bytes(codec("zstd").encode(bytes(10**8)))
+    index = np.full((16, 2), 2**64 - 1, "<u8")
+    index[0] = 0, len(inner)
+    import google_crc32c
+
+    packed = index.tobytes()
+    (given / "0/c/0/0").write_bytes(inner + packed + google_crc32c.value(packed).to_bytes(4, "little"))
+    assert array.shards == (16, 16)
+    with pytest.raises(ReadError, match=r"plane 1: cannot be decoded \(ZSTD_decompress returned 'Dest"):
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ([{"id": "pickle", "protocol": 5}], None),
+        ([{"id": "packbits"}], "its filter 'packbits' is unknown"),
+        ([{"id": "delta", "dtype": "<u2", "astype": "|S1000000"}], "its filter 'delta' is unknown"),
+        ([{"id": "delta", "dtype": "<u2"}], ""),
+    ],
+)
+def test_filters_that_may_do_anything_are_refused(tmp_path, filters, said):
+    given = made(tmp_path / "in.zarr", PLANES[0, 0], "0.4", levels=1)
+    changed(given, "0/.zarray", lambda its: its.update(filters=filters))
+    if said == "":
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        return
+    with pytest.raises(ReadError, match=said or "cannot be decoded"):
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "said"),
+    [((8, 8), (20000, 20000), "too large"), ((400, 400), (1, 1), "too small"), ((300, 400), (20, 30), None)],
+)
+def test_chunks_fit_their_array(tmp_path, shape, chunks, said):
+    given = made(tmp_path / "in.zarr", np.zeros((2, 2), np.uint16), levels=1)
+    zarr.open_group(given).create_array("0", shape=shape, dtype=np.uint16, chunks=chunks, overwrite=True)
+    if said is None:
+        assert fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR) == 1
+        return
+    with pytest.raises(ReadError, match=f"in.zarr: .* samples in chunks of .*, which are {said}; save it anew$"):
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
 
 
 def test_the_images_of_a_well_are_named_as_the_folder_is(given):

@@ -70,6 +70,18 @@ def test_a_gif_of_fewer_rows(interlace):
     assert "image file is truncated" in refusal(bytes(data))
 
 
+def test_a_jpeg_has_a_scan_for_each_frequency_at_most():
+    data = saved("JPEG", progressive=True)
+    last = data.rindex(b"\xff\xda")
+    scans = data.count(b"\xff\xda")
+    most = data[:-2] + data[last:-2] * (192 - scans) + data[-2:]
+    assert decode(most, "x.jpg").planes.shape == (1, *GRAY.shape)
+    with pytest.raises(ReadError, match=r"^x.jpg: cannot be decoded \(it has more than 192 scans\)"):
+        decode(most[:-2] + data[last:], "x.jpg")
+    comment = b"\xff\xfe" + (2 + 2000).to_bytes(2, "big") + b"\xff\xda" * 1000
+    np.testing.assert_array_equal(decode(data[:2] + comment + data[2:], "x.jpg").planes, decode(data, "x.jpg").planes)
+
+
 @pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=["sequential", "progressive"])
 def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(options):
     data = saved("JPEG", **options)
