@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import TooLargeError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
 _LITTLE = 64 << 20
@@ -220,6 +221,19 @@ def startable_threads(wanted: int) -> int:
                     break
                 time.sleep(0.001)
     return len(started)
+
+
+def threads(count: int, name: str) -> ThreadPoolExecutor:
+    """Return an executor of threads that import no part of NumPy.
+
+    NumPy imports its parts on first use. If two threads use one for the first time at the same moment, NumPy asks
+    itself for it until Python's stack is full.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    for part in ("fft", "ma"):  # by numpy.unique, too
+        import_module(f"numpy.{part}")
+    return ThreadPoolExecutor(count, thread_name_prefix=name)
 
 
 def at_once(work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:

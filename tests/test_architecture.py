@@ -70,8 +70,8 @@ ROOMS = {
         "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device engine "
         "files images work"
     ),
-    "explore": "errors text output arrays region transfer analysis preview device files images filters descreen_filter "
-    "missing work",
+    "explore": "errors system text output arrays region transfer analysis preview device files images filters "
+    "descreen_filter missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals engine files commands",

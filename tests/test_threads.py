@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+from PIL import Image
 from pyopencl import invoker
 
 import fftfilter
@@ -180,3 +181,38 @@ print(len(contexts), *map(len, results))
 def test_threads_that_come_first_open_one_device():
     run = subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True, check=False, timeout=120)
     assert (run.stdout, run.stderr) == ("1 1 1 1\n", "")
+
+
+BY_MAIN_THREAD = """
+import os, sys, threading
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("numpy.") and threading.current_thread() is not threading.main_thread():
+            print(name, "is imported by", threading.current_thread().name)
+            sys.stdout.flush()
+            os._exit(9)
+
+sys.meta_path.insert(0, Watch())
+from fftfilter.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["highpass {} out --preview sheet.png", "lowpass {} out --preview sheet.png --verify", "peaks {}",
+     "lowpass {}/pages.tif out.tif", "stripes --angle auto {} out --processes 1"],
+)  # fmt: skip
+def test_no_part_of_numpy_is_imported_by_threads(words, tmp_path, rng):
+    """By two at once, numpy.ma and others ask for themselves without end, once in a thousand runs."""
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        pixels = rng.integers(0, 256, (64, 80), np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "in" / f"{k}.pgm")
+        Image.fromarray(np.stack([pixels] * 3, -1)).save(tmp_path / "in" / f"{k}.png")
+    pages = [Image.fromarray(pixels)] * 3
+    pages[0].save(tmp_path / "in" / "pages.tif", save_all=True, append_images=pages[1:])
+    command = [sys.executable, "-c", BY_MAIN_THREAD, *words.format("in").split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, "imported by" in done.stdout) == (0, False), done.stdout + done.stderr

@@ -6,7 +6,6 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -26,6 +25,7 @@ from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..files.urls import is_name
 from ..output.modes import MODES, SCALED
+from ..system import threads
 from ..text import Angle, length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
@@ -73,7 +73,7 @@ class Worker:
     """A thread that does one thing after the other. What nobody waits for any more is dropped, or stops."""
 
     def __init__(self, name: str) -> None:
-        self._thread = ThreadPoolExecutor(1, name)
+        self._thread = threads(1, name)
 
     async def do(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function returns. If this is canceled, the function is not begun, or its checks raise."""

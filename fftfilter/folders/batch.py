@@ -13,7 +13,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +32,8 @@ from . import journal
 from .jobs import DeviceLostError, Job, Outcome, Settings, is_inside
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..filters import Filter
     from ..output.difference import Difference
     from ..transfer import Transfer
@@ -110,7 +111,7 @@ class Batch:
         self._device = device
         self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
+        self._pool = system.threads(threads, "codec") if threads > 1 else None
         self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
         self._stack_pixels = 0

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
-from .. import images
+from .. import images, system
 from ..analysis.power import Spectrum
 from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..images.pages import ALL
-from ..system import cores
 from ..text import Angle
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Measured = tuple[Spectrum, tuple[float, float] | None]
 
@@ -98,7 +100,7 @@ def _size(name: str, asked: images.Asked) -> images.Size:
 
 def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iterator[Measured | str]:
     """Return the spectrum of each file and the size of its pixels, or why there is none."""
-    with ThreadPoolExecutor(threads := min(THREADS, cores())) as pool:
+    with system.threads(threads := min(THREADS, system.cores()), "spectrum") as pool:
         waiting: deque[Future[Measured | str]] = deque()
         for name in names:
             waiting.append(pool.submit(of_file, name))

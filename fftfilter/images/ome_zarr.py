@@ -16,7 +16,6 @@ import stat
 import sys
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
 from operator import add
@@ -30,7 +29,7 @@ from ..errors import ParameterError, ReadError, TooLargeError, WriteError, pip_i
 from ..files.messages import FileName, first_line, quoted_if_odd, shown
 from ..files.sources import digest_of
 from ..files.urls import is_name
-from ..system import lacking
+from ..system import lacking, threads
 from .metadata import Metadata
 from .pages import Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
@@ -38,6 +37,7 @@ from .pixel_size import of_axes
 from .quiet import damage_as_error, quiet
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from io import FileIO
 
 _VERSIONS = ("0.4", "0.5")
@@ -275,7 +275,7 @@ class ZarrSink(Sink):
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
         self._levels: list[Any] = []
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="zarr")
+        self._threads = threads(_THREADS, "zarr")
         self._writing: deque[tuple[int, Future[None]]] = deque()
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:

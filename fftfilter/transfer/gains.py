@@ -38,6 +38,7 @@ class Mask(Part):
     digest: str | None = None
 
     kind = "mask"
+    small_grids = ()  # mask() has looked at all gains
     maker = "mask_file"
     by_position = ("file",)
 
@@ -57,9 +58,6 @@ class Mask(Part):
     def is_even_along_axes(self) -> bool:  # type: ignore[override]
         away = np.abs(self.gains - mirrored(self.gains, (0,)))
         return self.is_even and bool(away.max() <= EVEN * np.abs(self.gains).max())
-
-    def check(self) -> None:
-        """Do nothing: :func:`mask` has looked at all gains."""
 
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         """Return them in float64; raises ParameterError if they are for another size."""

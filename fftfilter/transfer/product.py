@@ -98,6 +98,12 @@ class Transfer:
     def _physical(self) -> Iterator[Radius]:
         return chain.from_iterable(part.physical() for part in self.parts)
 
+    def check(self) -> None:
+        """Raise ParameterError for gains that are not what a part promises, such as even ones."""
+        # Of eight parts, and one of each kind: for hundreds of notches it would take longer than the filter.
+        for part in (*self.parts[:8], *{type(part): part for part in self.parts}.values()):
+            part.check()
+
     @property
     def radial(self) -> Radial | None:
         """The one part, if it is radial and all of the function."""

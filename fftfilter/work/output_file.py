@@ -277,9 +277,7 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
     if count < 2:
         yield submit or system.at_once
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
+    with system.threads(count, "codec") as pool:
         yield pool.submit
 
 
