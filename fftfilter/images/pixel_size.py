@@ -25,6 +25,7 @@ _METERS |= {"nanometer": 1e-9, "micrometer": 1e-6, "millimeter": 1e-3, "centimet
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
 _PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none
 _JFIF_LENGTHS = (1, 2)  # JFIF's units of a density, of which 0 is the shape of a pixel alone
+IS_OME = re.compile(r"<(?:\w+:)?OME\b")
 _UNEQUAL = 0.01  # a side may be this part longer than the other
 
 
@@ -101,7 +102,7 @@ def text_of(data: bytes) -> str:
 
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:
     """Return the size in a TIFF's description by OME or ImageJ; ImageJ's has the unit of the resolution."""
-    if "<OME" in text:
+    if IS_OME.search(text):
         across = _ome_side(text, "X")
         return _sides(across, _ome_side(text, "Y") or across, "OME description")
     unit = re.search(r"^unit=(.+)$", text, re.MULTILINE) if text.startswith("ImageJ=") else None
@@ -111,6 +112,20 @@ def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> Pix
         across, down = (_meters(unit[1]) / float(each) for each in resolution)
         return _sides(across, down, "ImageJ description")
     return None
+
+
+def of_series(text: str, pages: int) -> dict[int, PixelSize | None]:
+    """Return the size of the pixels of each page of a file, counted from 0, by the OME description of its series."""
+    found, steps = dict[int, PixelSize | None](), 4 * pages  # which bounds what a damaged description says
+    for series in re.split(r"<(?:\w+:)?Pixels\b", text)[1:]:
+        size = of_description(f"<OME {series}")
+        for data in re.findall(r"<(?:\w+:)?TiffData\b([^<>]*)", series):
+            said = dict(re.findall(r"""\b(IFD|PlaneCount)\s*=\s*["'](\d{1,9})["']""", data))
+            first, count = int(said.get("IFD", 0)), int(said.get("PlaneCount", 1 if "IFD" in said else pages))
+            for page in range(first, min(first + count, pages, first + steps)):
+                found.setdefault(page, size)
+            steps -= max(0, min(count, steps))
+    return found
 
 
 def of_axes(across: float, down: float, unit: str) -> PixelSize | None:

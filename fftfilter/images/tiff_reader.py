@@ -14,6 +14,7 @@ import re
 import struct
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import MASKS, Pages, PaletteRule
 from .picture import F32, LARGEST, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import jpeg_width, read_tiff_with_pillow
-from .pixel_size import of_description
+from .pixel_size import IS_OME, PixelSize, of_series
 from .quiet import damage_as_error, silence
 from .tiff_samples import DEFLATE, OF_FLOATS, needs_imagecodecs, stored_samples
 
@@ -43,6 +44,10 @@ _MOST_TAGS = 4096  # more than any file has: a list that promises more is damage
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")
 _OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
+_OME_FILE = re.compile(r"<(?:\w+:)?UUID\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?UUID\s*>)")
+_OME_OWN = re.compile(r'(<(?:\w+:)?OME\b[^<>]*?)\sUUID="[^"]*"')
+_OME_DATA = re.compile(r"<(?:\w+:)?TiffData\b")
+_DESCRIPTION_OF_ALL = "the description of all pages"
 _OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
 
 
@@ -131,13 +136,18 @@ class TiffPages(Pages):
             if self._is_imagej_run and not is_laid_out_here(page):
                 raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
             picture = self._picture(page, index, name, working)
-        if index == 0 and len(self.chosen) < self.count and picture.metadata:
-            # OME says the size of a pixel for all pages, and the description of all is left out.
-            first = self._page(0)
-            if first.is_ome and (size := of_description(first.description)):
-                dpi = picture.metadata.dpi or size.dpi
-                picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
+        size = self._sizes.get(self.chosen[index], self._sizes.get(0))
+        if picture.metadata and size:
+            # Without its description the output says it by its resolution.
+            dpi = picture.metadata.dpi or (size.dpi if _DESCRIPTION_OF_ALL in self.left_out else None)
+            picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
         return picture
+
+    @cached_property
+    def _sizes(self) -> dict[int, PixelSize | None]:
+        """The size of a pixel on each page, as OME says it."""
+        first = self._page(0)
+        return of_series(first.description, self.count) if first.is_ome else {}
 
     def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         if page.sampleformat in _COMPLEX:
@@ -210,7 +220,7 @@ class TiffPages(Pages):
         lost = "ImageJ's range of display" if first.is_imagej and "\nmin=" in text and "\nmin=" not in kept else ""
         if text and not kept:
             tags.pop(_DESCRIPTION, None)
-            lost = "the description of all pages"
+            lost = _DESCRIPTION_OF_ALL
         elif kept != text or self.chosen[0]:
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
         self.left_out = tuple(dict.fromkeys((*self.left_out, *filter(None, [lost]))))
@@ -251,10 +261,14 @@ def kept_description(text: str, chosen: Sequence[int], count: int, *, keeps_leve
             if len(chosen) > 1:
                 lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
         return "\n".join(lines) + "\n"
-    if "<OME" in text[:1000]:
-        if is_part or not are_floats:
-            return "" if is_part else text
-        return _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))
+    if IS_OME.search(text[:1000]):
+        files = _OME_FILE.findall(text)
+        is_of_others = len({*files}) > 1 or (files and len(files) < len(_OME_DATA.findall(text)))
+        if is_part or is_of_others or "BinaryOnly" in text:
+            return ""
+        # The file has another name now, and with that of the old one readers would take that.
+        text = _OME_OWN.sub(r"\1", _OME_FILE.sub("", text))
+        return text if not are_floats else _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))
     # tifffile's own says the shape of all.
     return "" if is_part and text.startswith('{"shape"') else text
 

@@ -114,8 +114,11 @@ class Opened:
         recipe, is_page = self.recipe, isinstance(self.found, images.Pages)
         is_real, keeps_levels = recipe.mode.is_values, recipe.keeps_levels
         depth = images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
-        holes = recipe.holes(picture, self.name)
-        return Frame(picture, suffix, depth, self.transfer, holes, replace(picture) if keep else None)
+        holes, transfer = recipe.holes(picture, self.name), self.transfer
+        size = picture.metadata.pixel_size if picture.metadata else None
+        if self.pixel_size and size and size[:2] != self.pixel_size[:2]:
+            transfer = transfer.with_pixel_size(images.pixel_size_of(picture, self.name, "a physical unit").across)
+        return Frame(picture, suffix, depth, transfer, holes, replace(picture) if keep else None)
 
     def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded.
@@ -316,6 +319,9 @@ def filter_frames(
     first = frames[0]
     if first.stays(recipe):
         return [Made(frame.picture.planes, None, 0.0) for frame in frames]
+    if first.transfer.pixel_size != filter_.transfer.pixel_size:  # a page of another series than the first one
+        with filter_.with_options(first.transfer) as own:
+            return filter_frames(own, frames, recipe, observe=observe)
     depth = first.depth
     if len(frames) > 1 and any(frame.holes is not None for frame in frames):
         return [made for frame in frames for made in filter_frames(filter_, [frame], recipe)]
