@@ -59,11 +59,11 @@ _RECIPE, _DESCRIPTION_TAG, _RECIPE_START = "fftfilter", 270, '{"fftfilter_recipe
 _OF_COLORS = {b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"cICP": 4, b"mDCV": 24}
 _CHUNKS = b"IHDR PLTE tRNS IDAT IEND acTL fcTL fdAT iDOT iCCP eXIf pHYs tEXt zTXt iTXt".split()
 # How segments of a JPEG begin that are read.
-_SEGMENTS = (b"JFIF", b"Exif", b"http://ns.adobe.com/xap/1.0/", b"ICC_PROFILE", b"Photoshop 3.0", b"Adobe")
+_SEGMENTS = ("JFIF", "Exif", "http://ns.adobe.com/xap/1.0/", "ICC_PROFILE", "Photoshop 3.0", "Adobe")
 # What XMP says of further pictures in the file, which an output has not, and of places in one that is not turned.
-_XMP_OF_OTHERS = rb"(?:hdrgm|HDRGainMap|GCamera|GContainer|Container|Item|GImage|GDepth|GAudio|xmpNote):[\w.-]+"
-_XMP_OF_OTHERS += rb"|(?:xmp|xap):Thumbnails"
-_XMP_OF_PLACES = rb"|(?:mwg-rs|MP):[\w.-]+"
+_XMP_OF_OTHERS = b"hdrgm: HDRGainMap: GCamera: GContainer: Container: Item: GImage: GDepth: GAudio: xmpNote:".split()
+_XMP_OF_OTHERS += [b"xmp:Thumbnails", b"xap:Thumbnails"]
+_XMP_OF_PLACES = [b"mwg-rs:", b"MP:"]
 _XMP_ORIENTATION = re.compile(rb"tiff:Orientation\s*(?:=\s*[\"']|>)\s*([1-8])")
 _RAW_PROFILE = "Raw profile type "  # the start of a PNG's keyword, by which programs hide EXIF, XMP and others in text
 
@@ -213,12 +213,14 @@ def gather(image: Image.Image, channels: int, data: bytes = b"") -> Metadata:
         said += [f"{kind.decode('latin-1')} of PNG" for kind in chunks if kind not in (*colors, *_CHUNKS)]
     elif resources and {*resources} != {_IPTC}:
         said.append("Photoshop's resources")
-    if image.format == "MPO":
-        said.append("other pictures of the file")
+    shape = info.get("aspect") or (info.get("jfif_density") if info.get("jfif_unit") == 0 else None)
+    said += ["shape of pixels"] * bool(shape and shape[0] != shape[1])
+    said += ["other sizes"] * (len(info.get("sizes", ())) > 1)
+    said += ["layers"] * (image.format == "PSD" and len(image.layers) > 1)  # type: ignore[attr-defined]
     for segment, content in getattr(image, "applist", ()):
-        name = content.partition(b"\0")[0][:40]
-        if segment != "COM" and name not in (*_SEGMENTS, b"MPF" if image.format == "MPO" else b""):
-            said.append(f"{segment} ({re.sub('[^ -~]', '?', name.decode('latin-1'))})")
+        name = re.sub(r"[^ -~]", "?", content.partition(b"\0")[0][:40].decode("latin-1"))
+        if segment != "COM" and name not in _SEGMENTS:
+            said.append("other pictures in the file" if name == "MPF" else f"{segment} ({name})")
     return Metadata(
         profile=profile,
         exif=exif,
@@ -352,20 +354,21 @@ def _xmp_matching(xmp: object, sides: Sequence[int], orientation: int) -> tuple[
     """Return XMP of a picture that was turned upright and has these sides, and what it no longer says."""
     if not isinstance(xmp, bytes):
         return b"", []
-    for names, value in (
-        (b"tiff:Orientation", 1),
-        (b"tiff:ImageWidth|exif:PixelXDimension", sides[0]),
-        (b"tiff:ImageLength|exif:PixelYDimension", sides[1]),
-    ):
-        xmp = re.sub(rb"((?:%s)\s*(?:=\s*[\"']|>)\s*)\d+" % names, rb"\g<1>%d" % value, xmp)
-    names = _XMP_OF_OTHERS + (_XMP_OF_PLACES if orientation in range(2, 9) else b"")
-    said = {name.partition(b":")[0].decode() for name in re.findall(rb"[\s<](%s)" % names, xmp)}
-    xmp = re.sub(rb"\s(?:%s)\s*=\s*(?:\"[^\"]*\"|'[^']*')" % names, b"", xmp)
+    sizes = {b"tiff:ImageWidth": sides[0], b"tiff:ImageLength": sides[1]}
+    sizes |= {b"exif:PixelXDimension": sides[0], b"exif:PixelYDimension": sides[1], b"tiff:Orientation": 1}
+    for name, value in sizes.items():
+        xmp = re.sub(rb"(%s\s*(?:=\s*[\"']|>)\s*)\d+" % name, rb"\g<1>%d" % value, xmp)
+    gone = _XMP_OF_OTHERS + (_XMP_OF_PLACES if orientation in range(2, 9) else [])
+    if not (gone := [name for name in gone if name in xmp]):
+        return xmp, []
+    names = rb"(?:%s)[\w.-]*" % b"|".join(gone)
+    xmp = re.sub(rb"\s%s\s*=\s*(?:\"[^\"]*\"|'[^']*')" % names, b"", xmp)
     kept, depth, at = list[bytes](), 0, 0
-    for tag in re.finditer(rb"<(/?)(?:%s)\b[^<>]*?(/?)>" % names, xmp):
+    for tag in re.finditer(rb"<(/?)%s\b[^<>]*?(/?)>" % names, xmp):
         kept += [xmp[at : tag.start()]] if depth == 0 else []
         depth, at = max(0, depth + (-1 if tag[1] else not tag[2])), tag.end()
-    return b"".join((*kept, xmp[at:])), [f"XMP of {', '.join(sorted(said))}"] if said else []
+    said = b", ".join(name.partition(b":")[0] for name in gone).decode()
+    return b"".join((*kept, xmp[at:])), [f"XMP of {said}"]
 
 
 def _dpi(given: object) -> tuple[float, float] | None:

@@ -363,7 +363,7 @@ def test_xmp_says_nothing_of_pictures_that_the_output_has_not(tmp_path):
         Image.new("L", (3, 2)).save(tmp_path / "in.jpg", xmp=xmp)
         picture = read(tmp_path / "in.jpg")
         turned = ", mwg-rs" if orientation == 6 else ""
-        said = f"XMP of Container, GCamera, Item, hdrgm{turned}, xmp, xmpNote"
+        said = f"XMP of hdrgm, GCamera, Container, Item, xmpNote, xmp{turned}"
         assert write(picture, tmp_path / "out.jpg") == [said]
         kept = Image.open(tmp_path / "out.jpg").info["xmp"]
         wanted = described("", orientation=orientation) % ("" if turned else places)
@@ -429,10 +429,29 @@ def test_exif_that_is_hidden_in_the_text_of_a_png_is_exif(tmp_path):
         assert image.getexif()[ExifTags.Base.Make] == "Camera & Sons"
 
 
+def test_the_shape_of_pixels_without_a_length_is_said_to_be_left_out(tmp_path):
+    parts = [png_header(4, 3), (b"pHYs", struct.pack(">IIB", 2, 1, 0)), (b"IDAT", zlib.compress(bytes(15)))]
+    (tmp_path / "in.png").write_bytes(png(*parts, (b"IEND", b"")))
+    Image.new("L", (8, 8)).save(tmp_path / "in.jpg")
+    data = bytearray((tmp_path / "in.jpg").read_bytes())
+    for density, said in ((1, 1), []), ((2, 1), ["shape of pixels"]):
+        data[13:18] = struct.pack(">BHH", 0, *density)
+        (tmp_path / "in.jpg").write_bytes(data)
+        assert write(read(tmp_path / "in.jpg"), tmp_path / "out.jpg") == said
+    assert write(read(tmp_path / "in.png"), tmp_path / "out.png") == ["shape of pixels"]
+
+
+def test_further_sizes_of_an_icon_are_said_to_be_left_out(tmp_path):
+    Image.new("RGB", (64, 64)).save(tmp_path / "in.ico", sizes=[(16, 16), (64, 64)])
+    assert write(read(tmp_path / "in.ico"), tmp_path / "out.png") == ["other sizes"]
+    Image.new("RGB", (64, 64)).save(tmp_path / "in.ico", sizes=[(64, 64)])
+    assert write(read(tmp_path / "in.ico"), tmp_path / "out.png") == []
+
+
 def test_further_pictures_and_segments_of_a_jpeg_are_said_to_be_left_out(tmp_path):
     first, second = (Image.new("L", (16, 16), each) for each in (90, 10))
     first.save(tmp_path / "in.mpo", save_all=True, append_images=[second])
-    assert write(read(tmp_path / "in.mpo"), tmp_path / "out.jpg") == ["other pictures of the file"]
+    assert write(read(tmp_path / "in.mpo"), tmp_path / "out.jpg") == ["other pictures in the file"]
     segments = {
         0xE2: b"MPF\0MM",
         0xEB: b"JP\1\2jumb",
@@ -441,7 +460,12 @@ def test_further_pictures_and_segments_of_a_jpeg_are_said_to_be_left_out(tmp_pat
     }
     made = b"".join(bytes((255, kind)) + struct.pack(">H", 2 + len(each)) + each for kind, each in segments.items())
     first.save(tmp_path / "in.jpg", comment=b"a cat", icc_profile=GRAY, exif=exif(), xmp=XMP, extra=made)
-    said = ["APP2 (MPF)", "APP11 (JP??jumb)", "APP1 (http://ns.adobe.com/xmp/extension/)", "APP12 (Ducky)"]
+    said = [
+        "other pictures in the file",
+        "APP11 (JP??jumb)",
+        "APP1 (http://ns.adobe.com/xmp/extension/)",
+        "APP12 (Ducky)",
+    ]
     assert write(read(tmp_path / "in.jpg"), tmp_path / "out.jpg") == said
 
 
