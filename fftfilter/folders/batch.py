@@ -221,7 +221,7 @@ class Batch:
         outcome.pages = len(opened.pages)
         if self.settings.measure_only:
             pages = (page for page, _ in read_ahead(opened, self._submit))
-            outcome.peak, outcome.status = largest(filter_, pages, self._recipe), "measured"
+            outcome.peak, outcome.status = largest(filter_, opened, pages), "measured"
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
         job = outcome.job

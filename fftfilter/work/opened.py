@@ -114,11 +114,15 @@ class Opened:
         recipe, is_page = self.recipe, isinstance(self.found, images.Pages)
         is_real, keeps_levels = recipe.mode.is_values, recipe.keeps_levels
         depth = images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
-        holes, transfer = recipe.holes(picture, self.name), self.transfer
-        size = picture.metadata.pixel_size if picture.metadata else None
-        if self.pixel_size and size and size[:2] != self.pixel_size[:2]:
-            transfer = transfer.with_pixel_size(images.pixel_size_of(picture, self.name, "a physical unit").across)
+        holes, transfer = recipe.holes(picture, self.name), self.transfer_of(picture)
         return Frame(picture, suffix, depth, transfer, holes, replace(picture) if keep else None)
+
+    def transfer_of(self, picture: Picture) -> Transfer:
+        """Return the transfer function for a page, whose pixels may have another size; raises ParameterError."""
+        size = picture.metadata.pixel_size if picture.metadata else None
+        if not (self.pixel_size and size) or size[:2] == self.pixel_size[:2]:
+            return self.transfer
+        return self.transfer.with_pixel_size(images.pixel_size_of(picture, self.name, "a physical unit").across)
 
     def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded.
@@ -339,13 +343,13 @@ def filter_frames(
     return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), notes, strict=True)]
 
 
-def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> float:
-    """Return the largest magnitude of all pictures as a part of their white, 0 if all is rounding noise."""
-    found, recipe = 0.0, recipe.measuring()
+def largest(filter_: Filter, opened: Opened, pages: Iterable[Picture]) -> float:
+    """Return the largest magnitude of the pages of a file as a part of their white, 0 if all is rounding noise."""
+    found, recipe = 0.0, opened.recipe.measuring()
     with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
-        for picture in pictures:
-            holes = recipe.holes(picture, "a page")
-            frame = Frame(picture, "", Depth(picture.planes.dtype, picture.maxval), filter_.transfer, holes)
+        for picture in pages:
+            holes, transfer = recipe.holes(picture, "a page"), opened.transfer_of(picture)
+            frame = Frame(picture, "", Depth(picture.planes.dtype, picture.maxval), transfer, holes)
             (made,) = filter_frames(measuring, [frame], recipe)
             found = max(found, made.largest(picture.maxval))
     return found

@@ -159,7 +159,7 @@ def make_output(
             if share:
                 most = max(each.peak for each in share(recipe.measuring(), advance, measure_only=True))
             else:
-                most = largest(filter_, (picture for picture, _ in reading()), recipe)
+                most = largest(filter_, opened, (picture for picture, _ in reading()))
             recipe = recipe.with_range(most)
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()

@@ -117,6 +117,18 @@ def test_each_page_is_filtered_by_the_size_of_its_own_pixels(tmp_path, make, pag
         assert np.abs(page.astype(int) - wanted).max() <= 1, number
 
 
+def test_one_scale_of_all_pages_is_that_of_each_filtered_by_its_own_size(tmp_path):
+    given = of_two_series(tmp_path / "in.ome.tif")
+    filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.highpass("4um"), scale="stack")
+    sizes = ["8px"] * 3 + ["16px"] * 2
+    wanted = [
+        np.abs(fftfilter.highpass(page / 1, size, output="real", edges="wrap"))
+        for page, size in zip(given, sizes, strict=True)
+    ]
+    made = tifffile.imread(tmp_path / "out.tif", key=range(5))
+    assert np.abs(made - 65535 * np.stack(wanted) / np.max(wanted)).max() <= 2
+
+
 def test_series_of_ome_are_read_back_as_series(tmp_path):
     of_two_series(tmp_path / "in.ome.tif")
     filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.lowpass("4um"), output="keep")
