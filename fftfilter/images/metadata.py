@@ -341,8 +341,9 @@ def _matching(exif: bytes, sides: Sequence[int]) -> tuple[bytes, list[str]]:
     with suppress(KeyError, struct.error):
         link, tags = _tags_in(exif)
         for tag, value in (ORIENTATION_TAG, 1), (256, width), (257, height), (40962, width), (40963, height):
-            if tag in tags:
-                struct.pack_into(tags[tag][0], made, tags[tag][1], value)
+            layout, at, _ = tags.get(tag, ("", 0, 0))
+            if layout and value < 1 << 8 * struct.calcsize(layout):
+                struct.pack_into(layout, made, at, value)
         # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
         has_thumbnail = any(made[link : link + 4])
         made[link : link + 4] = bytes(4)

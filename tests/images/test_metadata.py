@@ -341,6 +341,19 @@ def test_the_sides_and_every_orientation_are_those_of_the_output(tmp_path, where
     assert found[0][0] in ({1} if where != "xmp" else {1, None})  # Pillow takes that of XMP for EXIF's
 
 
+@pytest.mark.parametrize("width", [65535, 65536])
+def test_a_width_that_exif_cannot_say_takes_nothing_else_away(tmp_path, width):
+    tags = Image.Exif()
+    tags[ExifTags.Base.Make] = "Camera & Sons"
+    tags.get_ifd(ExifTags.IFD.Exif)[40962] = 7  # two bytes
+    Image.new("L", (width, 1)).save(tmp_path / "in.png", exif=tags)
+    assert write(read(tmp_path / "in.png"), tmp_path / "out.png") == []
+    with Image.open(tmp_path / "out.png") as image:
+        found = image.getexif()
+    assert found[ExifTags.Base.Make] == "Camera & Sons"
+    assert found.get_ifd(ExifTags.IFD.Exif)[40962] == (width if width < 65536 else 7)
+
+
 def test_a_tiff_that_is_turned_says_so_everywhere(tmp_path):
     tags = Image.Exif()
     tags[ExifTags.Base.Orientation], tags[700] = 6, (described("") % "").encode()
