@@ -3,7 +3,6 @@
 fused   the default, and the fast one. It has one flow: real results in single precision.
 staged  the book's pipeline, one kernel for each step, with any algorithm of the papers. It also has double precision, a
         work-group size, a transpose, options of an algorithm, complex results and intermediate results.
-
 numpy   filters and transforms without OpenCL, several times slower. It has double precision and complex results.
 
 An engine's name is "fused", "numpy", or the name of an algorithm for the staged pipeline. Without a name, the fused
@@ -131,10 +130,10 @@ def open_device(options: Mapping[str, Any]) -> Device:
 
 def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:
     """Return a queue on a device for a filter's options, NumPy's for its device; raises ParameterError."""
-    names = ("precision", "profile", "work_group_size")
-    own = {name: options[name] for name in names if options.get(name) is not None}
     from .plain.launcher import NumPyDevice, NumPyLauncher
 
+    names = ("precision", "profile", "work_group_size")
+    own = {name: options[name] for name in names if options.get(name) is not None}
     if isinstance(device, NumPyDevice):
         return cast("Launcher", NumPyLauncher(device, **own))
     from .device.launcher import Launcher

@@ -17,7 +17,7 @@ def printed(*words):
 def test_all_are_listed_with_all_labels():
     text = printed()
     blocks = text.strip().split("\n\n")
-    assert [block.partition(":")[0] for block in blocks] == ["fused", *algorithms.names()]
+    assert [block.partition(":")[0] for block in blocks] == ["fused", "numpy", *algorithms.names()]
     for block in blocks:
         for label in algorithms.LABELS:
             assert f"\n   {label} " in block
@@ -33,12 +33,12 @@ def test_one_is_listed_with_its_options():
 
 def test_json_has_the_same():
     entries = json.loads(printed("--json"))
-    assert [entry["name"] for entry in entries] == ["fused", *algorithms.names()]
+    assert [entry["name"] for entry in entries] == ["fused", "numpy", *algorithms.names()]
     assert entries[0].keys() == {"name", "title", "options", *(label.lower() for label in algorithms.LABELS)}
 
 
 def test_an_unknown_one_is_refused_with_the_known_ones():
-    assert "engine 'magic' is invalid: choose fused, binary-exchange, book, " in printed("magic")
+    assert "engine 'magic' is invalid: choose fused, numpy, binary-exchange, book, " in printed("magic")
 
 
 def test_several_are_listed_in_the_order_of_the_catalogue_and_lines_fit_a_screen():

@@ -15,7 +15,7 @@ from fftfilter import engine, images
 from fftfilter import transfer as H
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.filters import Filter
-from tests.helpers import SAMPLES, assert_gray_levels, by_reference
+from tests.helpers import SAMPLES, assert_gray_levels, by_reference, needs_posix
 
 LINE = f"fftfilter: {engine.INSTEAD}\n"
 CAMERA = SAMPLES / "camera.pgm"
@@ -113,6 +113,29 @@ sys.stdout.write(f"{[(each.category.__name__, str(each.message)) for each in sai
 """
     done = subprocess.run([sys.executable, "-c", code], env=without, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{[('RuntimeWarning', engine.INSTEAD)]} numpy", "")
+
+
+@needs_posix
+def test_processes_may_be_forked_where_numpy_filters(without):
+    code = """
+import multiprocessing
+import warnings
+import numpy as np
+import fftfilter
+from fftfilter import transfer as H
+
+warnings.simplefilter("ignore")
+opened = fftfilter.Filter(H.highpass())
+opened(np.eye(8))
+
+def by(sent):
+    return (sent or opened)(np.eye(8)).shape
+
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    print(pool.map(by, [opened, None, fftfilter.Filter(H.lowpass(), engine="numpy")]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=without, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[(8, 8), (8, 8), (8, 8)]\n", "")
 
 
 def test_numpy_that_is_asked_for_loads_no_opencl(tmp_path):
