@@ -56,7 +56,7 @@ _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_q
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True)
 _EXACT = {"lossless": True, "exact": True}  # of WebP
-_JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
+_JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
     ".pnm": Format("PPM", gray=16, color=16),
@@ -84,7 +84,8 @@ FORMATS = {
 }
 SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
-_READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
+_PILLOW_ALONE = ".pbm .jpe .jfif .mpo .jpf .jpx .j2c .jpc .dib .psd .ico .qoi .icb .vda .rgb"
+_READ_ONLY = {*_PILLOW_ALONE.split(), ".jxl"}
 # Pillow's names of the formats that it may open, each with its module. All store pixels as such; formats that start a
 # program (PostScript), draw (WMF), need plug-ins (HDF5, GRIB) or open an inner file (IPTC) are left out. The last two
 # have no signature, and are tried when all others have refused a file.
@@ -95,6 +96,8 @@ RASTERS = {
         *("ICNS", "QOI", "DDS", "SUN", "TGA", "SPIDER"),
     )
 }
+JPEG2000_STARTS = b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"
+JPEG_XL_STARTS = b"\0\0\0\x0cJXL \r\n\x87\n", b"\xff\x0a"
 PNG_START, JPEG_START = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 ZARR, _OF_ZARR = ".zarr", ("zarr.json", ".zgroup", ".zattrs", ".zarray")
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"

@@ -21,8 +21,8 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
-# What an output does not have, of a FITS and of a TIFF.
-OTHER_HDUS, MASKS = "other HDUs", "masks of pages"
+# What an output does not have, of a FITS, a TIFF and a JPEG 2000.
+OTHER_HDUS, MASKS, PLACE = "other HDUs", "masks of pages", "the place by GML"
 PaletteRule = Literal["auto", "table", "colors"]
 PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)
 

@@ -1,7 +1,7 @@
 """Read images through Pillow, at their own depth, and refuse truncated ones.
 
-Pillow narrows 16-bit color to the high bytes; a second decoding of the same file gives the low ones. It refuses a file
-whose bytes end too early, but not one whose compressed data do: it leaves missing rows black or gray without an error.
+Pillow narrows 16-bit color to the high bytes: imagecodecs reads it. Pillow refuses a file whose bytes end too early,
+but not one whose compressed data do: it leaves missing rows black or gray without an error.
 It also refuses a JPEG that lacks only its last marker.
 """
 
@@ -17,26 +17,26 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFile
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
+from .coded_depth import FRAMES, JPEG_MARKER, bits_of, decoded, jpeg_decoded
 from .formats import JPEG_START, PNG_START
 from .metadata import gather, orientation_of, upright
 from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
-from .quiet import open_raster, quiet_pillow
+from .quiet import DEEP, open_raster, quiet_pillow
+from .unsupported import UnsupportedError
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
-_JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
 _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the time of a whole picture, and few bytes
-_FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
 
 
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
@@ -46,13 +46,11 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if is_cut and b"ANMF" in data:  # which Pillow does not open at all
             raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
     with quiet_pillow():
-        image = open_raster(io.BytesIO(data))
+        image = _opened(data)
         if _frames(image) > 1:
             return None
         refuse_unfit(image, len(data), name, working)
-    if (image.format == "PNG" and data.startswith(PNG_START, check_chunks(data))) or (
-        image.format == "JPEG" and _is_followed_by_another(image, data)
-    ):
+    if _is_followed_by_another(image, data):
         raise ReadError(f"{name}: several images in one file; give one at a time")
     if image.format in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
@@ -62,15 +60,24 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         _fill(image, _UNSET)
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
     table = _table(image, palette)
-    if table is not None:
-        samples = np.asarray(image)
-        if image.has_transparency_data:
-            samples = np.dstack([samples, np.asarray(image.convert("RGBA"))[..., 3]])
+    is_narrow = is_narrowed(image)
+    if is_narrow:
+        samples = decoded(image, data, len(rawmode.partition(";")[0]))
     else:
-        samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
-    refuse_missing_rows(image, data)
+        samples = read_as_it_is(image) if table is None else _indices(image)
+    if not is_narrow or image.format == "JPEG":
+        refuse_missing_rows(image, data)
     samples = with_alpha_of_one_color(image, samples, rawmode)
     return upright(picture_of(image, samples, table, data), orientation_of(image))
+
+
+def _opened(data: bytes) -> ImageFile.ImageFile:
+    try:
+        return open_raster(io.BytesIO(data))
+    except UnsupportedError:
+        if data.startswith(PNG_START):
+            check_chunks(data)  # which says where it is damaged
+        raise
 
 
 def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
@@ -83,14 +90,21 @@ def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint1
     return table_of(np.array(image.getpalette() or [], np.uint16).reshape(-1, 3) * WHITE, palette)
 
 
+def _indices(image: ImageFile.ImageFile) -> Samples:
+    """Return the indices of a palette, with alpha if entries are transparent."""
+    indices = np.asarray(image)
+    return np.dstack([indices, np.asarray(image.convert("RGBA"))[..., 3]]) if image.has_transparency_data else indices
+
+
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
     """Read a page of a TIFF, counted from 0 among all of its lists of tags."""
     with quiet_pillow():
         image = open_raster(as_file(data), "TIFF")
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
-    samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
-    return picture_of(image, samples)
+    if is_narrowed(image):
+        raise UnidentifiedImageError  # as Pillow gives no more than the high bytes of its samples
+    return picture_of(image, read_as_it_is(image))
 
 
 def picture_of(
@@ -123,13 +137,15 @@ def _frames(image: ImageFile.ImageFile) -> int:
     return 1 if image.format in ("MPO", "PSD") else getattr(image, "n_frames", 1)
 
 
-def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
+def _is_followed_by_another(image: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
-    if "mp" in jpeg.info or b"\xff\xd9" + JPEG_START not in data:
+    if image.format == "PNG":
+        return data.startswith(PNG_START, check_chunks(data))
+    if image.format != "JPEG" or "mp" in image.info or b"\xff\xd9" + JPEG_START not in data:
         return False  # without a walk through all markers
     rest = data[_jpeg_end(data)[0] + 2 :]
     with suppress(OSError):
-        return rest.startswith(JPEG_START) and open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
+        return rest.startswith(JPEG_START) and open_raster(io.BytesIO(rest), "JPEG").width >= image.width
     return False
 
 
@@ -191,36 +207,8 @@ def rawmode_of(image: ImageFile.ImageFile) -> str:
 
 
 def is_narrowed(image: ImageFile.ImageFile) -> bool:
-    """Whether Pillow would give only the high byte of each 16-bit sample."""
-    return not image.mode.startswith(("I", "F")) and ";16" in rawmode_of(image)
-
-
-def _read_16_bit_color(image: ImageFile.ImageFile, data: Content, name: str) -> Samples:
-    """Return the samples (height, width, channels) of a 16-bit PNG; TIFFs that come here are refused."""
-    rawmode = rawmode_of(image)
-    layout = rawmode.partition(";16")[0]
-    if image.format == "PNG" and layout == "LA":
-        # Pillow has no LA of the other byte order, but a pixel of four bytes can be read as an 8-bit RGBA.
-        _set_rawmode(image, "RGBA")
-        image.load()
-        big_endian: NDArray[np.uint16] = np.asarray(image).view(np.dtype(">u2"))
-        return big_endian.astype(np.uint16)
-    if image.format != "PNG":
-        way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
-        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
-    twin = open_raster(as_file(data), "PNG")  # as if the file had the other byte order, which gives the low bytes
-    _set_rawmode(twin, f"{layout};16L")
-    image.load()
-    twin.load()
-    wide: NDArray[np.uint16] = np.left_shift(np.asarray(image), 8, dtype=np.uint16) | np.asarray(twin)
-    return wide
-
-
-def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
-    image.tile = [
-        tile._replace(args=rawmode if isinstance(tile.args, str) else (rawmode, *(tile.args or ())[1:]))
-        for tile in image.tile
-    ]
+    """Whether Pillow would give only the high byte of each 16-bit sample, or no sample at all."""
+    return DEEP in image.info or (not image.mode.startswith(("I", "F")) and ";16" in rawmode_of(image))
 
 
 # Truncated files
@@ -236,8 +224,10 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
             is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
     elif image.format in ("JPEG", "MPO"):
         # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
-        last = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
-        is_missing = bool(np.isin(last, (127, 128)).all()) and _needs_more(data, _jpeg_end(data)[0])
+        may_be_missing = is_narrowed(image) or bool(
+            np.isin(np.asarray(image.getpixel((image.width - 1, image.height - 1))), (127, 128)).all()
+        )
+        is_missing = may_be_missing and _needs_more(data, _jpeg_end(data)[0])
     if is_missing:
         raise ValueError("its pixels end before its last row")
 
@@ -262,7 +252,7 @@ def check_chunks(data: bytes) -> int:
         if start + 4 > len(data):
             break
         if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[start - 4 : end])):
-            raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
+            raise ValueError(f"the checksum of its chunk {kind.decode('latin-1')!r} at byte {start - 8} is wrong")
         if kind == b"IEND":
             return end + 4
     raise ValueError("it ends before its last chunk")
@@ -301,14 +291,6 @@ def whole_jpeg(data: bytes) -> bytes:
     return data + bytes((0xFF, _END_OF_IMAGE))
 
 
-def jpeg_width(data: bytes) -> int | None:
-    """Return the width in the header of a JPEG, None without one."""
-    for marker in _JPEG_MARKER.finditer(data):
-        if marker[1][0] in _FRAMES:
-            return int.from_bytes(data[marker.end() + 5 : marker.end() + 7], "big")
-    return None
-
-
 def _jpeg_end(data: bytes) -> tuple[int, bool]:
     """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits.
 
@@ -317,11 +299,11 @@ def _jpeg_end(data: bytes) -> tuple[int, bool]:
     scans = 0
     left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full
     position = 2
-    while (marker := _JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
+    while (marker := JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
         start = marker.end() + 2
         position = marker.end() + int.from_bytes(data[marker.end() : start], "big")
         segment = data[start:position]
-        if marker[1][0] in _FRAMES:
+        if marker[1][0] in FRAMES:
             left = {component: set(range(64)) for component in segment[6::3]}
         elif marker[1][0] == _START_OF_SCAN and len(segment) >= 4:
             scans += 1
@@ -336,5 +318,6 @@ def _jpeg_end(data: bytes) -> tuple[int, bool]:
 def _needs_more(data: bytes, end: int) -> bool:
     """Whether a JPEG lacks pixels: then those that are decoded depend on what follows its data."""
     ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
-    first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)
+    is_deep = bits_of(data) > 8
+    first, second = (jpeg_decoded(each) if is_deep else open_raster(io.BytesIO(each), "JPEG") for each in ends)
     return first.tobytes() != second.tobytes()

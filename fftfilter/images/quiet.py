@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import logging
 import os
 import threading
@@ -17,9 +18,13 @@ from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError, _imagi
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
-from .formats import PNG_START, RASTERS
+from .coded_depth import as_8_bits, bits_of
+from .formats import JPEG_START, PNG_START, RASTERS
+from .unsupported import UnsupportedError, told
 
 _lock = threading.RLock()
+_HEADER = 1 << 18  # bytes in which most files tell the bits of a sample
+DEEP = "fftfilter's bits a sample"
 _LONGEST_CHUNK = 1 << 26  # bytes of a PNG's profile or text when it is decompressed
 # Pillow imports these for whatever it opens.
 _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
@@ -73,13 +78,25 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     first = formats or _IMPORTED_FIRST
     import_plugins(first)
     _refuse_profiles(file)
+    head, bits = file.read(_HEADER), 8
+    if head.startswith(JPEG_START) or head[4:8] == b"ftyp":
+        bits = bits_of(head)
+        if bits > 8 and head.startswith(JPEG_START):
+            file = io.BytesIO(as_8_bits(head + file.read()))
+    file.seek(0)
     try:
-        return Image.open(file, formats=first)
+        image = Image.open(file, formats=first)
     except UnidentifiedImageError:
         if formats:
             raise
-    import_plugins(RASTERS)
-    return Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
+        import_plugins(RASTERS)
+        try:
+            image = Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
+        except UnidentifiedImageError as error:
+            raise UnsupportedError(told(head)) from error
+    if bits > 8:
+        image.info[DEEP] = bits
+    return image
 
 
 def _refuse_profiles(file: BinaryIO) -> None:
@@ -107,7 +124,9 @@ def damage_as_error(name: str) -> Iterator[None]:
         yield
     except (FftfilterError, MemoryError):
         raise
-    except UnidentifiedImageError as error:
-        raise ReadError(f"{name}: not an image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM") from error
+    except ImportError as error:
+        raise ReadError(f"{name}: {first_line(error)}") from error
+    except UnsupportedError as error:
+        raise ReadError(f"{name}: {error}") from error
     except Exception as error:  # they raise almost anything on damaged bytes
         raise ReadError(f"{name}: cannot be decoded ({first_line(error)}); it may be damaged or cut off") from error

@@ -15,7 +15,7 @@ from ..errors import ParameterError, ReadError, SeveralPagesError
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from . import plain_formats
-from .formats import JPEG_START, PNG_START, is_zarr
+from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
 
@@ -56,7 +56,7 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_oversize(name, _size(start, io.BytesIO(start), name))
     except ReadError:
         # The headers of these may be longer than the start.
-        if not start.startswith((PNG_START, JPEG_START)):
+        if not start.startswith((PNG_START, JPEG_START, *JPEG2000_STARTS, *JPEG_XL_STARTS)):
             raise
 
 
@@ -87,11 +87,20 @@ def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     if has_pages(start):
         return pages_of(sources.Slices(file), name, asked).size()
-    from .pillow_reader import measure_with_pillow
     from .quiet import damage_as_error
 
-    file.seek(0)
     with damage_as_error(name):
+        if start.startswith(JPEG2000_STARTS):
+            from . import jpeg2000
+
+            return jpeg2000.size_of(jpeg2000.coded(start if JPEG2000_STARTS[1] in start else start + file.read()))
+        if start.startswith(JPEG_XL_STARTS):
+            from . import jpegxl
+
+            return jpegxl.coded(start if jpegxl.codestream_at(start) else start + file.read()).size
+        from .pillow_reader import measure_with_pillow
+
+        file.seek(0)
         return measure_with_pillow(file)
 
 
@@ -146,10 +155,19 @@ def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRu
     """Return the picture of a file that is no TIFF and no FITS, None if it has several frames."""
     if plain_formats.is_plain(data):
         return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
-    from .pillow_reader import read_with_pillow
     from .quiet import damage_as_error
 
     with damage_as_error(name):
+        if data.startswith(JPEG2000_STARTS):
+            from . import jpeg2000
+
+            return jpeg2000.read(data, name, working)
+        if data.startswith(JPEG_XL_STARTS):
+            from . import jpegxl
+
+            return jpegxl.read(data, name, working)
+        from .pillow_reader import read_with_pillow
+
         return read_with_pillow(data, name, working, palette)
 
 

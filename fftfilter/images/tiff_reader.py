@@ -4,7 +4,8 @@ Thumbnails, pyramid levels and masks are skipped. ImageJ and OME describe all pa
 is corrected for those that are kept.
 
 Gray, RGB and palettes of all real types are read here and in tiff_samples.py, CMYK, JPEG and fax through Pillow.
-tifffile reads the tags. A strip that is missing or too short is an error.
+tifffile reads the tags. A strip that is missing or too short is an error. Of a DNG the main picture is read, which lies
+below its thumbnail, if it is developed.
 """
 
 from __future__ import annotations
@@ -19,19 +20,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
+from PIL import UnidentifiedImageError
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
-from .formats import COMPRESSIONS
+from .coded_depth import jpeg_frame
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import MASKS, Pages, PaletteRule
 from .picture import F32, LARGEST, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
-from .pillow_reader import jpeg_width, read_tiff_with_pillow
+from .pillow_reader import read_tiff_with_pillow
 from .pixel_size import IS_OME, PixelSize, of_series
 from .quiet import damage_as_error, silence
-from .tiff_samples import DEFLATE, OF_FLOATS, needs_imagecodecs, stored_samples
+from .tiff_samples import is_known, lengths, stored_samples, turns_to_rgb
 
-_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK = 0, 1, 2, 3, 5
+_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK, _YCBCR = 0, 1, 2, 3, 5, 6
+_MOSAIC, _LINEAR = 32803, 34892  # raw data of cameras, with one color a pixel, and with all
+_OF_DNG = range(50706, 53000)  # tags about raw data
+_CANON = b"CR\x02"
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
@@ -106,19 +111,26 @@ class TiffPages(Pages):
             whole = [i for i, link in enumerate(links) if not link.subfile_type & (_REDUCED | _MASK)]
             self._numbers = whole or list(range(len(links)))
             self._offsets = [links[i].offset for i in self._numbers]
+            self._below: list[int] = []  # the main pictures of a DNG, below its thumbnail
+            if not whole and isinstance(first, tifffile.TiffPage) and first.subifds:
+                self._below = [at for at in first.subifds if not self._at(at).subfiletype & _REDUCED]
+                self._offsets = self._below or self._offsets
             # ImageJ writes the tags of the first page alone where the others are just like it.
             promised = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
             self._is_imagej_run = len(links) == 1 and promised > 1 and first.compression == 1
+            bytes_a_page = sum(self._at(links[0].offset).databytecounts) if self._is_imagej_run else 0
         except Exception as error:  # tifffile raises almost anything on damaged tags
             raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
         if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
             raise ReadError(f"{name}: a TIFF without a picture; give another one")
         self.count = len(self._offsets)
         if self._is_imagej_run:
-            self.count = min(promised, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
+            self.count = min(promised, (len(data) - first.dataoffsets[0]) // bytes_a_page)
             self.is_cut = self.count < promised
         self.chosen = range(self.count)
-        if any(link.subfile_type & _REDUCED or link.has_copies for link in links):
+        if self._below:
+            self.left_out = ("the thumbnail", "tags of raw data")
+        elif any(link.subfile_type & _REDUCED or link.has_copies for link in links):
             self.left_out = ("reduced copies of pages",)
         if any(link.subfile_type & (_REDUCED | _MASK) == _MASK for link in links):
             self.left_out += (MASKS,)
@@ -154,27 +166,22 @@ class TiffPages(Pages):
             raise ReadError(
                 f"{name}: its samples are complex numbers; save their magnitude, or both parts of them apart"
             )
+        if page.photometric == _MOSAIC or self.data[8:11] == _CANON:
+            raise ReadError(
+                f"{name}: a camera's raw data, of one color a pixel (CFA), are not supported; develop them into a "
+                "TIFF, for example by darktable, RawTherapee or dcraw -T"
+            )
         size = size_of(page)
         refuse_oversize(name, size, working)
         if page.is_tiled:  # a tile may be larger than the picture
             refuse_oversize(name, size._replace(width=page.tilewidth, height=page.tilelength))
         _check_segments(page, self.data, name)
-        extra = _extra(page)
-        if is_laid_out_here(page) or needs_imagecodecs(page):
-            picture = _laid_out(page, self.data, name, self._palette)
-            orientation = page.tags.valueof(ORIENTATION_TAG, 1)
+        if is_laid_out_here(page):
+            picture = _laid_out(page, self.data, self._palette)
+            orientation = (self._file.pages.first if self._below else page).tags.valueof(ORIENTATION_TAG, 1)
         else:
-            if extra:
-                raise ReadError(
-                    f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are "
-                    "coded in an unusual way; save it as gray or RGB, without compression"
-                )
-            in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
-            picture, orientation = read_tiff_with_pillow(self.data, in_chain, name, working), 1  # it is upright then
-            nodata = None if page.photometric == _PALETTE else _nodata(page)
-            if nodata and page.bitspersample in (1, 2, 4):
-                nodata *= 255 / (2**page.bitspersample - 1)  # as white, which becomes 255
-            picture.nodata = nodata
+            picture, orientation = self._by_pillow(page, index, name, working), 1  # it is upright then
+        said_by = self._at(self._file.pages.first.offset) if self._below else page
 
         def changes(tags: MutableMapping[int, Any]) -> None:
             self._retell(tags, index)
@@ -182,19 +189,46 @@ class TiffPages(Pages):
                 tags.pop(_GDAL_NODATA, None)
             elif picture.nodata != _nodata(page):
                 tags[_GDAL_NODATA] = f"{picture.nodata:.17g}"
+            for tag in [tag for tag in tags if self._below and tag in _OF_DNG]:
+                del tags[tag]
 
-        colors = len(picture.planes) - extra if picture.table is None else 3
-        picture.metadata = of_tiff(page, self.data, colors, changes)
+        colors = len(picture.planes) - picture.extra if picture.table is None else 3
+        picture.metadata = of_tiff(said_by, self.data, colors, changes)
         picture.tiff_compression = int(page.compression)
         picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
         if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
             picture.integers = page.dtype.newbyteorder("=")
         return upright(picture, orientation)
 
-    def _page(self, number: int) -> tifffile.TiffPage:
-        handle = self._file.filehandle
-        handle.seek(self._offsets[0 if self._is_imagej_run else number])
+    def _by_pillow(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
+        if extra := _extra(page):
+            raise ReadError(
+                f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are "
+                "coded in an unusual way; save it as gray or RGB, without compression"
+            )
+        in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
+        try:
+            if self._below:
+                raise UnidentifiedImageError  # which Pillow does not reach
+            picture = read_tiff_with_pillow(self.data, in_chain, name, working)
+        except UnidentifiedImageError as error:
+            raise ReadError(f"{name}: {_said(page)} is not supported; convert it to gray or RGB") from error
+        nodata = None if page.photometric == _PALETTE else _nodata(page)
+        if nodata and page.bitspersample in (1, 2, 4):
+            nodata *= 255 / (2**page.bitspersample - 1)  # as white, which becomes 255
+        picture.nodata = nodata
+        return picture
+
+    def _at(self, offset: int, number: int = 0) -> tifffile.TiffPage:
+        """Return the page whose list of tags is there; the lengths of strips that the tags lack are computed."""
+        self._file.filehandle.seek(offset)
         page = tifffile.TiffPage(self._file, index=number)
+        if page.compression == 1 and not any(page.databytecounts) and any(page.dataoffsets):
+            page.databytecounts = lengths(page)
+        return page
+
+    def _page(self, number: int) -> tifffile.TiffPage:
+        page = self._at(self._offsets[0 if self._is_imagej_run else number], number)
         if self._is_imagej_run:
             past = number * sum(page.databytecounts)
             page.dataoffsets = tuple(offset + past for offset in page.dataoffsets)
@@ -282,7 +316,8 @@ def size_of(page: tifffile.TiffPage) -> Size:
 
 
 def _colors(page: tifffile.TiffPage) -> int:
-    return {_WHITE_IS_ZERO: 1, _BLACK_IS_ZERO: 1, _CMYK: 4}.get(page.photometric, 3)
+    ones = (_WHITE_IS_ZERO, _BLACK_IS_ZERO)
+    return 1 if page.photometric in ones or page.samplesperpixel < 3 else 4 if page.photometric == _CMYK else 3
 
 
 def _extra(page: tifffile.TiffPage) -> int:
@@ -300,40 +335,59 @@ def _alpha_at(page: tifffile.TiffPage) -> int | None:
 
 
 def _check_segments(page: tifffile.TiffPage, data: Content, name: str) -> None:
-    """Raise ReadError if a strip or tile is not in the file: readers would leave its place black."""
+    """Raise ReadError if a strip or tile is not in the file: readers would leave its place black.
+
+    Tiles that are left out have neither a place nor a length: they have the value that stands for missing samples.
+    """
     what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
-    found = sum(
-        length > 0 and offset + length <= len(data)
-        for offset, length in zip(page.dataoffsets, page.databytecounts, strict=False)
-    )
     if wanted > len(data):
         raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it")
-    if found < wanted:
-        raise ReadError(f"{name}: {wanted - found} of its {wanted} {what} are missing; get a whole copy of it")
+    segments = list(zip(page.dataoffsets, page.databytecounts, strict=False))[:wanted]
+    missing = [
+        index
+        for index, (offset, length) in enumerate(segments)
+        if (offset or length) and not (offset and 0 < length <= len(data) - offset)
+    ]
+    missing += range(len(segments), wanted)
+    if missing:
+        raise ReadError(
+            f"{name}: {len(missing)} of its {wanted} {what} are missing, the first is number {missing[0] + 1}; "
+            "get a whole copy of it"
+        )
     if page.compression == tifffile.COMPRESSION.JPEG:
         across = page.tilewidth if page.is_tiled else page.imagewidth
-        for offset, length in zip(page.dataoffsets, page.databytecounts, strict=True):
-            width = jpeg_width(data[offset : offset + length])
-            if width is not None and width < across:
-                raise ReadError(f"{name}: its {what} are {width} pixels wide, not {across}; get a whole copy of it")
+        for offset, length in segments:
+            frame = jpeg_frame(data[offset : offset + length])
+            if frame and frame.width < across:
+                raise ReadError(
+                    f"{name}: its {what} are {frame.width} pixels wide, not {across}; get a whole copy of it"
+                )
 
 
 def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     """Tell whether a page is read here, else by Pillow."""
     is_palette = _has_palette(page)
+    is_ycbcr = page.photometric == _YCBCR and turns_to_rgb(page)
     return (
-        (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB))
-        and page.compression in (*COMPRESSIONS.values(), *DEFLATE)
-        and page.bitspersample in (8, 16, 32, 64)
+        (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _LINEAR) or is_ycbcr)
+        and is_known(page)
+        and page.bitspersample not in (1, 2, 4)
         and page.dtype is not None
         and page.dtype.kind in "uif"
         and (is_palette or page.samplesperpixel >= _colors(page))
         and page.planarconfig in (1, 2)
         and page.imagedepth == 1
         and page.fillorder == 1
-        and (page.predictor in (1, 2) or (page.predictor, page.dtype.kind) == (OF_FLOATS, "f"))
-        and not page.is_subsampled
+        and (is_ycbcr or not page.is_subsampled)
     )
+
+
+def _said(page: tifffile.TiffPage) -> str:
+    """Return a page's kind in words."""
+    bits = page.bitspersample if isinstance(page.bitspersample, tuple) else (page.bitspersample,)
+    colors, coded = (getattr(each, "name", each) for each in (page.photometric, page.compression))
+    colors = "CMYK" if page.photometric == _CMYK else colors
+    return f"a TIFF of {colors}, {', '.join(map(str, bits))} bits a sample, compression {coded},"
 
 
 def _has_palette(page: tifffile.TiffPage) -> bool:
@@ -349,9 +403,9 @@ def _nodata(page: tifffile.TiffPage) -> float | None:
         return None
 
 
-def _laid_out(page: tifffile.TiffPage, data: Content, name: str, palette: PaletteRule) -> Picture:
+def _laid_out(page: tifffile.TiffPage, data: Content, palette: PaletteRule) -> Picture:
     """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata."""
-    bands = stored_samples(page, data, name)
+    bands = stored_samples(page, data, page.nodata)
     if bands.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)

@@ -1,12 +1,10 @@
 """Write TIFF files of 8 and 16 bits, integers and floats, compressed as the input was, and in tiles if that was.
 
-Pillow lays out the tags, as it alone writes groups of tags (EXIF, GPS); tifffile does not. Pillow's libtiff compresses
-the rows as if they were a gray picture of 8 bits, because it has no 16-bit color.
+Pillow lays out the tags, as it alone writes groups of tags (EXIF, GPS); tifffile does not. imagecodecs compresses.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 from collections.abc import Sequence
@@ -15,16 +13,17 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
-from PIL.TiffImagePlugin import COMPRESSION_INFO, STRIP_SIZE, ImageFileDirectory_v2, TiffImageFile
+from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from ..files.atomic import Parts
+from .coded_depth import codec
 from .formats import COMPRESSIONS, Coding
 from .pages import Sink
 from .picture import F32, Picture, samples_of
-from .quiet import silence
 
 _NONE, _DEFLATE = 1, 8
+_ENCODERS = {5: "lzw", _DEFLATE: "deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
+_STRIP = 1 << 16  # bytes of a strip before it is compressed
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
@@ -76,12 +75,14 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         compression = _DEFLATE
     if compression in _WITH_PREDICTOR and samples.dtype != F32:
         tags[317] = 2  # differences of neighbors
-        rows = np.concatenate([rows[:, :1], rows[:, 1:] - rows[:, :-1]], axis=1)
-    tall = tile[0] if tile else len(rows)
-    strips = [rows[top : top + tall].data.cast("B") for top in range(0, len(rows), tall)]
-    if compression != _NONE:
-        flat = rows.reshape(len(rows), -1).view(np.uint8)
-        strips, tall = _compressed(flat, COMPRESSION_INFO[compression], tall * flat.shape[1] if tile else STRIP_SIZE)
+        rows = codec("delta_encode")(rows, axis=1)
+    flat = rows.reshape(len(rows), -1).view(np.uint8)
+    tall = tile[0] if tile else len(rows) if compression == _NONE else max(1, _STRIP // flat.shape[1])
+    parts: list[Any] = [flat[top : top + tall] for top in range(0, len(rows), tall)]
+    if name := _ENCODERS.get(compression):
+        by_row = {"axis": -1} if name == "packbits" else {}
+        parts = [codec(f"{name}_encode")(part, **by_row) for part in parts]
+    strips = [memoryview(part).cast("B") for part in parts]
     tags[259] = compression
     lengths = tuple(strip.nbytes for strip in strips)
     offsets = tuple(accumulate(lengths[:-1], initial=0))
@@ -171,15 +172,3 @@ def _placed(page: dict[int, Any], start: int | None, at: int, *, is_big: bool) -
                 value = struct.unpack_from(f"<{number}", made, value)[0] - at
             struct.pack_into(f"<{len(offsets)}{number}", made, value, *offsets)
     return bytes(made), at + first + entries * entry_bytes
-
-
-def _compressed(rows: NDArray[np.uint8], name: str, strip_bytes: int) -> tuple[list[memoryview], int]:
-    """Return strips of compressed rows, of as many bytes at most without compression, and how many rows a strip has."""
-    silence()
-    file = io.BytesIO()
-    Image.fromarray(rows).save(file, "TIFF", compression=name, strip_size=strip_bytes)
-    file.seek(0)
-    with TiffImageFile(file) as written:
-        tags = written.tag_v2
-    content = file.getbuffer()
-    return [content[start : start + length] for start, length in zip(tags[273], tags[279], strict=True)], tags[278]

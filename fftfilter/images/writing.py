@@ -22,7 +22,7 @@ from ..files.messages import FileName, as_error, first_line, quoted_if_odd, show
 from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
+from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, Format, check_fits, is_zarr, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
 
 if TYPE_CHECKING:
@@ -116,6 +116,12 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         picture = replace(picture, planes=picture.planes.clip(-limit, limit).astype(F32))
     if picture.metadata:
         metadata, left_out = picture.metadata.fitting(kind)
+        if kind == "JPEG2000" and picture.metadata.exif:
+            from .jpeg2000 import place_of
+
+            place, has_others = place_of(picture.metadata)
+            metadata = replace(metadata, exif=place)
+            left_out = [each for each in left_out if each != "EXIF" or has_others]
         picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture, keeps_levels=True)
     planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
@@ -189,14 +195,32 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
 
         return fits.encode(picture, suffix)
     samples = samples_of(picture)
-    if kind.name == "PNG":
-        return _png(samples, coding.png_level, metadata, picture.table)
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
+    return _with_samples(samples, kind, coding, metadata, picture.table)
+
+
+def _with_samples(
+    samples: Samples, kind: Format, coding: Coding, metadata: Metadata | None, table: Samples | None
+) -> Parts:
+    if kind.name == "PNG":
+        return _png(samples, coding.png_level, metadata, table)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         options |= metadata.pillow_options()
-    return [_by_pillow(samples, kind.name, options, picture.table)]
+    if kind.name == "JPEG2000":
+        return _jpeg2000(samples, options, metadata.exif if metadata else b"")
+    return [_by_pillow(samples, kind.name, options, table)]
+
+
+def _jpeg2000(samples: Samples, options: dict[str, Any], place: bytes) -> Parts:
+    from . import jpeg2000
+
+    if samples.dtype == U16:
+        made = memoryview(jpeg2000.encode(samples, options.get("comment", b"")))
+    else:
+        made = _by_pillow(samples, "JPEG2000", options)
+    return [jpeg2000.with_place(bytes(made), place) if place else made]
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:

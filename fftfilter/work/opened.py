@@ -19,7 +19,7 @@ from ..files import sources
 from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
-from ..images.pages import MASKS, OTHER_HDUS
+from ..images.pages import MASKS, OTHER_HDUS, PLACE
 from ..output.modes import check_colors
 from .missing import USUAL
 
@@ -195,6 +195,12 @@ class Opened:
             of_picture.append(f"{how.name} knows no missing pixels: transparent ones and nodata are filtered, too")
         if MASKS in self.left_out and not self.recipe.missing.mask:
             of_picture.append("a mask in the file is left out, and pixels that it hides are filtered like the others")
+        if PLACE in self.left_out:
+            of_picture.append("the place on Earth, which GML tells, is lost: GeoJP2's or a GeoTIFF's would be kept")
+        deep, suffix = 8 * frame.picture.planes.itemsize, frame.suffix
+        is_own = FORMATS[suffix].name == frame.picture.format
+        if frame.depth.dtype.itemsize == 1 and deep > 8 and (is_own or self.recipe.keeps_levels):
+            of_picture.append(f"{deep} bits a sample become 8 in {suffix}: write .png or .tif to keep them")
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]

@@ -27,7 +27,7 @@ from tests.images.helpers import picture
         (picture(dtype=np.uint16, maxval=1000), "x.jpg", (np.uint8, 255)),
         (picture(dtype=np.uint16, channels=3, alpha=True), "x.png", (np.uint16, 65535)),
         (picture(dtype=np.uint16), "x.jp2", (np.uint16, 65535)),
-        (picture(dtype=np.uint16, channels=3), "x.jp2", (np.uint8, 255)),
+        (picture(dtype=np.uint16, channels=3), "x.jp2", (np.uint16, 65535)),
         (picture(dtype=np.float32), "x.tif", (np.float32, 1)),
         (picture(dtype=np.float32, channels=3), "x.tif", (np.float32, 1)),
         (picture(dtype=np.float32), "x.png", (np.uint16, 65535)),

@@ -152,7 +152,10 @@ def test_the_page_that_is_missing_has_its_number():
     with tifffile.TiffFile(io.BytesIO(file)) as opened_file:
         second = opened_file.pages[1]
     struct.pack_into("<I", file, second.tags["StripOffsets"].offset + 8, len(file))
-    with pytest.raises(ReadError, match=r"^x.tif, page 2: 1 of its 1 strips are missing; get a whole copy of it$"):
+    with pytest.raises(
+        ReadError,
+        match=r"^x.tif, page 2: 1 of its 1 strips are missing, the first is number 1; get a whole copy of it$",
+    ):
         arrays(bytes(file))
 
 

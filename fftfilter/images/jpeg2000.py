@@ -1,0 +1,190 @@
+"""JPEG 2000 as deep as it is coded, and where on Earth it lies: what Pillow leaves out.
+
+Pillow gives 8 bits of color, and gray shifted to 16. Here samples of another depth than 8 bits come as they are stored,
+signed ones as signed ones, by imagecodecs. A JP2 is a list of boxes:
+
+    length, kind        4 bytes each; length counts both; 1 says that 8 bytes of length follow, 0 that it is the last
+    jp2h                the header, boxes itself: of them cdef says which channels are alpha
+    uuid                GeoJP2's has 16 bytes, then a GeoTIFF of one pixel, whose tags tell the place
+    jp2c                the pixels
+
+Sources: ITU-T T.800 (2019), annexes A and I; the GeoJP2 encoding specification 1.0.3.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import tifffile
+from PIL import UnidentifiedImageError
+
+from .coded_depth import codec, stretched
+from .formats import AS_USUAL, JPEG2000_STARTS
+from .metadata import EXIF, Metadata, gather, of_tiff
+from .pages import PLACE
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
+from .pillow_reader import read_with_pillow
+from .pixel_size import tags_of
+from .quiet import open_raster, silence
+from .unsupported import UnsupportedError
+
+_GEO = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")
+_GEO_TAGS = (33550, 33922, 34264, 34735, 34736, 34737)
+_GML = b"gml.root-instance"
+_ALPHA = (1, 2)
+_COMMENT, _LATIN = 0xFF64, 1
+_UNKNOWN, _RGB, _GRAY = 0, 16, 17
+
+
+class Coded(NamedTuple):
+    """What the codestream says of its samples."""
+
+    height: int
+    width: int
+    components: int
+    bits: int
+    is_signed: bool
+
+
+def coded(data: bytes) -> Coded:
+    """Return what a file's codestream says; raises ValueError without one."""
+    at = data.find(JPEG2000_STARTS[1])
+    if at < 0:
+        raise ValueError("it has no codestream")
+    right, bottom, left, top, *_, components = struct.unpack_from(">8IH", data, at + 8)
+    depths = data[at + 42 : at + 42 + 3 * components : 3]
+    return Coded(bottom - top, right - left, components, max(each & 127 for each in depths) + 1, max(depths) > 127)
+
+
+def _kind_of(found: Coded) -> np.dtype[Any]:
+    return np.dtype(f"{'i' if found.is_signed else 'u'}{1 if found.bits <= 8 else 2 if found.bits <= 16 else 4}")
+
+
+def size_of(found: Coded) -> Size:
+    """Return a picture's size as it is read."""
+    kind = _kind_of(found)
+    channels = found.components - (found.components in (2, 4))
+    return Size(found.width, found.height, channels, kind.itemsize if kind in MAXVAL_OF else F32.itemsize)
+
+
+def read(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Read a file; up to four channels of 8 bits are Pillow's, if it can. ``name`` begins errors."""
+    found = coded(data)
+    is_usual = found.bits <= 8 and not found.is_signed and found.components <= 4
+    with suppress(OSError):  # of some files by GDAL, which are whole
+        if is_usual and (picture := read_with_pillow(data, name, working)):
+            picture.metadata = placed(picture.metadata or Metadata(), data)
+            return picture
+    kind = _kind_of(found)
+    kept = kind if kind in MAXVAL_OF else F32
+    refuse_oversize(name, size_of(found), working)
+    head = data[: data.find(JPEG2000_STARTS[1])]
+    space = int.from_bytes(head[at + 7 : at + 11]) if (at := head.find(b"colr\1")) >= 0 else None
+    if space not in (None, _UNKNOWN, _RGB, _GRAY):
+        kind_of = {12: "CMYK", 14: "CIELab", 18: "YCC"}.get(space, f"other ({space})")
+        raise UnsupportedError(f"JPEG 2000 of {kind_of} colors is not supported; convert it to RGB, by opj_decompress")
+    planes = np.atleast_3d(codec("jpeg2k_decode")(data)).transpose(2, 0, 1)
+    hidden = [channel for channel in _alpha_of(head) if channel < len(planes)][:1]
+    if is_usual and b"cdef" not in head and len(planes) in (2, 4):
+        hidden = [len(planes) - 1]  # as Pillow has it
+    alpha = planes[hidden[0]] if hidden else None
+    planes = np.delete(planes, hidden, axis=0)
+    integers = planes.dtype if kept == F32 else None
+    if alpha is not None:
+        alpha = stretched(alpha, found.bits) if kept == U16 else (alpha / float(2**found.bits - 1)).astype(kept)
+    colors = 3 if len(planes) == 3 or (len(planes) > 3 and space == _RGB) else 1
+    try:
+        metadata = gather(open_raster(io.BytesIO(data), "JPEG2000"), min(colors, 3))
+    except UnidentifiedImageError:  # for Pillow, of so many channels
+        metadata = Metadata()
+    extra = len(planes) - colors
+    return Picture(
+        np.ascontiguousarray(planes, kept),
+        alpha,
+        MAXVAL_OF[kept],
+        "JPEG2000",
+        placed(metadata, data),
+        integers=integers,
+        extra=extra,
+    )
+
+
+def _boxes(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the kind of each outer box, and where its content begins and ends."""
+    at = 0
+    while len(head := data[at : at + 16]) >= 8:
+        length, kind = int.from_bytes(head[:4]), head[4:8]
+        start = at + (16 if length == 1 else 8)
+        at = at + int.from_bytes(head[8:16]) if length == 1 else at + length if length else len(data)
+        if at < start:
+            return
+        yield kind, start, at
+
+
+def _alpha_of(head: bytes) -> list[int]:
+    """Return which channels are alpha."""
+    at = head.find(b"cdef") + 4
+    if at < 4:
+        return []
+    given = struct.iter_unpack(">3H", head[at + 2 : at + 2 + 6 * int.from_bytes(head[at : at + 2])])
+    return [channel for channel, kind, _ in given if kind in _ALPHA]
+
+
+def placed(metadata: Metadata, data: bytes) -> Metadata:
+    """Return metadata with the place on Earth that a file tells by GeoJP2, as tags of a TIFF, and what is lost."""
+    if not data.startswith(JPEG2000_STARTS[0]):
+        return metadata
+    boxes = [(kind, data[start:end]) for kind, start, end in _boxes(data) if kind in (b"uuid", b"asoc")]
+    for kind, content in boxes:
+        if kind == b"uuid" and content.startswith(_GEO):
+            silence()
+            with suppress(Exception):  # tifffile raises almost anything on damaged tags
+                page = tifffile.TiffFile(io.BytesIO(content[len(_GEO) :])).pages.first
+                tags = of_tiff(page, content[len(_GEO) :], 1, None)
+                return replace(metadata, exif=tags.exif)
+    if any(_GML in content for kind, content in boxes if kind == b"asoc"):
+        return replace(metadata, left_out=(*metadata.left_out, PLACE))
+    return metadata
+
+
+def place_of(metadata: Metadata) -> tuple[bytes, bool]:
+    """Return the tags of metadata that tell a place, as EXIF, and whether there are others."""
+    tags = tags_of(metadata.exif)
+    others = [tag for tag in tags if tag not in _GEO_TAGS]
+    for tag in others:
+        del tags[tag]
+    return (tags.tobytes().removeprefix(EXIF) if len(tags) else b""), bool(others)
+
+
+def encode(samples: Samples, comment: bytes = b"") -> bytes:
+    """Return a file of samples (height, width, channels) of 16 bits, alpha last."""
+    channels = samples.shape[2]
+    made: bytes = codec("jpeg2k_encode")(samples.squeeze(), level=0, codecformat="jp2")
+    at = made.find(JPEG2000_STARTS[1])
+    head, codestream = made[: at - 8], made[at:]
+    if channels in (2, 4):
+        kinds = (each for i in range(channels) for each in ((i, 0, i + 1) if i < channels - 1 else (i, 1, 0)))
+        box = struct.pack(f">I4sH{3 * channels}H", 10 + 6 * channels, b"cdef", channels, *kinds)
+        start = head.find(b"jp2h") - 4
+        head = head[:start] + struct.pack(">I", len(head) - start + len(box)) + head[start + 4 :] + box
+    if comment:
+        after = 4 + int.from_bytes(codestream[4:6])
+        segment = struct.pack(">3H", _COMMENT, 4 + len(comment), _LATIN) + comment
+        codestream = codestream[:after] + segment + codestream[after:]
+    return head + struct.pack(">I4s", 8 + len(codestream), b"jp2c") + codestream
+
+
+def with_place(data: bytes, exif: bytes) -> bytes:
+    """Return a JP2 with the place that tags tell."""
+    from .tiff_writer import encode as encode_tiff
+
+    pixel = Picture(np.zeros((1, 1, 1), U8), None, 255, "TIFF", Metadata(exif=exif))
+    content = b"".join((_GEO, *encode_tiff(pixel, AS_USUAL)))
+    at = next(start - 8 for kind, start, _ in _boxes(data) if kind == b"jp2c")
+    return b"".join((data[:at], struct.pack(">I4s", 8 + len(content), b"uuid"), content, data[at:]))
