@@ -117,6 +117,8 @@ def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
     assert len(names) == len(set(names))
     own = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
     assert own == {"fftfilter_opencl.py"} | code | kernels
+    # PoCL starts it; pip keeps that right.
+    assert zipfile.ZipFile(wheel).getinfo("fftfilter/device/bin/ld").external_attr >> 16 & 0o111 == 0o111
     assert [name for name in names if name.endswith("/licenses/LICENSE")] != []
 
 
@@ -260,6 +262,8 @@ def test_the_sdist_has_tests_samples_and_kernels(sdist, tree):
     assert {"kernels/complex.cl", "tests/conftest.py", "samples/camera.pgm", "LICENSE"} <= names
     assert wanted - names == set()
     assert [name for name in names if name.startswith((".ci", ".git/"))] == []
+    with tarfile.open(sdist) as archive:
+        assert archive.getmember(f"{root}fftfilter/device/bin/ld").mode & 0o111 == 0o111
 
 
 def test_a_wheel_from_the_sdist_is_the_same(sdist, wheel, tmp_path):
