@@ -4,7 +4,7 @@
 
     sources.py            all bytes of a file, a URL or standard input
     atomic.py             outputs that appear whole or not at all; leftovers of killed runs
-    urls.py               files behind URLs, through fsspec
+    urls.py               files behind URLs, through fsspec; which names from outside are names
     standard_streams.py   standard input, output and error, which may be closed or full
     messages.py           texts of errors about files: name, cause, way out
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from posixpath import join
 from typing import NamedTuple
 
 from .. import __version__, images
-from ..errors import DeviceError, FftfilterError
+from ..errors import DeviceError, FftfilterError, ReadError
 from ..files import sources
 from .cluster import LOCAL, connect, explain
 from .jobs import Settings
@@ -62,6 +63,7 @@ def steps(
             elif largest:
                 line += f"; {_megabytes(needed.takes)} on the device"
             yield line
+        yield from (ReadError(f"{join(str(run.source), path)}: {why}") for path, why in run.source.failed.items())
     if not quiet:
         on = "no device"
         if largest:

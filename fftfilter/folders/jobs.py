@@ -203,7 +203,8 @@ class Tree:
                     else:
                         names.append(entry.name)
         if refused:
-            self.failed[relative] = f"{len(refused)} of its names are not those of files, such as {refused[0][:80]!r}"
+            said = f"{len(refused)} of its names are not those of files, such as {refused[0][:80]!r}"
+            self.failed[relative] = f"{said}: left out"
         return names, inner
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:

@@ -108,8 +108,8 @@ class FolderRun:
             raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
-            if self.urls:  # whose servers choose the names of outputs
-                self.settings = replace(self.settings, keep_in=real(self.target))
+        if self.urls and not is_url(own := real(self.target)):  # of URLs the servers choose the names of outputs
+            self.settings = replace(self.settings, keep_in=own)
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)

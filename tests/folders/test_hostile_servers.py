@@ -75,6 +75,8 @@ def test_links_of_a_page_write_nothing_outside_of_the_output(place):
     with web(lambda path: pages.get(path, PICTURE)) as (url, _):
         code, said = run("-r", f"{url}/dir/", "out/", folder=place)
         assert run("-r", f"{url}/dir/", folder=place, name="peaks")[0] == 1
+        listed = run("-n", "-r", f"{url}/dir/", "other/", folder=place)
+    assert (listed[0], listed[1].count("\n"), "10 of its names" in listed[1]) == (1, 1, True), listed
     assert (code, said.count("\n")) == (1, 2), said
     assert said.startswith(f"fftfilter: {url}/dir/: 10 of its names are not those of files, such as ")
     assert names(place) == ["out/good.png", "out/sub/ok.png"]
@@ -115,6 +117,8 @@ def test_no_link_in_the_output_leads_a_name_of_a_server_out_of_it(place):
         assert (code, said.count("\n")) == (1, 2), said
         assert "out/thesis.png: is, or lies behind, a link that leads out of OUT: remove it" in said
         assert names(place) == ["out/b.png", "out/c.png", "out/thesis.png"]
+        code, said = run(f"{url}/dir/", f"local://{place}/out/", folder=place)
+        assert (code, said.count("\n"), "thesis.png: is, or lies behind, a link" in said) == (1, 2, True), said
         (place / "out/thesis.png").unlink()
         (place / "out/sub").symlink_to(place.parent / "private")
         code, said = run("-r", f"{url}/dir/", "out/", folder=place)
