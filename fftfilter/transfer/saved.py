@@ -30,7 +30,7 @@ from .product import Transfer, as_given
 
 VERSION, MARK = 1, "fftfilter_recipe"
 MOST_BYTES = 1 << 20
-MOST_PARTS, MOST_HARMONICS = 2000, 20_000  # each takes time, on the smallest picture, too
+MOST_PARTS, MOST_PEAKS = 2000, 20_000  # each takes time, on the smallest picture, too
 # A text of JSON that begins as a URL, or as the name of another machine on Windows.
 _ELSEWHERE = re.compile(r'"((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://|\\\\\\\\)[^"]*)')
 # Functions of ``fftfilter.transfer`` that make no part that a file can hold.
@@ -70,11 +70,14 @@ def from_json(given: object, where: str, folder: str = "") -> Transfer:
     """Return the transfer function that :func:`to_json` gave; raises ParameterError, which begins with ``where``."""
     if not isinstance(given, list):
         raise wrong_type(where, given, "a list of parts")
+    from .peaks import Notch
+
     parts = [each for i, part in enumerate(given) for each in _part(part, f"{where}[{i}]", folder).parts]
-    harmonics = sum(getattr(part, "harmonics", 0) for part in parts)
-    if len(parts) > MOST_PARTS or harmonics > MOST_HARMONICS:
-        said = f"has {len(parts):,} parts and {harmonics:,} harmonics"
-        raise ParameterError(f"{where}: {said}: give at most {MOST_PARTS:,} and {MOST_HARMONICS:,}")
+    notches = [part for part in parts if isinstance(part, Notch)]
+    peaks = sum(min(each.harmonics, 0.5 / max(map(abs, each.at))) * (2 + 2 * each.mirrored) for each in notches)
+    if len(parts) > MOST_PARTS or peaks > MOST_PEAKS:
+        said = f"has {len(parts):,} parts, and notches with {peaks:,.0f} peaks"
+        raise ParameterError(f"{where}: {said}: give at most {MOST_PARTS:,} and {MOST_PEAKS:,}")
     return Transfer(()) * Transfer(tuple(parts))
 
 
