@@ -141,7 +141,7 @@ def _unit(values: Array, largest_deviation: float, depth: Depth, width: float | 
     is_float = depth.dtype.kind == "f"
     off = (NOISE * largest_deviation + (STORED if is_float else STORED_AS_WHOLE) * largest) * 65535 / OF_65535
     if width is not None:
-        own = min(width, own) if is_float else width
+        own = min(width, max(own, STORED * 65535 / OF_65535 * width)) if is_float else width  # beside 0.5, too
     return max(own, off if is_noise else min(largest, off), TINY)
 
 

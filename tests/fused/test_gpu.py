@@ -366,3 +366,23 @@ def test_double_precision_is_left_to_another_engine(launcher):
     double = Launcher(launcher.device, precision="double")
     with pytest.raises(ParameterError, match="computes in single precision: take another engine for double"):
         FusedGpuPipeline(double, HIGH, stack_of(noise((1, 12, 10))))
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "room", "wanted"),
+    [
+        (48, 16, 162, ((12, 4), 4, 2)),  # each half of a batch of four
+        (48, 16, 97, ((12, 4), 2, 2)),
+        (512, 4, 10000, ((8, 8, 8), 4, 1)),
+        (625, 4, 632, ((5, 5, 5, 5), 2, 2)),
+        (625, 4, 10000, ((5, 5, 5, 5), 2, 1)),  # four stages, of which the last leaves columns
+        (2625, 4, 10000, ((7, 5, 5, 5, 3), 1, 1)),
+    ],
+)
+def test_columns_of_several_stages_go_in_rounds_through_local_memory(launcher, height, width, room, wanted):
+    pixels, limits = noise((2, height, width)), room_for(room)
+    made = FusedGpuPipeline(launcher, HIGH, stack_of(pixels), limits=limits)
+    columns = made.plan.columns
+    assert isinstance(columns, TransformPlan)
+    assert (columns.radices, columns.batch, columns.batch_rounds) == wanted
+    assert_as_the_reference(made.run(pixels), pixels, HIGH)
