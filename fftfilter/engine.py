@@ -20,7 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .drivers import NUMPY, VARIABLE, check_process, is_auto, is_numpy
-from .errors import DeviceError, ParameterError, check_option, pip_install
+from .errors import DeviceError, ParameterError, check_option
 
 if TYPE_CHECKING:
     from .device.choice import Device
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from .staged.algorithms import Algorithm, Option
 
 FUSED, BOOK = "fused", "book"
-INSTEAD = (
-    "no OpenCL device works, so NumPy filters: 5 to 40 times slower, a whole command 1 to 5 times; 'fftfilter devices' "
-    "says what would help"
-)
+INSTEAD = "NumPy filters in its place, 5 to 40 times slower, a whole command 1 to 5 times"
 
 
 def _warn(line: str) -> None:
@@ -39,7 +36,7 @@ def _warn(line: str) -> None:
 
 
 tell: Callable[[str], None] = _warn
-"""Is told :data:`INSTEAD` when NumPy takes the place of OpenCL. The command line's prints it."""
+"""Is told once what is wrong with OpenCL when NumPy takes its place. The command line's prints it."""
 
 
 class Engine(NamedTuple):
@@ -121,7 +118,7 @@ def open_device(options: Mapping[str, Any]) -> Device:
     """
     wanted = device_of(options)
     is_open = is_auto(wanted) and not options.get("engine") and not lacking(options, name=NUMPY)
-    if (is_numpy(wanted) and options.get("engine") in (None, NUMPY)) or (is_open and _lacks_opencl()):
+    if (is_numpy(wanted) and options.get("engine") in (None, NUMPY)) or (is_open and lacks_opencl()):
         from .plain.launcher import NumPyDevice
 
         return cast("Device", NumPyDevice())  # which has what filters ask of one
@@ -145,24 +142,19 @@ def _open_opencl(wanted: str | int | None) -> Device:
     try:
         from .device import choice
     except ImportError as error:
-        raise DeviceError(f"no OpenCL: {error}: {pip_install('pyopencl[pocl]')}") from error
+        raise DeviceError(f"no OpenCL: {error}; see 'fftfilter devices'") from error
     from .fused import fused
 
     return choice.open_device(wanted, fused)
 
 
 @cache
-def _lacks_opencl() -> bool:
+def lacks_opencl() -> bool:
+    """Return whether no OpenCL device works; tell it the first time."""
     check_process()
     try:
         _open_opencl(None)
-    except DeviceError:
-        tell_instead()
+    except DeviceError as error:
+        tell(f"{error}; {INSTEAD}")
         return True
     return False
-
-
-@cache
-def tell_instead() -> None:
-    """Tell, once, that NumPy takes the place of OpenCL."""
-    tell(INSTEAD)

@@ -20,6 +20,7 @@ from types import SimpleNamespace
 import pytest
 
 from fftfilter import system
+from fftfilter.engine import INSTEAD
 from tests.folders.helpers import pgm
 from tests.helpers import needs_pocl_wheel
 
@@ -126,9 +127,9 @@ def test_a_user_without_a_home_filters_on_a_read_only_disk(sandbox):
 @pytest.mark.parametrize("command", [FILE, FOLDER, "devices"])
 def test_without_any_place_to_write_it_says_so(sandbox, command):
     done = sandbox(command, NO_MEMORY_DISK)
-    assert done.returncode == 3
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert "set POCL_CACHE_DIR to one that can be written to" in done.stderr
+    assert done.returncode == (3 if command == "devices" else 0), done.stderr  # NumPy filters
+    assert done.stderr.count("\n") == (2 if command == FOLDER else 1), done.stderr
+    assert done.stderr.count("set POCL_CACHE_DIR to one that can be written to") == 1
 
 
 @pytest.mark.parametrize("fault", ["size=100k", "noexec"])
@@ -141,8 +142,8 @@ def test_another_cache_is_taken_for_one_that_is_full_or_not_for_programs(sandbox
 @pytest.mark.parametrize(
     ("limit", "commands", "cause"),
     [
-        ("--fsize=20000", (FILE, FOLDER, "devices"), "20,000 bytes are allowed: raise ulimit -f"),
-        ("--nofile=12", (FILE, FOLDER, "devices"), "12 may be: raise ulimit -n"),
+        ("--fsize=20000", (FILE, FOLDER, "devices"), "20,000 bytes are allowed"),
+        ("--nofile=12", (FILE, FOLDER, "devices"), "12 may be"),
         ("--nproc=1", (FILE, FOLDER, "devices"), "raise the limit on processes"),
         ("--nproc=9", (FOLDER.replace("highpass", "highpass --processes 2"),), "the limit on processes"),
     ],
@@ -151,8 +152,9 @@ def test_a_limit_that_stops_the_compiler_is_named(sandbox, limit, commands, caus
     for command in commands:
         done = sandbox(command, CACHE, HOME="{here}/cache", TMPDIR="{here}/cache", limit=("prlimit", limit))
         assert cause in done.stderr + done.stdout
-        assert done.returncode in ((0, 3) if command == "devices" else (1, 3))
-        assert done.stderr.count("\n") == (0 if done.returncode == 0 else 1), done.stderr
+        assert done.returncode in ((0, 3) if command == "devices" else (0, 1))  # NumPy filters, or no process starts
+        assert done.stderr.count("\n") <= (2 if command == FOLDER else 1), done.stderr
+        assert done.returncode == 1 or command == "devices" or INSTEAD in done.stderr
 
 
 @pytest.mark.parametrize("command", [FILE, FOLDER])
@@ -196,8 +198,9 @@ def test_one_processor_and_no_memory_disk_are_enough(sandbox):
 def test_a_processor_whose_features_are_not_listed_is_named(sandbox):
     """PoCL would build for another one, and crash."""
     done = sandbox(FILE, CACHE, "--bind /dev/null {root}/proc/cpuinfo", HOME="{here}/cache")
-    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
     assert "/proc/cpuinfo, which has none" in done.stderr
+    assert INSTEAD in done.stderr
 
 
 @pytest.mark.parametrize("command", [FILE, FOLDER, "devices"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -90,7 +91,7 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
     """
     found = []
     if not all_devices():
-        has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64"
+        has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64" and platform.libc_ver()[0] == "glibc"
         wheel = "pip install 'pyopencl[pocl]'; or " if has_wheel else ""
         # A folder that is not there hides the drivers of pip, too.
         given = os.environ.get("OCL_ICD_VENDORS")

@@ -14,7 +14,7 @@ import click
 
 from ... import images, signals, startup
 from ...drivers import is_numpy
-from ...engine import tell_instead
+from ...engine import lacks_opencl
 from ...errors import DeviceError, ParameterError, ReadError, without_secrets
 from ...files import urls
 from ...files.messages import as_error, quoted_if_odd
@@ -302,7 +302,7 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
                     devices.add(outcome.device)
                 if is_numpy(outcome.device) and not is_numpy(options.device):
                     progress.clear()
-                    tell_instead()
+                    lacks_opencl()  # which says so, where it was another process that found out
                 verified = outcome.difference and not options.quiet and outcome.status != "failed"
                 # Only the first of those under way says that no space is left.
                 failed = outcome.status == "failed" and not (outcome.found_no_space and told_of_no_space)
