@@ -3,14 +3,13 @@
 ``python hatch_build.py FOLDER`` writes the former into a folder, to look at. They are made from the commands, which
 need nothing but click until they do something.
 
-PoCL's wheel is for Linux on x86-64 with glibc, and no marker of a dependency tells glibc from musl. So a wheel that is
-built there asks for it, and says by its tag where it can be installed. One that is built elsewhere, such as on Alpine,
-or with the variable FFTFILTER_WHEEL=any, asks for pyopencl alone, and is for all systems.
+The wheels of PoCL and imagecodecs for Linux are for glibc, and no marker of a dependency tells glibc from musl. So what
+is built on Alpine asks for neither, and a wheel that is built on Linux says by its tag which library it is for: pip
+takes the sdist elsewhere, and builds what fits.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
@@ -128,19 +127,20 @@ def write_share(folder: Path, version: str) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def asks_for_pocl() -> bool:
-    """Whether what is built here asks for PoCL's wheel."""
-    is_its_system = sys.platform == "linux" and platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc"
-    return is_its_system and os.environ.get("FFTFILTER_WHEEL") != "any"
+def libc() -> str:
+    """Return the C library of a Linux that this runs on, by its name in tags of wheels; empty on other systems."""
+    is_linux = sys.platform == "linux"
+    return ("manylinux_2_17" if platform.libc_ver()[0] == "glibc" else "musllinux_1_1") if is_linux else ""
 
 
 class DependenciesHook(MetadataHookInterface):
-    """Leaves PoCL's wheel out of the dependencies where there is none."""
+    """Leaves those dependencies out that have no wheel here."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Change the metadata of pyproject.toml."""
-        if not asks_for_pocl():
-            metadata["dependencies"] = [line.replace("[pocl]", "") for line in metadata["dependencies"]]
+        if libc().startswith("musl"):
+            asked = [line.replace("[pocl]", "") for line in metadata["dependencies"]]
+            metadata["dependencies"] = [line for line in asked if not line.startswith("imagecodecs")]
 
 
 class ShareHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -155,8 +155,8 @@ class ShareHook(BuildHookInterface):  # type: ignore[type-arg]
         self.folder = Path(mkdtemp())
         write_share(self.folder, self.metadata.version)
         build_data["shared_data"][str(self.folder)] = "share"
-        if asks_for_pocl():
-            build_data["tag"] = "py3-none-manylinux_2_17_x86_64"
+        if libc():
+            build_data["tag"] = f"py3-none-{libc()}_{platform.machine()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove the files, which are in the wheel now."""

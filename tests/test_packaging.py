@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -211,20 +212,21 @@ def test_opencl_for_the_cpu_comes_along_where_pip_has_one(wheel, system, machine
     assert [each.extras for each in asked if each.name == "pyopencl"] == [extras]
 
 
-def test_elsewhere_a_wheel_asks_for_pyopencl_alone_and_is_for_all_systems(wheel, tree, tmp_path, monkeypatch):
-    """As on Alpine, whose C library is musl: for that, too, the system is Linux on x86-64."""
-    monkeypatch.setenv("FFTFILTER_WHEEL", "any")
-    other = build("wheel", tree, tmp_path)
-    assert other.name.endswith("-py3-none-any.whl")
-    assert {each.name: each.extras for each in requirements(other)}["pyopencl"] == set()
-    assert {each.name for each in requirements(other)} == {each.name for each in requirements(wheel)}
-    monkeypatch.delenv("FFTFILTER_WHEEL")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_on_musl_nothing_is_asked_for_that_has_no_wheel_there(wheel, tree, monkeypatch):
+    """As on Alpine, which is Linux on x86-64 to every marker: pip takes the sdist, and builds it with these hooks."""
     monkeypatch.syspath_prepend(tree)
     hook = import_module("hatch_build")
-    has_pocl = wheel.name.endswith("-py3-none-manylinux_2_17_x86_64.whl")
-    assert has_pocl == hook.asks_for_pocl()
+    assert wheel.name.endswith(f"-py3-none-{hook.libc()}_{platform.machine()}.whl" if hook.libc() else "-any.whl")
     monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
-    assert not hook.asks_for_pocl()
+    assert hook.libc() == "musllinux_1_1"
+    metadata = tomllib.loads((tree / "pyproject.toml").read_text())["project"]
+    hook.DependenciesHook(str(tree), {}).update(metadata)
+    asked = {each.name: each.extras for each in map(Requirement, metadata["dependencies"])}
+    assert asked.keys() == {each.name for each in requirements(wheel) if "extra" not in str(each.marker)} - {
+        "imagecodecs"
+    }
+    assert set().union(*asked.values()) == set()
 
 
 def test_the_extras_that_documents_and_messages_name_are_there(wheel, tree):
