@@ -256,6 +256,9 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
         if integers is not None:
             limits, missing = np.iinfo(integers), frame.depth.rounded(pixels_, given.nodata)
             pixels_ = np.where(np.isnan(pixels_), missing, pixels_.clip(limits.min, limits.max))
+        elif found.planes.dtype.kind == "f":  # beyond its type a finite number becomes the largest one
+            limit = np.finfo(found.planes.dtype).max
+            pixels_ = np.where(np.isinf(pixels_), pixels_, pixels_.clip(-limit, limit))
         step = 0 if integers is None else 1
         made.append(Difference.of(found.planes, pixels_, white, unit=unit, values=values_, step=step))
         if made[-1].is_right:
