@@ -134,6 +134,22 @@ def test_the_largest_deviation_of_pixels_is_that_of_their_type(dtype, widest):
     assert launches.widest(Stack(1, 5, 7, np.dtype(dtype), np.dtype("u1"), 255)) == widest
 
 
+@pytest.mark.parametrize(
+    ("transfer", "width", "kept"),
+    [
+        (H.highpass("200%"), 66, 34),  # all of half a spectrum
+        (H.highpass("200%"), 67, 34),
+        (H.highpass(3), 64, 4),  # two tiles of two
+    ],
+)
+def test_as_many_columns_are_transformed_as_the_support_and_half_a_spectrum_have(launcher, transfer, width, kept):
+    stack = stack_of(np.empty((1, 48, width), np.uint8))
+    pipeline = FusedGpuPipeline(Noted(launcher), transfer, stack, limits=Limits(group_wanted=8), one_launch=False)
+    columns = next(launch for launch in pipeline._launches if launch.step == "columns")
+    assert columns.items[0] == pipeline.plan.columns.work_items(kept)
+    assert pipeline.plan.columns.work_items(kept) != pipeline.plan.columns.work_items(kept + 1)
+
+
 def together(size, source, *, count=1, kept=1, units=100):
     """Return how many groups of a kernel wait for each other on a device of so many compute units."""
     of_device = SimpleNamespace(cl_device=SimpleNamespace(max_compute_units=units))

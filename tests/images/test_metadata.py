@@ -117,6 +117,36 @@ def test_the_layout_of_a_tiff_stays_behind(tmp_path):
         assert {256, 257, 258, 273, 279} & set(image.getexif()) == set()
 
 
+# By TIFF 6.0, its two supplements and the technote of 1995: how samples lie in the file, and JPEG's tables.
+LAYOUT = (
+    *range(254, 260), *range(262, 267), 273, *range(277, 282), 284, 292, 293, 301, 317, *range(320, 326), 330,
+    *range(332, 335), *range(336, 343), 347, *range(512, 516), *range(517, 522), *range(529, 533),
+)  # fmt: skip
+
+
+def test_no_tag_of_a_tiffs_layout_goes_into_another_file(tmp_path):
+    own = {256, 257, 258, 259, 262, 273, 277, 278, 279}
+    extra = [(tag, "H", 1, 1, True) for tag in LAYOUT if tag not in own | {266, 284, 317, 330, *range(322, 326), 347}]
+    extra.append((int(ExifTags.Base.Make), "s", 0, "Camera", True))
+    tifffile.imwrite(tmp_path / "in.tif", np.zeros((3, 4), np.uint8), extratags=extra, metadata=None, software="")
+    write(read(tmp_path / "in.tif"), tmp_path / "out.png")
+    with Image.open(tmp_path / "out.png") as image:
+        assert dict(image.getexif()) == {ExifTags.Base.Make: "Camera"}
+
+
+def test_no_tag_of_a_layout_in_exif_goes_into_a_tiff(tmp_path):
+    tags = Image.Exif()
+    for tag in LAYOUT:
+        tags[tag] = 7
+    tags[ExifTags.Base.Make] = "Camera"
+    Image.new("L", (4, 3)).save(tmp_path / "in.png", exif=tags)
+    write(read(tmp_path / "in.png"), tmp_path / "out.tif")
+    with tifffile.TiffFile(tmp_path / "out.tif") as tiff:
+        found = {tag.code: tag.value for tag in tiff.pages.first.tags}
+    assert found.pop(ExifTags.Base.Make) == "Camera"
+    assert [tag for tag, value in found.items() if value == 7] == []
+
+
 def test_a_bmp_has_a_resolution(tmp_path):
     write(read(make(tmp_path / "in.png")), tmp_path / "out.bmp")
     assert found_in(tmp_path / "out.bmp")["dpi"] == (150, 300)
