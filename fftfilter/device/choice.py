@@ -110,6 +110,8 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
     else:
         matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]
     if not matching:
+        if choice == "cpu" and (lack := embedded_pocl.lack()):
+            raise DeviceError(f"no OpenCL device 'cpu': {lack}")
         names = ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(found))
         gpu = "a GPU needs its vendor's driver, see 'fftfilter devices'"
         raise DeviceError(

@@ -191,3 +191,11 @@ def test_one_thread_at_a_time_checks_a_device(monkeypatch):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: open_device("cpu", None), range(2)))
     assert not place.met
+
+
+def test_where_a_simulator_is_alone_the_cpu_is_said_to_lack_something(monkeypatch):
+    simulator = SimpleNamespace(name="Oclgrind Simulator", type=2, platform=SimpleNamespace(name="Oclgrind"))
+    monkeypatch.setattr(choice, "all_devices", lambda: (simulator,))
+    monkeypatch.setattr(choice.embedded_pocl, "lack", lambda: "PoCL has none: apt install one")
+    with pytest.raises(DeviceError, match=r"^no OpenCL device 'cpu': PoCL has none: apt install one$"):
+        choice.choose("cpu")
