@@ -54,7 +54,7 @@ class DescreenFilter(PictureFilter):
     ``output``, ``scale``, ``edges`` and ``channels``.
     """
 
-    name = "descreen"
+    name = method = "descreen"
     fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "mirror"}
     real: ClassVar[type[np.floating[Any]]] = np.float32
 

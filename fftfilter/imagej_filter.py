@@ -18,8 +18,8 @@ from .arrays import Array, check_finite, gray_of, pixel_type, strips
 from .errors import ParameterError
 from .filters import PictureFilter
 from .filters.call import Found
+from .memory import padded_side
 from .output.rounding import NOISE, deviation
-from .system import check_memory
 from .transfer import Transfer
 from .transfer.reference import filtered
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .filters.call import Observe
     from .output.ramp import Gray
 
-# For a padded picture, at the peak on a CPU: the pixels, the values and the spectrum
-_BYTES_A_PIXEL = 24
 _BINS = 256
 # What autoscaling saturates in percent, half of it at either end.
 _SATURATED = 1.0
@@ -44,6 +42,7 @@ class ImageJFilter(PictureFilter):
     """
 
     name = "ImageJ's filter"
+    method = "imagej"
     fill = "fill them, or take bandpass"
     width: float  # how far apart the values are that became black and white in the last gray picture of whole numbers
     nudge = 0.0
@@ -72,14 +71,13 @@ class ImageJFilter(PictureFilter):
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a picture ``(count, height, width)`` takes, tables not counted."""
-        side = _padded_side(*shape[1:])
+        side = padded_side(*shape[1:])
         return super().device_bytes((1, side, side))
 
     def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
-        """Return an image's filtered values, and whether it was filtered once more; raises TooLargeError."""
+        """Return an image's filtered values, and whether it was filtered once more."""
         height, width = plane.shape
-        side = _padded_side(height, width)
-        check_memory(side, side, side * side * _BYTES_A_PIXEL, f"{width} x {height} pixels, padded as by ImageJ")
+        side = padded_side(height, width)
         # Java rounds half up.
         y, x = ((side - each + 1) // 2 for each in plane.shape)
         padded = np.pad(plane, ((y, side - y - height), (x, side - x - width)), "symmetric")
@@ -136,10 +134,6 @@ class ImageJReference(ImageJFilter):
 
     def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:  # noqa: ARG002  there are no steps
         return filtered(planes, self.transfer.gain(*planes.shape[1:])).real, 0
-
-
-def _padded_side(height: int, width: int) -> int:
-    return 1 << ((3 * max(height, width) + 1) // 2 - 1).bit_length()
 
 
 def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, float]:

@@ -51,24 +51,25 @@ ROOMS = {
     "fused": "errors output arrays transfer device",
     "plain": "errors system output arrays transfer",
     "engine": "errors drivers device staged fused plain",
+    "memory": "system output transfer staged engine drivers",
     "missing": "output arrays transfer plain engine",
     "transforms": "errors arrays staged fused plain engine",
     "analysis": "errors output arrays transfer transforms missing",
-    "filters": "errors drivers system output arrays region transfer device staged fused plain engine missing analysis",
+    "filters": "errors drivers memory output arrays region transfer device staged fused plain engine missing analysis",
     "device_check": "fftfilter errors output arrays transfer device staged fused plain missing filters",
-    "imagej_filter": "errors system output arrays transfer filters",
+    "imagej_filter": "errors memory output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "errors transfer analysis filters imagej_filter descreen_filter",
     "preview": "errors output arrays transfer missing analysis filters",
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
-        "fftfilter errors drivers system output arrays region transfer staged engine files images missing filters "
-        "imagej_filter descreen_filter analysis preview"
+        "fftfilter errors drivers system memory output arrays region transfer staged engine files images missing "
+        "filters imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
-        "fftfilter errors drivers startup signals system text output arrays transfer analysis preview device engine "
-        "files images work"
+        "fftfilter errors drivers startup signals system memory text output arrays transfer analysis preview device "
+        "engine files images work"
     ),
     "explore": "errors system text output arrays region transfer analysis preview device files images filters "
     "descreen_filter missing work",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tifffile
 
 import fftfilter
 from fftfilter import system
@@ -33,19 +34,20 @@ def free_in_child(first):
 
 
 @pytest.mark.parametrize(
-    ("filtered", "taken"),
+    "filtered",
     [
-        (fftfilter.descreen, 93),
-        (lambda image: fftfilter.stripes(image, 80), 93),
-        (lambda image: fftfilter.notch(image, auto=True, edges="mirror"), 93),
-        (lambda image: fftfilter.notch(image, auto=True), 44),
-        (lambda image: fftfilter.lowpass(image, missing=image == 0), 44),
+        fftfilter.descreen,
+        lambda image: fftfilter.stripes(image, 80),
+        lambda image: fftfilter.notch(image, auto=True, edges="mirror"),
+        lambda image: fftfilter.notch(image, auto=True),
+        lambda image: fftfilter.lowpass(image, missing=image == 0),
+        fftfilter.imagej,
     ],
 )
-def test_a_picture_that_takes_more_steps_than_fit_into_memory_is_refused_before_them(monkeypatch, filtered, taken):
-    free, image = 64 << 20, np.zeros((1300, 1200), np.uint8)
+def test_a_picture_that_takes_more_steps_than_fit_into_memory_is_refused_before_them(monkeypatch, filtered):
+    free, image = 9 << 20, np.zeros((4300, 1200), np.uint8)
     monkeypatch.setattr(system, "free_memory", lambda: free)
-    size = f"1200 x 1300 pixels take {taken * 1200 * 1300:,} bytes to filter, more than the {free:,} of memory"
+    size = f"1200 x 4300 pixels take [0-9,]+ bytes to filter, more than the {free:,} of memory"
     with pytest.raises(TooLargeError, match=size):
         filtered(image)
 
@@ -171,3 +173,52 @@ def test_each_limit_of_the_shell_leaves_what_it_counts_less(files, monkeypatch):
     assert list(system._limits_of_memory()) == [5 * 1024, 10_000 - 3 * 1024, 20_000 - 1024]
     del files["/proc/self/status"]
     assert list(system._limits_of_memory()) == [5 * 1024, 10_000, 20_000]
+
+
+@needs_posix
+def test_the_figure_is_true_in_real_runs():
+    """Some of the table of ``python -m tests.figures``, which has them all."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.figures", "1500", "12"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("figure") == 5
+
+
+def test_a_dry_run_of_a_file_prints_its_figure_and_writes_nothing(tmp_path):
+    tifffile.imwrite(tmp_path / "a.tif", np.zeros((60, 80), np.uint16))
+    words = [sys.executable, "-m", "fftfilter", "highpass", "-n", "a.tif", "b.tif"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60)
+    assert done.stdout == "a.tif -> b.tif: 80 x 60 gray, 16 bits; 120.6 MB of memory\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tif"]
+
+
+def test_missing_pixels_count_in_the_figure_of_a_file(tmp_path):
+    figures = []
+    for value in (0, np.nan):
+        picture = np.zeros((1000, 1000), np.float32)
+        picture[:9, :9] = value
+        tifffile.imwrite(tmp_path / "a.tif", picture)
+        words = [sys.executable, "-m", "fftfilter", "highpass", "-n", "a.tif", "b.tif"]
+        said = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
+        figures.append(float(said.split()[-4]))
+    assert figures[1] > figures[0] + 4
+
+
+@needs_posix
+@pytest.mark.parametrize("more", [[], ["-n"]])
+def test_a_picture_beyond_the_limit_is_refused_by_its_name(tmp_path, more):
+    with (tmp_path / "a.pgm").open("wb") as file:
+        file.write(b"P5 20000 20000 255 ")
+        file.truncate(file.tell() + 20000 * 20000)
+    words = f"ulimit -d 2000000; {sys.executable} -m fftfilter highpass {' '.join(more)} a.pgm b.png"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("fftfilter: a.pgm: 20000 x 20000 pixels take ")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pgm"]

@@ -240,7 +240,7 @@ class CommandOptions:
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        of_folders = [each for each in OF_FOLDERS if each != "processes" or not is_zarr(source, target)]
+        of_folders = {*OF_FOLDERS} - ({"processes", "dry_run"} if is_zarr(source, target) else {"dry_run"})
         shared.refuse(vars(self), of_folders, "is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")

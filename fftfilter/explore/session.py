@@ -118,7 +118,7 @@ class Session:
 
         def working(size: images.Size) -> int:
             # What is kept beside a picture: its spectrum, and the filters that are ready.
-            return size.width * size.height * (40 + 16 * size.channels) // self.finest**2
+            return size.read + size.width * size.height * (40 + 16 * size.channels) // self.finest**2
 
         data = images.raw(source)
         for self.finest in FINEST:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
+from .. import memory
 from ..engine import Engine, choose
 from ..errors import ParameterError, check_option
-from ..output.modes import ALL, MODES, Mode, Output, check_channels, check_scale, scale_of
-from ..system import check_memory
+from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from ..analysis.search import AutoNotches
+    from ..arrays import Array
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
     from ..region import AreaLike, Region
@@ -70,9 +71,6 @@ DEFAULTS: dict[str, Any] = {
     "edges": "wrap",
     "profile": False,
 }
-# Bytes of a pixel, and of each of its samples, that steps around the pipeline take: of gains that follow from the
-# picture, and of others. Measured at most: 93 and 44 of gray, 146 and 85 of RGB.
-OF_FITTED, OF_OTHERS = (66, 27), (24, 20)
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -105,11 +103,19 @@ class Description:
         """Return the grid of an image ``(height, width)``; raises ParameterError for radii that do not fit it."""
         return grid_with(self.edges, self.on_grid, height, width)
 
-    def check_memory(self, count: int, height: int, width: int) -> None:
+    def check_memory(self, planes: Array, *, method: str, has_holes: bool) -> None:
         """Raise TooLargeError for a picture ``(count, height, width)`` that takes steps of its own and is too large."""
-        is_fitted = self.transfer.is_fitted or (self.auto and self.edges == "mirror")
-        of_pixel, of_sample = OF_FITTED if is_fitted else OF_OTHERS
-        check_memory(height, width, (of_pixel + of_sample * count) * height * width)
+        picture = memory.Pixels.of(planes, has_holes=has_holes)
+        how = memory.How(
+            self.transfer,
+            self.mode,
+            self.options,
+            method,
+            is_auto=self.auto is not None,
+            has_region=self.region is not None,
+            finds_range=isinstance(self.scale, Auto),
+        )
+        memory.check(picture, memory.taken(picture, how, is_read=True))
 
 
 def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -89,6 +89,8 @@ class Filter:
             for image in images:
                 out = f(image)
     """
+
+    method: ClassVar[str] = "plain"
 
     def __init__(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         self._describe(transfer, {**options, "profile": profile})
@@ -376,7 +378,7 @@ class Filter:
         planes, holes = split(image, missing, channel_axis)
         gray = gray_of(of_pixels, pixel_type(planes.dtype))
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        self._description.check_memory(*planes[own[0]].shape)
+        self._description.check_memory(planes[own[0]], method=self.method, has_holes=bool(holes.any()))
         self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
         made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
         if region := self._description.region:

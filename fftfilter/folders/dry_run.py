@@ -11,7 +11,7 @@ from functools import cache
 from posixpath import join
 from typing import NamedTuple
 
-from .. import __version__, images
+from .. import __version__, images, memory
 from ..errors import DeviceError, FftfilterError, ReadError
 from ..files import sources
 from .cluster import LOCAL, connect, explain
@@ -50,11 +50,8 @@ def steps(
             except FftfilterError as error:
                 yield error
                 continue
-            color = "gray" if size.channels == 1 else "color"
-            pages = f"{size.pages} pages, " if size.pages > 1 else ""
-            host = 2 * size.channels * size.height * size.width * size.bytes_per_sample
-            line = f"{job}: {pages}{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits; "
-            line += f"{_megabytes(host)} on the host"
+            picture = memory.Pixels(size.channels, size.height, size.width, size.bytes_per_sample, size.pages)
+            line = f"{job}: {memory.described(picture, run.recipe.how_much())}"
             if largest:
                 needed = need((size.channels, size.height, size.width))
                 largest = max(largest, needed, key=lambda each: each.takes)

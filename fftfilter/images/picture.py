@@ -25,9 +25,6 @@ Working = Callable[["Size"], int]
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
 LARGEST = float(np.finfo(F32).max)
 MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
-# Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
-# sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
-_TAKEN = {1: 8, 2: 12, 4: 30}
 # GDAL's part by which floats may differ from a nodata value, and that of sentinels, whose text has few digits.
 _SAME, _SENTINEL, _SAME_SENTINEL = 1e-6, 1e30, 1e-2
 WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
@@ -137,13 +134,15 @@ class Size(NamedTuple):
         """The number of samples of a page."""
         return self.width * self.height * self.channels
 
+    @property
+    def read(self) -> int:
+        """The bytes that reading a page takes."""
+        return 3 * self.bytes_per_sample * self.samples
+
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:
     """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``decode``."""
-    taken = _TAKEN[size.bytes_per_sample] * size.samples
-    if working:
-        taken = max(taken, working(size) + 3 * size.bytes_per_sample * size.samples)
-    check_memory(size.height, size.width, taken, name)
+    check_memory(size.height, size.width, max(size.read, working(size) if working else 0), name)
 
 
 def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:

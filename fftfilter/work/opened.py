@@ -219,12 +219,13 @@ def open_input(
     times: Times | None = None,
     device: str | None = None,
     limit: int | None = None,
+    compare: bool = False,
 ) -> Opened:
     """Read a file, or open one of several pages, and complete the transfer function for it.
 
     ``data`` is its content and ``times`` are its own, if it was read. ``limit`` is the most bytes of a stream.
-    ``device`` transforms large pictures in which waves are looked for. Raises ReadError, TooLargeError, and
-    ParameterError for a picture that the recipe does not fit.
+    With ``compare`` the reference has to fit into memory, too. ``device`` transforms large pictures in which waves are
+    looked for. Raises ReadError, TooLargeError, and ParameterError for a picture that the recipe does not fit.
     """
     name = shown(source, "standard input")
     identity = sources.identity(source)
@@ -233,7 +234,7 @@ def open_input(
         data = images.raw(source, limit)
     try:
         asked = recipe.pages._replace(keeps_levels=recipe.keeps_levels, are_floats=recipe.mode.is_values)
-        found = images.opened(data, source, asked, working=recipe.working)
+        found = images.opened(data, source, asked, working=partial(recipe.working, compare=compare))
         first = first_of(found)
         recipe.how.refuse(first, name)
         check_colors(recipe.channels, len(first.planes), f"{name}:")
@@ -307,8 +308,8 @@ def filled(picture: Picture, holes: Holes | None, device: str | int | None = Non
 
 
 def spectrum_bytes(size: images.Size) -> int:
-    """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
-    return size.width * size.height * (20 + 8 * size.channels)
+    """Return the bytes that a picture and its spectrum take while that is made."""
+    return size.read + size.width * size.height * (20 + 8 * size.channels)
 
 
 def first_of(found: Picture | Pages) -> Picture:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import images, system
-from ..errors import ParameterError, WriteError
+from ..errors import ParameterError, TooLargeError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
@@ -170,7 +170,8 @@ def make_output(
                     is_shown = show is not None and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
-                    (made,) = filter_frames(filter_, [frame], recipe)
+                    with too_large(opened.name):
+                        (made,) = filter_frames(filter_, [frame], recipe)
                     frame.put(made.planes)
                     if show and is_shown:
                         show(frame)
@@ -237,7 +238,8 @@ def _picture_output(
     done = Done(1, picture.planes.shape, str(picture.planes.dtype))
     done.cautions = opened.cautions(frame)
     say(done.cautions)
-    (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
+    with too_large(opened.name):
+        (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write_picture(opened, frame, made, target, spare)
@@ -248,6 +250,17 @@ def _picture_output(
 
         done.difference = verify.of_file(frame, target, opened.recipe)
     return done
+
+
+@contextmanager
+def too_large(name: str) -> Iterator[None]:
+    """Let errors of memory name the file."""
+    try:
+        yield
+    except TooLargeError as error:
+        raise TooLargeError(f"{name}: {error}") from error
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory; use a smaller image") from error
 
 
 def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:

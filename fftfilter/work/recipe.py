@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .. import __version__
+from .. import __version__, memory
 from ..drivers import NUMPY
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option, without_secrets
@@ -28,16 +28,13 @@ if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
     from ..arrays import Holes
     from ..filters import Filter
-    from ..images import Asked, Coding, Picture
-    from ..images.picture import Working
+    from ..images import Asked, Coding, Picture, Size
     from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..region import Region
     from ..transfer import Transfer
     from ..transfer.edges import Edges
 
 
-# Bytes a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all
-_BYTES_OF_PART = 24
 # The defaults of the options that all methods have.
 _OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}
 
@@ -241,24 +238,28 @@ class Recipe:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) not in (FUSED, NUMPY)
 
-    @property
-    def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline, a part or a region; None without."""
-        if not self.needs_staged:
-            if self.channels:
-                return lambda size: (16 + _BYTES_OF_PART * size.channels) * size.height * size.width  # a region's, too
-            if self.region:
-                return lambda size: 16 * size.height * size.width  # of its weight, while that is made
-            return None
-        from ..staged.algorithms import load
-        from ..staged.pipeline import buffer_bytes
+    def how_much(self, *, compare: bool = False, keep: bool = False) -> memory.How:
+        """Return what decides the memory of a run: with ``compare`` also the reference, with ``keep`` a copy."""
+        return memory.How(
+            self.transfer,
+            self.mode,
+            self.options,
+            self.method,
+            is_auto=self.auto is not None,
+            has_region=self.region is not None,
+            verifies=compare,
+            finds_range=isinstance(self.scale, Auto),
+            keeps=keep,
+        )
 
+    def working(self, size: Size, *, compare: bool = False) -> int:
+        """Return the bytes that a run takes for a picture of a size, of which nothing else is known."""
+        has_holes = self.missing != USUAL
+        picture = memory.Pixels(size.channels, size.height, size.width, size.bytes_per_sample, size.pages, has_holes)
         try:
-            algorithm = load(name_of(self.options))
+            return memory.taken(picture, self.how_much(compare=compare))
         except ParameterError:
-            return None  # an unknown engine is refused with the filter
-        times, precision = 2 if self.edges == "mirror" else 1, self.options.get("precision")
-        return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), precision)
+            return 0  # an unknown engine is refused with the filter
 
     @cached_property
     def key(self) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import images
+from .. import images, memory
 from ..analysis.fit import fitted, has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
@@ -28,7 +28,6 @@ from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto, Range
 from ..output.ramp import Gray, on_valid, pixels, ramps
 from ..output.rounding import NOISE, deviation
-from ..system import check_memory
 from ..transfer import reference
 from ..transfer.edges import grid_with
 
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 TINY = 2.0**-126
 # Single precision holds values to this part of them, after some sums; whole numbers are made by more of these.
 STORED, STORED_AS_WHOLE = 2.0**-21, 2.0**-19
-# Bytes of a sample that the reference takes with wrapped and with mirrored edges: measured, 63 and 230.
-REFERENCE_BYTES = 64, 230
 # Outputs have a palette only where the indices were filtered.
 WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's, and
@@ -246,9 +243,8 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     is_other = integers is not None and found.integers != integers
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white or is_other:
         raise replaced(name)
-    taken = REFERENCE_BYTES[recipe.edges == "mirror"] * given.planes.size
-    height, width = given.planes.shape[1:]
-    check_memory(height, width, taken, f"{name}: the reference")
+    picture = memory.Pixels.of(given.planes)
+    memory.check(picture, memory.of_reference(picture, recipe.how_much()), f"{name}: the reference")
     made: list[Difference] = []
     for wanted, values, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.

@@ -286,8 +286,8 @@ def test_a_dry_run_looks_at_headers_and_says_what_a_picture_takes(run, tmp_path)
     words = ("-n", "--report", tmp_path / "r.jsonl", "--preview", tmp_path / "sheet.png")
     color, gray, device, files = run("highpass", *words, tmp_path / "in", tmp_path / "out")[1].splitlines()
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
-    assert ": 3000 x 2000 gray, 8 bits; 12.0 MB on the host; " in gray
-    assert ": 3000 x 2000 color, 16 bits; 72.0 MB on the host; " in color
+    assert ": 3000 x 2000 gray, 8 bits; 162.6 MB of memory; " in gray
+    assert ": 3000 x 2000 color, 16 bits; 264.6 MB of memory; " in color
     small, large = (float(re.search(r"; ([0-9.]+) MB on the device$", line)[1]) for line in (gray, color))
     assert 2 * small < large
     takes, has = re.fullmatch(r"on .+: at most ([0-9.]+) MB of ([0-9.,]+) MB for one picture", device).groups()

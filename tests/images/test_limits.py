@@ -13,9 +13,10 @@ import tifffile
 from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.images import Asked, Picture, decode, opened, write
-from fftfilter.images.picture import _TAKEN
+from fftfilter.images import Asked, Picture, Size, decode, opened, write
 from fftfilter.images.quiet import damage_as_error
+from fftfilter.transfer import highpass
+from fftfilter.work.recipe import Recipe
 from tests.files.helpers import message, python
 from tests.images.helpers import png, png_header
 
@@ -47,7 +48,7 @@ def test_the_estimate_is_what_is_taken(tmp_path):
         write(Picture(ramp[None, :size, :size], None, 255, "PNG"), tmp_path / name)
     done = python(f"import sys; sys.argv[1:] = ['small.png', 'large.png']\n{TAKEN}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr.decode()
-    taken, estimated = int(done.stdout), _TAKEN[1] * 2048 * 2048
+    taken, estimated = int(done.stdout), Recipe(highpass(40)).working(Size(2048, 2048, 1, 1))
     assert 0.6 * estimated < taken < 1.1 * estimated
 
 
@@ -58,11 +59,11 @@ def test_a_limit_of_the_shell_is_a_limit(limit):
 import resource
 from fftfilter import errors, images
 resource.setrlimit(resource.{limit}, (1 << 30, 1 << 30))
-try: images.decode(b'P5 20000 10000 255\\n', 'x.pgm')
+try: images.decode(b'P5 40000 20000 255\\n', 'x.pgm')
 except errors.TooLargeError as error: print(error)
 """
     done = python(code)
-    assert b"x.pgm: 20000 x 10000 pixels take 1,600,000,000 bytes to filter, more than the " in done.stdout, done.stderr
+    assert b"x.pgm: 40000 x 20000 pixels take 2,400,000,000 bytes to filter, more than the " in done.stdout, done.stderr
 
 
 def gif(width, height):
@@ -106,7 +107,7 @@ def test_memory_that_does_not_suffice_is_no_damage():
 def test_what_filters_counts_too():
     with pytest.raises(
         TooLargeError,
-        match=r"^x: 8 x 8 pixels take 1,000,000,000,000,192 bytes to filter, .* of memory that are free; use a smaller",
+        match=r"^x: 8 x 8 pixels take 1,000,000,000,000,000 bytes to filter, .* of memory that are free; use a smaller",
     ):
         decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
 
@@ -114,9 +115,9 @@ def test_what_filters_counts_too():
 @pytest.mark.parametrize(
     ("head", "taken"),
     [
-        *((b"P5 1048576 1048576 255\n", 8), (b"P6 1048576 1048576 255\n", 24), (b"P5 1048576 1048576 65535\n", 12)),
+        *((b"P5 1048576 1048576 255\n", 3), (b"P6 1048576 1048576 255\n", 9), (b"P5 1048576 1048576 65535\n", 6)),
         # Samples that are written as text take as much as floats while they are read.
-        *((b"Pf 1048576 1048576 1\n", 30), (b"P2 1048576 1048576 255\n", 30)),
+        *((b"Pf 1048576 1048576 1\n", 12), (b"P2 1048576 1048576 255\n", 12)),
     ],
 )
 def test_what_a_sample_takes_depends_on_its_bytes(head, taken):

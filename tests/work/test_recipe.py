@@ -108,9 +108,7 @@ def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded
 def test_the_staged_pipeline_takes_memory_for_mirror_images():
     options = {"engine": "book", "precision": "single"}
     wrapped, mirrored = (Recipe(H.lowpass(3), options={**options, "edges": edges}).working for edges in EDGES)
-    assert wrapped
-    assert mirrored
-    assert mirrored(Size(10, 12, 1, 1)) == wrapped(Size(20, 24, 1, 1))
+    assert mirrored(Size(10, 12, 1, 1)) > wrapped(Size(20, 24, 1, 1))
 
 
 @pytest.mark.parametrize(("autoscale", "keeps_levels"), [(True, False), (False, True)])
@@ -123,8 +121,9 @@ def test_a_part_or_a_region_of_a_picture_takes_memory_beside_it():
     size = Size(10, 12, 3, 1)
     luminance = Recipe(H.lowpass(3), options={"channels": "luminance"}, output="keep")
     region = Recipe(H.lowpass(3), output="keep", region=region_of((0, 0, 3, 4), None, None))
-    assert [each.working(size) for each in (luminance, region)] == [(16 + 3 * 24) * 120, 16 * 120]
-    assert Recipe(H.lowpass(3), options={"channels": "all"}).working is None
+    usual = Recipe(H.lowpass(3), options={"channels": "all"}, output="keep")
+    assert usual.working(size) == 18 * 120  # the planes, their columns as floats, the result
+    assert [each.working(size) > usual.working(size) for each in (luminance, region)] == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,11 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     _check(source, target, options)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
-    opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit)
+    if options.dry_run:
+        _dry_run(source, target, options)
+        return
+    compare = options.verify is not None
+    opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit, compare=compare)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     try:
         with closing(opened), _shared(source, target, opened, options) as share:
@@ -72,6 +76,21 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         verify.check(done.difference, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {done.difference}")
+
+
+def _dry_run(source: str, target: str, options: CommandOptions) -> None:
+    """Print what :func:`handle_file` would do and take; the picture, or the first page, is read."""
+    from ... import memory
+    from ...work.opened import first_of, open_input
+
+    recipe = options.recipe
+    opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit)
+    with closing(opened):
+        picture, pages = first_of(opened.found), len(opened.pages) if isinstance(opened.found, images.Pages) else 1
+        has_holes = recipe.holes(picture, opened.name) is not None
+        size = memory.Pixels.of(picture.planes, pages, has_holes=has_holes)
+    how = recipe.how_much(compare=options.verify is not None, keep=options.preview is not None)
+    click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {memory.described(size, how)}", err=target == "-")
 
 
 def _load_ahead(source: str, options: CommandOptions) -> None:

@@ -1,0 +1,201 @@
+"""The bytes that a run takes: one figure for the check before anything begins, for ``--dry-run``, and for every plan.
+
+It is the sum of the arrays that are there at the same time, in the step that has most of them:
+
+    read, find gains, fill missing pixels, gains as a table, transforms, pixels, encode, compare with the reference
+
+The program itself takes ``PROGRAM`` beside it. Single precision filters again in double where that is needed and fits
+into memory, which is not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .drivers import NUMPY
+from .engine import FUSED, choose, name_of
+from .system import check_memory
+
+if TYPE_CHECKING:
+    from .arrays import Array
+    from .output.modes import Mode
+    from .transfer import Transfer
+
+# What Python, NumPy and OpenCL take before a picture is read.
+PROGRAM = 115 << 20
+
+
+class Pixels(NamedTuple):
+    """A picture as its header has it, and whether some of its samples are missing."""
+
+    channels: int
+    height: int
+    width: int
+    itemsize: int
+    pages: int = 1
+    has_holes: bool = False
+
+    @classmethod
+    def of(cls, planes: Array, pages: int = 1, *, has_holes: bool = False) -> Pixels:
+        """Return that of planes ``(channels, height, width)``."""
+        count, height, width = planes.shape
+        return cls(count, height, width, planes.itemsize, pages, has_holes)
+
+
+class How(NamedTuple):
+    """What is done to it: the fields of a recipe, or of a filter."""
+
+    transfer: Transfer
+    mode: Mode
+    options: Mapping[str, Any]
+    method: str = "plain"
+    is_auto: bool = False
+    has_region: bool = False
+    verifies: bool = False
+    finds_range: bool = False
+    """Whether a histogram finds the range of the output: that of valid pixels, if some are missing."""
+    keeps: bool = False
+    """Whether the picture as it was read is kept, too: for a preview."""
+
+
+def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
+    """Return the bytes that a run takes at its peak beside the program; if it is read, beside the picture, too."""
+    count, height, width, item, pages, _ = picture
+    pixels, given = height * width, count * item
+    if is_read:
+        return round(pixels * max(_steps(picture, how, 4 * count if how.mode.is_values or item == 4 else given)))
+    # A gray picture lies as it is in the bytes of its file; colors are taken apart.
+    held = given * (2 if count == 1 else 1) + (given * (how.verifies or how.keeps))
+    # Of pages the next is read and the last is written at the same time.
+    held += 3 * given if pages > 1 else 0
+    out = count * (4 if how.mode.is_values or item == 4 else item)
+    steps = [2 * given + (4 if count > 1 else given), *(held + step for step in _steps(picture, how, out))]
+    steps.append(held + 2 * out)  # encoded
+    if how.verifies:
+        return max(round(pixels * max(steps)), round(pixels * (held + out)) + of_reference(picture, how))
+    return round(pixels * max(steps))
+
+
+def _steps(picture: Pixels, how: How, out: float) -> list[float]:
+    """Return the bytes a pixel that the steps of a filter take beside the picture, its pixels included."""
+    count, height, width, item, *_ = picture
+    transfer, options, mode = how.transfer, how.options, how.mode
+    size = (height, width)
+    is_float, is_mirrored = item == 4, options.get("edges") == "mirror"
+    if how.method == "imagej":
+        side = padded_side(height, width)
+        padded = side * side / (height * width)
+        plane = _pipeline(how, (side, side), 1, 1, given=item, out=4, is_mirrored=False, is_table=True)
+        return [padded * (item + plane + 0.75) + item * count, padded * (item + 4) + 4 + 1 + out]
+    if how.method == "descreen":
+        searched = 4 * count + 2 * count + 4 * 5
+        fitted = 4 * count + 1 + 2 * count + 4 * 5
+        faded = 4 * count + 4 * 7 + _pipeline(how, size, 1, 1, given=4, out=4, is_mirrored=True, is_table=False)
+        return [searched, fitted, faded, 8 * count + out]
+    is_table = transfer.radial is None or how.is_auto
+    part_of_color = None if options.get("channels") == "all" else options.get("channels")
+    is_alone = transfer.is_by_channel or (transfer.is_fitted and not (mode.is_scaled or part_of_color))
+    at_once = 1 if is_alone else count
+    steps = []
+    if how.is_auto:
+        steps.append((4 * count if is_float else 0) + 2 * count + 4 * 4)
+    if transfer.is_fitted:
+        floats = 8 * count if is_float else 0
+        kinds = {part.kind for part in transfer.parts}
+        # The power of slanted stripes is that of all frequencies, of others that of some rows.
+        angles = [getattr(part, "angle", 0) for part in transfer.parts]
+        slanted = any(angle == "auto" or angle % 90 for angle in angles)
+        powers = 4 * (1 if is_alone or count == 1 else count + 1)
+        searched = 1 + powers + 12 if "wiener" in kinds else 2 * count + 20 if slanted else 4 * count
+        steps.append(floats + searched)
+    waves = 8 * count if how.is_auto and is_mirrored else 0  # the picture without them
+    pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)
+    if picture.has_holes:
+        whole = 5 * count + pipeline(count, at_once, given=4, out=4)
+        if any(part.carried_on for part in transfer.parts):  # what goes on through holes has a pipeline of its own
+            whole += pipeline(count, at_once, given=1, out=0)
+        return [*steps, waves + whole, waves + count * (15 + 10 * how.finds_range) + out]
+    if part_of_color and count > 1:
+        part = 1 if part_of_color == "luminance" else 2
+        inner = 8 * part + pipeline(part, part, given=8, out=4)
+        return [*steps, inner, 8 * part + 8 * count + 4 * count + out]
+    step = waves + pipeline(count, at_once, given=8 if waves else item, out=out / count)
+    if how.has_region:
+        step = max(step, 4 + 4 + out + 1 + out) + count  # its weight, and which samples are missing
+    elif how.is_auto or transfer.is_fitted:
+        step += count
+    return [*steps, step]
+
+
+def _pipeline(
+    how: How,
+    size: tuple[int, int],
+    count: int,
+    at_once: int,
+    *,
+    given: float,
+    out: float,
+    is_mirrored: bool,
+    is_table: bool,
+) -> float:
+    """Return the bytes a pixel that a pipeline takes for planes, ``at_once`` of them, with its result."""
+    is_double = how.options.get("precision") == "double"
+    engine = name_of(how.options, is_even=how.transfer.is_even)
+    is_staged = engine not in (FUSED, NUMPY)
+    if engine == NUMPY:  # a plane at a time, in a half spectrum of twice the sides with mirrored edges
+        return (24 if is_mirrored else 8) + 4 * is_table + count * out
+    copies: float = 4 * at_once if given >= 4 else 0
+    if is_staged:
+        from .staged.pipeline import buffer_bytes
+
+        number, times = (16 if is_double else 8), (4 if is_mirrored else 1)
+        side = 2 if is_mirrored else 1
+        shape = (at_once, side * size[0], side * size[1])
+        algorithm = choose(how.options, is_even=how.transfer.is_even).staged
+        buffers = buffer_bytes(algorithm, shape, how.options.get("precision"))
+        copies = given * times * at_once if is_mirrored else copies
+        table = 2 * number / 2 * times if is_table else 0
+        values = number * times * at_once if is_mirrored else 0
+        return buffers / math.prod(size) + times * at_once * max(given, out) + copies + table + values + count * out
+    # Single strips of floats; mirrored edges take two for what is not even along each axis, and all gains.
+    is_twice = is_mirrored and not (how.transfer.is_even_along_axes and not how.is_auto)
+    strips = 4 * at_once * (2 if is_twice else 1)
+    build, run = (16, 8) if is_twice else (8, 4) if is_mirrored else (6, 2)
+    build, run = (build, run) if is_table else (0, 0)
+    return max(build, strips + run + copies + at_once * out) + count * out * (at_once < count)
+
+
+def of_reference(picture: Pixels, how: How) -> int:
+    """Return the bytes that the reference of ``--verify`` takes, and its comparison, without both pictures."""
+    count, height, width, *_ = picture
+    pixels = height * width
+    if how.method == "imagej":
+        return padded_side(height, width) ** 2 * (8 + 8 + 8 + picture.itemsize) + 8 * pixels
+    is_mirrored = how.method == "descreen" or how.options.get("edges") == "mirror"
+    grid = 4 if is_mirrored else 1
+    transforms = grid * (8 + 8)
+    if how.method == "descreen":
+        return pixels * (transforms + 8 * count + 8 * 5)
+    gains = count if how.transfer.is_by_channel else 1
+    return pixels * max(grid * (8 + 8 * gains) + 8 * count, grid * 8 * gains + count * 8 * 4)
+
+
+def padded_side(height: int, width: int) -> int:
+    """Return the side of the square that ImageJ pads a picture to."""
+    return 1 << ((3 * max(height, width) + 1) // 2 - 1).bit_length()
+
+
+def described(picture: Pixels, how: How) -> str:
+    """Return a picture's size and the memory that a run takes, in words."""
+    count, height, width, item, pages, _ = picture
+    color, number = "gray" if count == 1 else "color", f"{pages} pages, " if pages > 1 else ""
+    size = f"{number}{width} x {height} {color}, {8 * item} bits"
+    return f"{size}; {(PROGRAM + taken(picture, how)) / 1e6:,.1f} MB of memory"
+
+
+def check(picture: Pixels, size: int, name: str = "") -> None:
+    """Raise TooLargeError, which names the file, if a picture's ``size`` bytes are more than are free."""
+    check_memory(picture.height, picture.width, size, name)
