@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from ..errors import ParameterError, ReadError, TooLargeError
@@ -54,7 +55,7 @@ class Slices:
     """The bytes of a file with a buffer, read when they are asked for: ``slices[start:stop]``."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.file = file
+        self.file, self._lock = file, Lock()  # pages are read while others are written
         self._size = file.seek(0, os.SEEK_END)
 
     def __len__(self) -> int:
@@ -62,8 +63,9 @@ class Slices:
 
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._size)
-        self.file.seek(start)
-        return self.file.read(max(0, stop - start))
+        with self._lock:
+            self.file.seek(start)
+            return self.file.read(max(0, stop - start))
 
     def close(self) -> None:
         """Close the file."""

@@ -22,6 +22,7 @@ from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, place, refuse_reading_only, split
+from ..images.formats import extension_of
 from ..output.modes import FOLDER
 from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Tree, identity, is_inside, real
 from .journal import Entry, journal_of, stamp
@@ -221,7 +222,7 @@ class FolderRun:
             given, name = name, split(name)[1]
             if is_url(given) and not is_name(name):
                 raise ParameterError(f"{given}: {name[:80]!r} is no name of a file: filter it alone, into another name")
-        return name if self.format is None else Path(name).stem + self.format
+        return name if self.format is None else name.removesuffix(extension_of(name)) + self.format
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""

@@ -1,9 +1,11 @@
 """Read and write FITS, the format of astronomy, by astropy.
 
-The picture is the first HDU with one, or that of ``--hdu``; the further axes of a cube are pages. Rows are in the order
-of the file, of which FITS programs show the first at the bottom. BSCALE, BZERO and BLANK are applied: integers stay
-integers where they are not scaled, and BLANK becomes NaN. A header goes along, without what no longer holds, and with
-HISTORY of what was done.
+The picture is the first HDU with one, or those of ``--hdu``; the further axes of a cube are pages. Rows are in the
+order of the file, of which FITS programs show the first at the bottom. BSCALE, BZERO and BLANK are applied: integers
+stay integers where they are not scaled, and BLANK becomes NaN. A header goes along, without what no longer holds, and
+with HISTORY of what was done; so do the other HDUs, byte for byte.
+
+The walk from HDU to HDU is our own: astropy makes an object of each, and believes any number of axes or columns.
 
 Source: the FITS standard, version 4.0, https://fits.gsfc.nasa.gov/fits_standard.html
 """
@@ -13,158 +15,392 @@ from __future__ import annotations
 import io
 import math
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, BinaryIO
+from itertools import accumulate, pairwise
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from astropy.io import fits
+from isal import igzip, isal_zlib
 
-from ..errors import ParameterError, ReadError
+from ..errors import ParameterError, ReadError, TooLargeError
 from ..files.atomic import Parts
-from ..files.sources import Content, as_file
+from ..files.sources import Content, Slices, as_file
+from ..system import lacking
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
-from .pages import OTHER_HDUS, Pages, Sink
+from .pages import ALL_HDUS, Asked, Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
 from .pixel_size import PixelSize
 from .quiet import damage_as_error, quiet
 
-BLOCK = 2880
-COMPRESSED = ".fz"
+BLOCK, CARD = 2880, 80
+COMPRESSED, ZIPPED = ".fz", ".gz"
+# The most axes and columns of the standard, and more bytes than all headers of a file have in practice.
+_MOST, _MOST_OF_HEADERS = 999, 1 << 26
+_PART = 1 << 24  # bytes that are decompressed at a time
+_LARGEST_TILE = 1 << 29  # pixels; what decodes larger ones counts in 32 bits
+_END = b"END".ljust(8)
+_gzip: Any = igzip.IGzipFile
 # BITPIX, and the type of the stored numbers.
 _STORED = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
 # The BZERO of integers that are stored with the highest bit changed, as those of the other sign.
 _OTHER_SIGN = {np.dtype(np.int8): -128} | {np.dtype(f"u{size}"): 1 << (8 * size - 1) for size in (2, 4, 8)}
 # Cards of the layout, of a table of compressed tiles, and of what no longer holds behind a filter.
 _NOT_KEPT = re.compile(
-    r"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
-    r"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK)|TFIELDS|THEAP"
+    rb"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX)|END|TFIELDS|THEAP|"
+    rb"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK|PCOUNT|GCOUNT)"
 )
-_RECIPE, _OF_RECIPE = "fftfilter_recipe ", 55  # in front of each HISTORY card of a recipe, and the characters behind it
-_OF_AXIS = re.compile(r"(NAXIS|CRPIX)(\d+)[A-Z]?")
+_SUMS = {b"CHECKSUM": "0" * 16, b"DATASUM": "0".rjust(10)}  # and their values until all else is written
+_TEXT = (b"HISTORY ", b"COMMENT ", b" " * 8)
+_BARE = {b"SIMPLE", b"BITPIX", b"NAXIS", b"EXTEND", b"COMMENT", b"END", b"", *_SUMS}
+# In front of each HISTORY card of a recipe, and the characters behind it.
+_RECIPE, _OF_RECIPE = b"HISTORY fftfilter_recipe ", 55
+_VALUE = re.compile(r" *(?:'((?:[^']|'')*)'|([^/]*))")
+_OF_AXIS = re.compile(rb"(NAXIS|CRPIX)(\d+)[A-Z]?")
 _ANGLES_OF_THE_SKY = re.compile(r"(RA--|DEC-|.LON|.LAT|..LN|..LT)")
+_PRIMARY = fits.PrimaryHDU(header=fits.Header({"EXTEND": True})).header.tostring().encode("ascii")
 
 
-def _file(data: Content) -> SimpleNamespace:
-    """Return bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
-    file = as_file(data)
-    return SimpleNamespace(closed=False, read=file.read, seek=file.seek, tell=file.tell)
+class Hdu(NamedTuple):
+    """An HDU as its header describes it, and where it lies in the file."""
+
+    kind: str  # its XTENSION; PRIMARY; COMPRESSED for an image in a table
+    name: str
+    version: int
+    shape: tuple[int, ...]  # as NumPy has it
+    start: int
+    data: int
+    size: int  # of the data, in bytes
+    end: int
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it has an image of two axes or more."""
+        is_image = self.kind in ("PRIMARY", "IMAGE", "COMPRESSED")
+        return is_image and len(self.shape) > 1 and min(self.shape) > 0
+
+    @property
+    def label(self) -> str:
+        """Its name and version, as ``--hdu`` takes them."""
+        return f"{self.name},{self.version}" if self.name and self.kind != "PRIMARY" else self.name
+
+
+class Container(NamedTuple):
+    """The file around the HDUs that are filtered, for an output that has the others, too."""
+
+    data: Content
+    hdus: list[Hdu]
+    chosen: list[int]
+    pages: list[int]  # how many of each are filtered
+    by_itself: bool  # whether none was asked for
+
+    @property
+    def others(self) -> int:
+        """How many other HDUs have data."""
+        return sum(bool(hdu.size) for i, hdu in enumerate(self.hdus) if i not in self.chosen)
+
+    @property
+    def becomes_primary(self) -> bool:
+        """Whether the picture was the primary HDU before it was compressed, and stands behind an empty one."""
+        keys = [{card[:8].rstrip() for card in _cards(self.data[hdu.start : hdu.data])} for hdu in self.hdus[:2]]
+        return self.chosen[0] == 1 and keys[0] <= _BARE and b"ZSIMPLE" in keys[1]
+
+    def cautions(self, *, is_copied: bool) -> list[str]:
+        """Return a line on the HDUs that are not filtered, if there are some and nobody asked for that."""
+        if not self.others or (is_copied and not self.by_itself):
+            return []
+        which = ", ".join(map(str, self.chosen[:9])) + (" ..." if len(self.chosen) > 9 else "")
+        rest = "1 other is" if self.others == 1 else f"{self.others} others are"
+        way_out = "; --hdu chooses, --hdu all filters every picture" if self.by_itself else ""
+        return [f"HDU {which} is filtered, {rest} {'copied unchanged' if is_copied else 'left out'}{way_out}"]
+
+    def written_at(self, suffix: str) -> int | str:
+        """Return which HDU of an output with this extension has the picture, as ``--hdu`` takes it."""
+        if len(self.chosen) > 1:
+            return ALL_HDUS
+        return 0 if self.becomes_primary and suffix != COMPRESSED else max(self.chosen[0], suffix == COMPRESSED)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not isinstance(self.data, bytes):
+            self.data.close()
+
+
+class _Unzipped(Slices):
+    """A file in a gzip, decompressed as far as it was asked for: to the end that the headers in it say."""
+
+    def __init__(self, data: Content, name: str) -> None:
+        super().__init__(io.BytesIO())
+        self._name, self._packed = name, _gzip("", "rb", fileobj=as_file(data))
+
+    def __getitem__(self, part: slice) -> bytes:
+        if (free := lacking(part.stop - self._size)) is not None:
+            raise TooLargeError(f"{self._name}: {part.stop:,} bytes in a gzip, and {free:,} of memory are free")
+        self.file.seek(self._size)
+        while self._size < part.stop and (more := self._packed.read(min(_PART, part.stop - self._size))):
+            self._size += self.file.write(more)
+        return super().__getitem__(part)
+
+
+def _survey(data: Content, name: str) -> list[Hdu]:
+    """Return the HDUs of a file; raises ReadError, and what broken headers raise."""
+    found, start, length = list[Hdu](), 0, 0
+    while (block := data[start : start + BLOCK]).startswith(b"XTENSION=" if found else b"SIMPLE  ="):
+        blocks = [block]
+        while blocks[-1] and length < _MOST_OF_HEADERS and _END not in {card[:8] for card in _cards(blocks[-1])}:
+            at = start + len(blocks) * BLOCK
+            blocks.append(data[at : at + BLOCK])
+            length += BLOCK
+        length += BLOCK
+        if not blocks[-1] or length > _MOST_OF_HEADERS:
+            why = "ends within" if not blocks[-1] else "has more than 64 MiB of headers before the end of"
+            raise ReadError(f"{name}: the file {why} the header of HDU {len(found)}; get a whole copy of it")
+        found.append(_hdu(b"".join(blocks), start))
+        start = found[-1].end
+    return found
+
+
+def _hdu(header: bytes, start: int) -> Hdu:
+    """Return what a header says; raises ValueError."""
+    # Of equal cards the first one holds.
+    cards = {card[:8].rstrip(): card[10:] for card in reversed(_cards(header))}
+
+    def text(key: str) -> str:
+        found = _VALUE.match(cards.get(key.encode(), b"").decode("latin-1"))
+        return (found[1] or found[2] or "").strip() if found else ""
+
+    def number(key: str, usual: int | None = None) -> int:
+        value = int(text(key) or str(usual))  # which raises ValueError for None
+        if value < 0 or (key.endswith(("NAXIS", "TFIELDS")) and value > _MOST):
+            raise ValueError(f"{key} is {value}")
+        return value
+
+    kind = text("XTENSION") or ("PRIMARY" if text("SIMPLE") == "T" else "no standard")
+    axes = [number(f"NAXIS{axis}") for axis in range(1, number("NAXIS") + 1)]
+    is_grouped = text("GROUPS") == "T" and axes[:1] == [0]
+    values = number("PCOUNT", 0) + math.prod(axes[is_grouped:]) if axes else 0
+    size = abs(int(text("BITPIX"))) // 8 * number("GCOUNT", 1) * values
+    if kind == "BINTABLE" and text("ZIMAGE") == "T":
+        kind, axes = "COMPRESSED", [number(f"ZNAXIS{axis}") for axis in range(1, number("ZNAXIS") + 1)]
+    name = text("EXTNAME") or ("PRIMARY" if kind == "PRIMARY" else "")
+    version = int(text("EXTVER")) if text("EXTVER").isdecimal() else 1
+    data = start + len(header)
+    end = data + -(-size // BLOCK) * BLOCK
+    return Hdu(kind, name, version, tuple(axes[::-1]), start, data, size, end)
+
+
+def _cards(header: bytes) -> list[bytes]:
+    return [header[at : at + CARD] for at in range(0, len(header), CARD)]
+
+
+def _chosen(hdus: list[Hdu], wanted: int | str | None, name: str) -> list[int]:
+    """Return which HDUs are asked for; raises ReadError without any picture, ParameterError."""
+    images = [i for i, hdu in enumerate(hdus) if hdu.is_picture]
+    if not images:
+        kinds = ", ".join(dict.fromkeys(hdu.kind for hdu in hdus))
+        raise ReadError(f"{name}: no picture in this FITS ({kinds}); give one of 2 axes or more")
+    if wanted is None or wanted == ALL_HDUS:
+        return images if wanted else images[:1]
+    if isinstance(wanted, int):
+        named = [wanted] if wanted < len(hdus) else []
+    else:
+        named = [i for i, hdu in enumerate(hdus) if wanted.upper() in (hdu.name.upper(), hdu.label.upper())]
+    if found := [i for i in named if i in images]:
+        return found[:1]
+    what = f"HDU {wanted}, {hdus[named[0]].kind}, is no picture" if named else f"no HDU {wanted}"
+    said = [f"{i} ({label})" if (label := hdus[i].label) not in ("", "PRIMARY") else str(i) for i in images[:20]]
+    more = ", ..." if len(images) > len(said) else ""
+    raise ParameterError(f"{name}: {what}; --hdu may be {', '.join(said)}{more}, counted from 0, or all")
+
+
+class _Image:
+    """The picture of an HDU, whose pages are read one by one."""
+
+    def __init__(self, data: Content, hdu: Hdu, primary: Hdu, name: str) -> None:
+        self._data, self._hdu, self._name = data, hdu, name
+        self.lead = hdu.shape[:-2]
+        header = data[hdu.start : hdu.data]
+        if hdu.kind == "COMPRESSED":
+            table = fits.Header.fromstring(header)
+            # As astropy finds them, by any spelling, it takes their values.
+            for key in ("NAXIS", "TFIELDS", "ZNAXIS"):
+                if table.count(key) != 1 or not 0 <= table[key] <= _MOST:
+                    raise ValueError(f"{key} is {table[key]}")
+            file = _PRIMARY + header + data[hdu.data : hdu.end].ljust(hdu.end - hdu.data, b"\0")
+            self._table = fits.open(io.BytesIO(file), memmap=False, disable_image_compression=True)[1]
+            self._packed = fits.open(io.BytesIO(file), memmap=False, do_not_scale_image_data=True)[1]
+            self._content = file[len(_PRIMARY) + len(header) :]
+            tile = self._packed.tile_shape
+            tiles = math.prod(-(-side // part) for side, part in zip(hdu.shape, tile, strict=True))
+            if table["NAXIS2"] != tiles or math.prod(map(min, hdu.shape, tile)) > _LARGEST_TILE:
+                raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
+            header = self._packed.header.tostring(endcard=False, padding=False).encode("ascii", "replace")
+        self.cards = [card for card in _cards(header) if card.isascii()]
+        self.header = fits.Header.fromstring(b"".join(card for card in self.cards if not card.startswith(_TEXT)))
+        self.pixel_size = None
+        with suppress(Exception):  # astropy raises almost anything on damaged cards
+            said = self.header
+            if said.get("INHERIT") is True:
+                said = fits.Header.fromstring(data[primary.start : primary.data])
+                said.update(self.header)
+            self.pixel_size = _pixel_size(said)
+        own = b"".join(card[len(_RECIPE) :] for card in self.cards if card.startswith(_RECIPE))
+        self.recipe = own.decode("ascii")
+        self.stored = np.dtype(_STORED[self.header["BITPIX"]])
+        self.scale = float(self.header.get("BSCALE", 1)), float(self.header.get("BZERO", 0))
+        blank = self.header.get("BLANK")
+        self.blank = blank if self.stored.kind in "iu" and isinstance(blank, int) else None
+        self.integers = _integers(self.stored, *self.scale)
+        # Pages without a pixel that is BLANK have the type of the others, too.
+        self.dtype = self.integers if self.integers in (U8, U16) and self.blank is None else F32
+
+    def pixels(self, number: int) -> Samples:
+        """Return the pixels of a page, with NaN where they are BLANK."""
+        height, width = self._hdu.shape[-2:]
+        if self._hdu.kind == "COMPRESSED":
+            if self._content:
+                _check_tiles(self._packed, self._table, self._content, self._name)
+                self._content = b""
+            place = tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
+            stored: Samples = np.asarray(self._packed.section[place], self.stored)
+        else:
+            size = height * width * self.stored.itemsize
+            start = self._hdu.data + number * size
+            stored = np.frombuffer(self._data[start : start + size], self.stored).reshape(height, width)
+        if self.integers is not None and self.blank is None:
+            return (_other_sign(stored) if self.integers in _OTHER_SIGN else stored).astype(self.dtype)
+        factor, offset = self.scale
+        pixels: Samples = (stored * factor + offset if self.scale != (1, 0) else stored).astype(F32)
+        if self.blank is not None:
+            pixels[stored == self.blank] = np.nan
+        return pixels
+
+    def kept(self, chosen: Sequence[int] | None) -> bytes:
+        """Return the cards for an output, of which the chosen pages are a part, if any are; raises ParameterError."""
+        # Axes are counted from the last of NumPy's. Along those of more than one page a part is chosen.
+        sides = {len(self.lead) + 2 - i: side for i, side in enumerate(self.lead)}
+        first = dict[int, int]()
+        if chosen is not None:
+            place = map(int, np.unravel_index(chosen[0], self.lead))
+            first = {axis: at for axis, at in zip(sides, place, strict=True) if sides[axis] > 1}
+        if len(first) > 1 and chosen and len(chosen) > 1:
+            raise ParameterError(
+                f"{self._name}: {' x '.join(map(str, self.lead))} pages, of which a part is no cube: "
+                "leave --pages out, or choose one page"
+            )
+        cards = []
+        for each in self.cards:
+            card, key = each, each[:8].rstrip()
+            of_axis = _OF_AXIS.fullmatch(key)
+            if chosen and of_axis and (axis := int(of_axis[2])) in first:
+                with suppress(Exception):  # astropy raises almost anything on damaged cards
+                    given = fits.Card.fromstring(each)
+                    value = len(chosen) if of_axis[1] == b"NAXIS" else given.value - first[axis]
+                    card = fits.Card(given.keyword, value, given.comment).image.encode("ascii")
+            if not (each.startswith(_RECIPE) or _NOT_KEPT.fullmatch(key)):
+                cards.append(card)
+        while cards and not cards[-1].strip():
+            cards.pop()
+        return b"".join(cards)
 
 
 class FitsPages(Pages):
-    """The picture in a FITS, or the pages of its cube; raises ReadError and ParameterError."""
+    """The pictures in a FITS, or the pages of their cubes; raises ReadError and ParameterError."""
 
     format = "FITS"
 
-    def __init__(self, data: Content, name: str, number: int | None) -> None:
-        self.name, self.data = name, data
+    def __init__(self, data: Content, name: str, wanted: int | str | None) -> None:
+        self.name = name
         with damage_as_error(name), quiet():
-            hdus = fits.open(_file(data), memmap=False, do_not_scale_image_data=True)
-            chosen, others = _image(hdus, name, number)
-            self._hdu = hdus[chosen]
-            self._header = self._hdu.header
-            *self._lead, height, width = map(int, self._hdu.shape)
-            self.count = whole = math.prod(self._lead)
-            self._stored = np.dtype(_STORED[self._header["BITPIX"]])
-            self._scale = float(self._header.get("BSCALE", 1)), float(self._header.get("BZERO", 0))
-            blank = self._header.get("BLANK")
-            available = len(data) - self._hdu.fileinfo()["datLoc"]
-            if isinstance(self._hdu, fits.CompImageHDU):
-                tables = fits.open(_file(data), memmap=False, disable_image_compression=True)
-                _check_tiles(self._hdu, tables[chosen].header, available, name)
-            else:
-                whole = available // (height * width * self._stored.itemsize)
-        if whole < 1:
+            self.data = data if data[:1] == b"S" else _Unzipped(data, name)
+            hdus = self._hdus = _survey(self.data, name)
+            self._chosen, self._by_itself = _chosen(hdus, wanted, name), wanted is None
+            last = hdus[-1]
+            self.is_cut = last.data + last.size > len(self.data)
+            if self.is_cut and (self._chosen != [len(hdus) - 1] or last.kind == "COMPRESSED"):
+                raise ReadError(f"{name}: the file ends within HDU {len(hdus) - 1}; get a whole copy of it")
+            self._first = _Image(self.data, hdus[self._chosen[0]], hdus[0], name)
+            self._open = 0, self._first
+        shape, size = hdus[self._chosen[0]].shape, self._first.dtype.itemsize
+        counts = [math.prod(hdus[i].shape[:-2]) for i in self._chosen]
+        if self.is_cut:
+            counts = [(len(self.data) - last.data) // (math.prod(shape[-2:]) * self._first.stored.itemsize)]
+        self.count = sum(counts)
+        if self.count < 1:
             raise ReadError(
-                f"{name}: the file ends within the {width} x {height} pixels of its header; get a whole copy of it"
+                f"{name}: the file ends within the {shape[-1]} x {shape[-2]} pixels of its header; "
+                "get a whole copy of it"
             )
-        self.is_cut, self.count = whole < self.count, min(whole, self.count)
+        self._starts = [0, *accumulate(counts)]
         self.chosen = range(self.count)
-        self._blank = blank if self._stored.kind in "iu" and isinstance(blank, int) else None
-        self._integers = _integers(self._stored, *self._scale)
-        # Pages without a pixel that is BLANK have the type of the others, too.
-        self._dtype = self._integers if self._integers in (U8, U16) and self._blank is None else F32
-        self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
-        if others:
-            self.left_out = (OTHER_HDUS,)
+        self._size = Size(shape[-1], shape[-2], 1, size, self.count)
+
+    def choose(self, asked: Asked) -> None:
+        super().choose(asked)
+        if len(self._chosen) > 1 and len(self) < self.count:
+            raise ParameterError(f"{self.name}: --pages are those of one picture: leave it out, or choose an --hdu")
 
     def size(self) -> Size:
         return self._size
 
     def read(self, index: int, working: Any = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
-        refuse_oversize(name, self.size(), working)
-        with damage_as_error(name), np.errstate(over="ignore"):
-            place = tuple(map(int, np.unravel_index(number, self._lead))) if self._lead else ()
-            with quiet():
-                stored: Samples = np.asarray(self._hdu.section[place], self._stored)
-            if self._integers is not None and self._blank is None:
-                pixels = (_other_sign(stored) if self._integers in _OTHER_SIGN else stored).astype(self._dtype)
-            else:
-                factor, offset = self._scale
-                pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
-                if self._blank is not None:
-                    pixels[stored == self._blank] = np.nan
-        size, recipe = None, ""
-        with quiet():
-            with suppress(Exception):  # astropy raises almost anything on damaged cards
-                size = _pixel_size(self._header)
-            with suppress(Exception):
-                said = [f"{card:72}".partition(_RECIPE) for card in map(str, self._header.get("HISTORY", ()))]
-                recipe = "".join(text for before, mark, text in said if mark and not before)
-            metadata = Metadata(pixel_size=size, fits=b"" if index else self._kept(), own_recipe=recipe)
-        integers = self._integers if pixels.dtype == F32 else None
-        nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]
+        which = bisect_right(self._starts, number) - 1
+        hdu, first = self._hdus[self._chosen[which]], self._starts[which]
+        size = self._size._replace(width=hdu.shape[-1], height=hdu.shape[-2])
+        refuse_oversize(name, size, working)
+        with damage_as_error(name), np.errstate(over="ignore"), quiet():
+            if self._open[0] != which:
+                self._open = which, _Image(self.data, hdu, self._hdus[0], name)
+            image = self._open[1]
+            pixels = image.pixels(number - first)
+        metadata = Metadata(pixel_size=image.pixel_size, own_recipe=image.recipe)
+        if index == 0 or number == first:
+            is_part = len(self) < self.count or self.is_cut
+            kept = image.kept(self.chosen if is_part else None)
+            metadata = replace(metadata, fits=kept, hdus=self.container if len(self._hdus) > 1 else None)
+        integers = image.integers if pixels.dtype == F32 else None
+        factor, offset = image.scale
+        nodata = None if image.blank is None or integers is None else image.blank * factor + offset
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
 
-    def _kept(self) -> bytes:
-        """Return the cards for the chosen pages; raises ParameterError for pages that are no part of a cube."""
-        # Axes are counted from the last of NumPy's. Along those of more than one page a part is chosen.
-        sides = {len(self._lead) + 2 - i: side for i, side in enumerate(self._lead)}
-        place = map(int, np.unravel_index(self.chosen[0], self._lead) if self._lead else ())
-        first = {axis: at for axis, at in zip(sides, place, strict=True) if sides[axis] > 1}
-        is_part = len(self.chosen) < math.prod(self._lead)
-        if is_part and len(first) > 1 and len(self.chosen) > 1:
-            raise ParameterError(
-                f"{self.name}: {' x '.join(map(str, self._lead))} pages, of which a part is no cube: "
-                "leave --pages out, or choose one page"
-            )
-        cards = []
-        for each in self._header.cards:
-            with suppress(Exception):
-                card, of_axis = each, _OF_AXIS.fullmatch(each.keyword)
-                if of_axis and is_part and int(of_axis[2]) in first:
-                    axis = int(of_axis[2])
-                    value = len(self.chosen) if of_axis[1] == "NAXIS" else each.value - first[axis]
-                    card = fits.Card(each.keyword, value, each.comment)
-                is_recipe = each.keyword == "HISTORY" and str(each.value).startswith(_RECIPE)
-                if not (is_recipe or _NOT_KEPT.fullmatch(each.keyword)):
-                    cards.append(card.image.encode("ascii"))
-        return b"".join(cards)
+    @property
+    def container(self) -> Container:
+        """The file, and which of its HDUs are filtered."""
+        pages = [len(self)] if len(self._chosen) == 1 else [b - a for a, b in pairwise(self._starts)]
+        return Container(self.data, self._hdus, self._chosen, pages, self._by_itself)
 
 
-def _image(hdus: Any, name: str, number: int | None) -> tuple[int, bool]:
-    """Return which HDU has the picture, and whether others have data; raises ReadError, ParameterError."""
-    kinds = [type(hdu).__name__ for hdu in hdus]
-    images = [i for i, hdu in enumerate(hdus) if getattr(hdu, "is_image", False) and len(hdu.shape) > 1]
-    images = [i for i in images if min(hdus[i].shape) > 0]
-    if not images:
-        raise ReadError(f"{name}: no picture in this FITS ({', '.join(kinds)}); give one of 2 axes or more")
-    if number is not None and number not in images:
-        what = f"HDU {number}, {kinds[number]}, is no picture" if number < len(kinds) else f"no HDU {number}"
-        raise ParameterError(f"{name}: {what}; --hdu may be {', '.join(map(str, images))}, counted from 0")
-    chosen = images[0] if number is None else number
-    return chosen, any(i != chosen and hdu.size for i, hdu in enumerate(hdus))
+def _check_tiles(hdu: Any, table: Any, content: bytes, name: str) -> None:
+    """Raise ReadError if tiles of a compressed picture, in a table with this content, have other lengths than theirs.
 
-
-def _check_tiles(hdu: fits.CompImageHDU, header: fits.Header, available: int, name: str) -> None:
-    """Raise ReadError if a picture's table of compressed tiles, whose header is given, lacks some, or bytes."""
-    tiles = math.prod(-(-side // tile) for side, tile in zip(hdu.shape, hdu.tile_shape, strict=True))
-    missing = header["NAXIS1"] * header["NAXIS2"] + header["PCOUNT"] - available
-    if header["NAXIS2"] != tiles or missing > 0:
-        raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
+    Those of gzip and of PLIO are decoded by astropy to whatever length their bytes say.
+    """
+    header, pixels = table.header, math.prod(map(min, hdu.shape, hdu.tile_shape))
+    heap = header.get("THEAP", header["NAXIS1"] * header["NAXIS2"])
+    rows = table.data.view(table.data.dtype, np.ndarray)
+    kinds = {"COMPRESSED_DATA": header["ZCMPTYPE"], "GZIP_COMPRESSED_DATA": "GZIP_1"}
+    for column in rows.dtype.names:
+        if (kind := kinds.get(column.upper())) is None:
+            continue
+        of_item = {"I": 2, "J": 4}.get(table.columns[column].format.lstrip("1")[1], 1)
+        for length, at in rows[column].tolist():
+            tile, is_right = content[heap + at : heap + at + length * of_item], min(length, at) >= 0
+            if tile and is_right and kind.startswith("GZIP"):
+                unpacked = isal_zlib.decompressobj(31)
+                unpacked.decompress(tile, 8 * pixels)
+                is_right = unpacked.eof and not unpacked.unused_data.strip(b"\0")
+            elif tile and is_right and kind == "PLIO_1":
+                words = np.frombuffer(tile[:10].ljust(10, b"\0"), ">i2").astype(int)
+                is_right = 2 * (words[2] if words[2] > 0 else (words[4] << 15) + words[3]) <= len(tile)
+            if not is_right:
+                raise ReadError(f"{name}: a compressed tile has another size than it should; get a whole copy of it")
 
 
 def _clear_times(content: io.BytesIO) -> None:
@@ -217,13 +453,14 @@ def _pixel_size(header: Any) -> PixelSize | None:
 
 def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> Metadata:
     """Return metadata whose header says what was done, without a unit if the values no longer have one."""
-    with quiet():
-        header = _header_of(metadata)
-        if not has_unit:
-            header.remove("BUNIT", ignore_missing=True)
-        header.add_history(re.sub("[^ -~]", "?", history))  # the names of masks may have other characters
-        text: str = header.tostring(endcard=False, padding=False)
-    return replace(metadata or Metadata(), fits=text.encode("ascii", "replace"))
+    metadata = metadata or Metadata()
+    cards = [card for card in _cards(metadata.fits) if has_unit or card[:8] != b"BUNIT   "]
+    said = re.sub("[^ -~]", "?", history).encode("ascii")  # the names of masks may have other characters
+    return replace(metadata, fits=b"".join(cards) + _history(said))
+
+
+def _history(said: bytes, mark: bytes = b"HISTORY ", width: int = 72) -> bytes:
+    return b"".join((mark + said[at : at + width]).ljust(CARD) for at in range(0, len(said), width))
 
 
 def encode(picture: Picture, suffix: str) -> Parts:
@@ -236,63 +473,121 @@ def encode(picture: Picture, suffix: str) -> Parts:
 
 
 class FitsSink(Sink):
-    """A FITS that grows by pages, or one whose tiles are compressed at the end."""
+    """A FITS that grows by pages, with the other HDUs of the file that they are from around them."""
 
     def __init__(self, file: BinaryIO, suffix: str, count: int) -> None:
-        self._file, self._count, self._pages = file, count, list[Samples]()
-        self._is_compressed = suffix == COMPRESSED
-        self._header: Any = None
+        self._target, self._is_compressed, self._is_zipped = file, suffix == COMPRESSED, suffix.endswith(ZIPPED)
+        # Sums are written when all else is, for which a gzip is too late.
+        self._file: Any = TemporaryFile() if self._is_zipped else file  # noqa: SIM115  finish closes it
+        self._pages, self._left, self._counts = list[Samples](), 0, [count]
+        self._container: Container | None = None
+        self._copied = self._begun = 0  # bytes of the container, and HDUs
 
     def add(self, encoded: Picture) -> None:
         pixels = np.ascontiguousarray(encoded.planes[0])
-        if self._header is None:
+        if not self._left:
             with quiet():
-                self._header = self._begun(encoded)
-            if not self._is_compressed:
-                self._file.write(self._header.tostring(endcard=True, padding=True).encode("ascii"))
+                self._begin(encoded)
+        self._left -= 1
         if self._is_compressed:
             self._pages.append(pixels)
-            return
-        stored = _other_sign(pixels) if pixels.dtype in _OTHER_SIGN else pixels
-        self._file.write(stored.astype(stored.dtype.newbyteorder(">"), copy=False).data.cast("B"))
+        else:
+            stored = _other_sign(pixels) if pixels.dtype in _OTHER_SIGN else pixels
+            self._file.write(stored.astype(stored.dtype.newbyteorder(">"), copy=False).data.cast("B"))
+        if not self._left:
+            with quiet():
+                self._end()
 
     def finish(self) -> None:
-        if not self._is_compressed:
-            self._file.write(bytes(-self._file.tell() % BLOCK))
+        if self._container:
+            self._copy(len(self._container.data))
+        if self._is_zipped:
+            self._file.seek(0)
+            with self._file, _gzip("", "wb", fileobj=self._target, mtime=0) as packed:
+                copyfileobj(self._file, packed, _PART)
+
+    def _copy(self, end: int) -> None:
+        assert self._container  # noqa: S101  callers have asked
+        for at in range(self._copied, end, _PART):
+            self._file.write(self._container.data[at : min(end, at + _PART)])
+
+    def _begin(self, picture: Picture) -> None:
+        """Write what lies before an HDU, and its header; the first of its pages is given."""
+        metadata, is_primary = picture.metadata or Metadata(), True
+        if not self._begun and metadata.hdus:
+            self._container, self._counts = metadata.hdus, metadata.hdus.pages
+        if self._container:
+            hdu = self._container.hdus[self._container.chosen[self._begun]]
+            is_primary = not hdu.start or (self._container.becomes_primary and not self._is_compressed)
+            if not is_primary:
+                self._copy(hdu.start)
+            self._copied = hdu.end
+        self._left = self._counts[self._begun]
+        self._begun += 1
+        if self._is_compressed and is_primary:
+            self._file.write(_PRIMARY)
+        self._start = self._file.tell()
+        cards = _cards(metadata.fits)
+        self._has_sums = any(card[:8].rstrip() in _SUMS for card in cards)
+        of_axes = [card for card in cards if re.match(rb"NAXIS\d+ *=", card)]
+        lead = [fits.Card.fromstring(card).value for card in of_axes]
+        left_out = {*of_axes, *(card for card in cards if card[:8].rstrip() in _SUMS)}
+        made = self._layout(picture, lead, is_primary=is_primary).tostring(endcard=False, padding=False).encode("ascii")
+        made += b"".join(card for card in cards if card not in left_out)
+        made += _history(metadata.recipe.encode("ascii", "replace"), _RECIPE, _OF_RECIPE)
+        if self._is_compressed:
+            self._header = fits.Header.fromstring(made)
             return
-        with quiet():
+        if self._has_sums:
+            made += b"".join(str(fits.Card(key.decode(), value)).encode() for key, value in _SUMS.items())
+        made += _END.ljust(CARD)
+        self._file.write(made.ljust(-(-len(made) // BLOCK) * BLOCK))
+
+    def _layout(self, picture: Picture, lead: list[int], *, is_primary: bool) -> Any:
+        """Return the cards of the layout of an HDU with these axes before those of a page."""
+        height, width = picture.planes.shape[1:]
+        dtype = picture.planes.dtype
+        if math.prod(lead) != self._left:
+            lead = [self._left] if self._left > 1 else []
+        bits, zero = 8 * dtype.itemsize, _OTHER_SIGN.get(dtype, 0)
+        made = fits.Header()
+        if is_primary:
+            made["SIMPLE"] = True, "conforms to FITS standard"
+        else:
+            made["XTENSION"] = "IMAGE", "Image extension"
+        made["BITPIX"], made["NAXIS"] = -bits if dtype.kind == "f" else bits, 2 + len(lead)
+        for axis, side in enumerate([width, height, *lead], start=1):
+            made[f"NAXIS{axis}"] = side
+        if not is_primary:
+            made["PCOUNT"], made["GCOUNT"] = 0, 1
+        elif self._container:
+            made["EXTEND"] = True
+        if zero:
+            made["BSCALE"], made["BZERO"] = 1, zero
+        if picture.nodata is not None and dtype.kind in "iu":
+            made["BLANK"] = int(picture.nodata) - zero
+        return made
+
+    def _end(self) -> None:
+        """Complete an HDU, with sums if it had some."""
+        if self._is_compressed:
             shape = [self._header[f"NAXIS{axis}"] for axis in range(self._header["NAXIS"], 0, -1)]
             pixels = np.stack(self._pages).reshape(shape)
+            self._pages.clear()
             # Without losses for floats, too.
             hdu = fits.CompImageHDU(pixels, self._header, compression_type="GZIP_2", quantize_level=0)
             content = io.BytesIO()
             fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(content)
             _clear_times(content)
-        self._file.write(content.getbuffer())
-
-    def _begun(self, picture: Picture) -> Any:
-        """Return the header of the file, whose first page is given."""
-        kept, (height, width) = _header_of(picture.metadata), picture.planes.shape[1:]
-        dtype = picture.planes.dtype
-        lead = [kept.pop(name) for name in [f"NAXIS{axis}" for axis in range(3, 1000)] if name in kept]
-        if math.prod(lead) != self._count:
-            lead = [self._count] if self._count > 1 else []
-        bits, zero = 8 * dtype.itemsize, _OTHER_SIGN.get(dtype, 0)
-        made = fits.Header()
-        made["SIMPLE"] = True, "conforms to FITS standard"
-        made["BITPIX"], made["NAXIS"] = -bits if dtype.kind == "f" else bits, 2 + len(lead)
-        for axis, side in enumerate([width, height, *lead], start=1):
-            made[f"NAXIS{axis}"] = side
-        if zero:
-            made["BSCALE"], made["BZERO"] = 1, zero
-        if picture.nodata is not None and dtype.kind in "iu":
-            made["BLANK"] = int(picture.nodata) - zero
-        made.extend(kept.cards, unique=False, update=False)
-        recipe = picture.metadata.recipe if picture.metadata else ""
-        for first in range(0, len(recipe), _OF_RECIPE):
-            made.add_history(_RECIPE + recipe[first : first + _OF_RECIPE])
-        return made
-
-
-def _header_of(metadata: Metadata | None) -> fits.Header:
-    return fits.Header.fromstring(metadata.fits.decode("ascii") if metadata else "")
+            self._file.write(content.getbuffer()[BLOCK:])
+        else:
+            self._file.write(bytes(-self._file.tell() % BLOCK))
+        if self._has_sums:
+            self._file.seek(self._start)
+            whole = self._file.read()
+            kind = fits.BinTableHDU if self._is_compressed else fits.ImageHDU if self._start else fits.PrimaryHDU
+            hdu = kind.fromstring(whole)
+            before = len(hdu.header.tostring())
+            hdu.add_checksum(when="")
+            self._file.seek(self._start)
+            self._file.writelines((hdu.header.tostring().encode("ascii"), memoryview(whole)[before:]))

@@ -67,7 +67,7 @@ FORMATS = {
     ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, is_shown=True, has_tables=True, has_recipe=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
-    **dict.fromkeys((".fits", ".fit", ".fts", ".fz"), _FITS),
+    **dict.fromkeys((".fits", ".fit", ".fts", ".fz", ".fits.gz", ".fit.gz", ".fts.gz"), _FITS),
     ".jpg": _JPEG,
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
@@ -129,7 +129,7 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
-    extension = _extension(given)
+    extension = extension_of(given)
     if extension.lower() in FORMATS:
         return extension.lower()
     if _gets_own_format(given):
@@ -139,10 +139,12 @@ def suffix_of(target: FileName, format_: str | None = None, picture: Picture | N
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def _extension(name: str) -> str:
+def extension_of(name: str) -> str:
+    """Return the extension of a name, .fits.gz and its kin as a whole."""
     # Asked several times a file: a path would take ten times as long. For splitext, "..png" would have none.
     stem, dot, rest = os.path.basename(name.rstrip("/")).rpartition(".")  # noqa: PTH119
-    return dot + rest if stem else ""
+    whole = extension_of(stem) + dot + rest if rest.lower() == "gz" else ""
+    return whole if whole.lower() in FORMATS else dot + rest if stem else ""
 
 
 def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
@@ -177,7 +179,7 @@ def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None
 
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
-    is_known = _extension(target).lower() in FORMATS
+    is_known = extension_of(target).lower() in FORMATS
     return target == STANDARD_STREAM or (not is_known and is_special(Path(target)))
 
 

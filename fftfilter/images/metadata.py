@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files.sources import Content, as_file
+from .pages import OTHER_HDUS
 from .pixel_size import PixelSize, of_image, of_tags, tags_of, text_of
 from .png_writer import chunk, chunks_of
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from tifffile import TiffPage
 
+    from .fits import Container
     from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"
@@ -108,13 +110,18 @@ class Metadata:
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
+    hdus: Container | None = None  # the FITS around the HDU whose first page this is
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     recipe: str = ""  # what this program makes the output by, as JSON
     own_recipe: str = ""  # what this program made the file by; outputs do not get it
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""
-        return Metadata(pixel_size=self.pixel_size, left_out=self.left_out)
+        return Metadata(pixel_size=self.pixel_size, left_out=(*self.left_out, *self._other_hdus))
+
+    @property
+    def _other_hdus(self) -> list[str]:
+        return [OTHER_HDUS] if self.hdus and self.hdus.others else []
 
     def fitting(self, format_: str) -> tuple[Metadata, list[str]]:
         """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
@@ -131,10 +138,12 @@ class Metadata:
             comment = self.text.get(_COMMENT, "")
             text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
         kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
+        others = [] if format_ == "FITS" else self._other_hdus
+        kept = replace(kept, hdus=None if others else self.hdus)
         # Colors without metadata are taken as sRGB.
         fits["gamma"] |= b"sRGB" in self.gamma and b"cICP" not in self.gamma
         left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]
-        return kept, [*self.left_out, *left_out] + (["text"] if len(text) < len(self.text) else [])
+        return kept, [*self.left_out, *left_out, *others] + (["text"] if len(text) < len(self.text) else [])
 
     def png_chunks(self) -> Iterator[bytes]:
         """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..files.sources import Content
+    from .fits import Container
     from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
@@ -23,6 +24,7 @@ _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 # What an output does not have, of a FITS, a TIFF and a JPEG 2000.
 OTHER_HDUS, MASKS, PLACE = "other HDUs", "masks of pages", "the place by GML"
+ALL_HDUS = "all"
 PaletteRule = Literal["auto", "table", "colors"]
 PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)
 
@@ -32,7 +34,7 @@ class Asked(NamedTuple):
 
     first: int | None = None
     last: int | None = None
-    hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
+    hdu: int | str | None = None  # of a FITS, by hdu_of; None is the first with a picture
     palette: PaletteRule = "auto"  # whether it is a look-up table, by picture.table_of
     level: int | None = None  # of an OME-Zarr, counted from 0, which None is
     keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
@@ -58,6 +60,16 @@ class Asked(NamedTuple):
 
 
 ALL = Asked()
+
+
+def hdu_of(given: int | str | None) -> int | str | None:
+    """Return an HDU as it is asked for: a number counted from 0, NAME, NAME,VERSION or "all"; raises ParameterError."""
+    if given is None or (isinstance(given, int) and given >= 0):
+        return given
+    text = given.strip() if isinstance(given, str) else ""
+    if not text or text.startswith("-"):
+        raise ParameterError(f"HDU {given!r} is unknown: give a number counted from 0, a NAME, NAME,VERSION or all")
+    return int(text) if text.isdecimal() and len(text) < 19 else text
 
 
 class Pages(ABC):
@@ -94,6 +106,11 @@ class Pages(ABC):
                 f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {length:,} bytes; "
                 "take fewer by --pages, such as --pages -10"
             )
+
+    @property
+    def container(self) -> Container | None:
+        """The file around the HDUs of a FITS."""
+        return None
 
     def __len__(self) -> int:
         return len(self.chosen)

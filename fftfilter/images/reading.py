@@ -6,7 +6,8 @@ raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported on firs
 from __future__ import annotations
 
 import io
-from contextlib import closing
+import zlib
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -21,7 +22,7 @@ from .picture import Picture, Size, Working, refuse_oversize, refuse_without_ast
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
-FITS = b"SIMPLE  ="
+FITS, GZIP = b"SIMPLE  =", b"\x1f\x8b"
 
 
 def read(source: FileName, asked: Asked = ALL) -> Picture:
@@ -132,7 +133,7 @@ def opened(
         return planes if asked[:2] == (None, None) or len(planes) > 1 else planes.read(0, working)
     if asked.level is not None:
         raise ParameterError(f"{name}: is no OME-Zarr, and has no level {asked.level}: leave --level out")
-    if asked.hdu is not None and data[: len(FITS)] != FITS:
+    if asked.hdu is not None and not is_fits(data):
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
         asked.of(1, name)
@@ -143,8 +144,8 @@ def opened(
     pages.choose(asked)
     if len(pages) > 1:
         return pages
-    with closing(pages):
-        picture = pages.read(0, working)
+    with closing(pages) if pages.container is None else nullcontext():
+        picture = pages.read(0, working)  # whose metadata keep the file open for the HDUs beside it
     if picture.metadata and pages.left_out:
         left_out = (*picture.metadata.left_out, *pages.left_out)
         picture.metadata = replace(picture.metadata, left_out=left_out)
@@ -173,7 +174,16 @@ def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRu
 
 def has_pages(data: sources.Content) -> bool:
     """Whether a file's format is one whose pages are looked for before its only picture."""
-    return data[:4] in TIFF or data[: len(FITS)] == FITS
+    return data[:4] in TIFF or is_fits(data)
+
+
+def is_fits(data: sources.Content) -> bool:
+    """Whether bytes are a FITS, also in a gzip."""
+    start = data[:1024]
+    if start.startswith(GZIP):
+        with suppress(zlib.error):
+            start = zlib.decompressobj(31).decompress(start, len(FITS))
+    return start.startswith(FITS)
 
 
 def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
@@ -185,7 +195,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
             from .tiff_reader import TiffPages
 
             return TiffPages(data, name, asked.palette)
-        if data[: len(FITS)] == FITS:
+        if is_fits(data):
             refuse_without_astropy(name)
             from .fits import FitsPages
 

@@ -137,7 +137,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
-        if picture.metadata:
+        if picture.metadata and not picture.metadata.hdus:
             # The picture matters more than its metadata.
             return encoded(replace(picture, metadata=None), suffix, name, encode)[0], ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
@@ -295,7 +295,9 @@ def check_page(picture: Picture, number: int, first: Picture, suffix: str, name:
     if problem := misfit(picture, suffix):
         raise WriteError(f"{name}: page {number}: {problem}")
     said, wanted = (_said(each) for each in (picture, first))
-    if FORMATS[suffix].name != "TIFF" and said != wanted:
+    several = first.metadata and first.metadata.hdus and len(first.metadata.hdus.chosen) > 1
+    is_free = FORMATS[suffix].name == "TIFF" or (several and FORMATS[suffix].name == "FITS")
+    if not is_free and said != wanted:
         raise WriteError(f"{name}: page {number} is {said}, page 1 {wanted}: pages of a {suffix} are alike; write .tif")
 
 

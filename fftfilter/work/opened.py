@@ -127,10 +127,11 @@ class Opened:
     def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded.
 
-        Raises WriteError for a target that has further HDUs, as it is the input.
+        Raises WriteError for a target that has further HDUs, as it is the input, and would lose them.
         """
         recipe, picture = self.recipe, frame.picture
-        if OTHER_HDUS in self.left_out and self.identity and sources.identity(target, is_output=True) == self.identity:
+        loses = picture.metadata and OTHER_HDUS in picture.metadata.fitting(FORMATS[frame.suffix].name)[1]
+        if loses and self.identity and sources.identity(target, is_output=True) == self.identity:
             raise WriteError(f"{self.name}: its other HDUs would be lost: write another file")
         if recipe.embed_recipe:
             from .saved import embed
@@ -172,9 +173,10 @@ class Opened:
         return f", page {self.pages.chosen[self.middle] + 1}" if isinstance(self.found, images.Pages) else ""
 
     def close(self) -> None:
-        """Close a file of several pages."""
-        if isinstance(self.found, images.Pages):
-            self.found.close()
+        """Close a file of several pages, or of several HDUs."""
+        held = self.found if isinstance(self.found, images.Pages) else self.found.metadata and self.found.metadata.hdus
+        if held:
+            held.close()
 
     def report(self, frame: Frame, device: str | int | None) -> FilterReport:
         """Return the effect of the filter on a frame whose picture was kept; ``device`` transforms large ones."""
@@ -201,6 +203,8 @@ class Opened:
         is_own = FORMATS[suffix].name == frame.picture.format
         if frame.depth.dtype.itemsize == 1 and deep > 8 and (is_own or self.recipe.keeps_levels):
             of_picture.append(f"{deep} bits a sample become 8 in {suffix}: write .png or .tif to keep them")
+        hdus = frame.picture.metadata and frame.picture.metadata.hdus
+        of_picture += hdus.cautions(is_copied=FORMATS[suffix].name == "FITS") if hdus else []
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]

@@ -19,7 +19,7 @@ from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..images.formats import FORMATS, ZARR
-from ..images.pages import PALETTES
+from ..images.pages import PALETTES, hdu_of
 from ..output.modes import EACH, STACK, scale_of
 from .done import Done
 from .missing import Missing
@@ -55,7 +55,7 @@ def filter_stack(
     transfer: Transfer,
     *,
     pages: str | int | None = None,
-    hdu: int | None = None,
+    hdu: int | str | None = None,
     level: int | None = None,
     palette: PaletteRule = "auto",
     missing: str | None = None,
@@ -71,11 +71,11 @@ def filter_stack(
 
     Files are TIFF, FITS, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
-    1; ``hdu`` is that of a FITS and ``level`` that of an OME-Zarr, counted from 0; ``palette`` says whether one is a
-    "table" of intensities or "colors". ``missing`` is "alpha", "none" or a mask's file, and ``nodata`` a value.
-    ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the command
-    line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are filtered
-    twice for it.
+    1; ``hdu`` is that of a FITS, counted from 0, or "NAME", "NAME,VERSION" or "all"; ``level`` is that of an OME-Zarr,
+    counted from 0; ``palette`` says whether one is a "table" of intensities or "colors". ``missing`` is "alpha", "none"
+    or a mask's file, and ``nodata`` a value. ``strip`` leaves metadata out, ``in_place`` allows the target to be the
+    source, and the others are as on the command line. ``options`` are those of :class:`Filter`; ``scale`` may be
+    "stack", too: one for all pages, which are filtered twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -92,9 +92,8 @@ def filter_stack(
     check_transfer(transfer)
     if palette not in PALETTES:
         raise ParameterError(f"palette {palette!r} is unknown: choose {', '.join(PALETTES)}")
-    for what, number in (("HDU", hdu), ("level", level)):
-        if not (number is None or (isinstance(number, int) and number >= 0)):
-            raise ParameterError(f"{what} {number!r} is invalid: give a whole number, counted from 0")
+    if not (level is None or (isinstance(level, int) and level >= 0)):
+        raise ParameterError(f"level {level!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
@@ -106,7 +105,7 @@ def filter_stack(
         output=output,
         scale=None if one_scale else scale_of(scale),
         span=STACK if one_scale else EACH,
-        pages=asked._replace(hdu=hdu, palette=palette, level=level),
+        pages=asked._replace(hdu=hdu_of(hdu), palette=palette, level=level),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
         auto=AutoNotches.of(options.pop("auto", None), output, options.get("channels")),
@@ -175,7 +174,7 @@ def make_output(
                     frame.put(made.planes)
                     if show and is_shown:
                         show(frame)
-                    if number == 1:
+                    if number == 1 or (picture.metadata and picture.metadata.hdus):
                         opened.tell(frame, target)
                     done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
@@ -214,10 +213,11 @@ def _sink(
     with growing(target, opened.times, spare=spare, lost=lost) as file:
 
         def written() -> Pages:
-            from .verify import WRITTEN
+            from .verify import as_written
 
             file.flush()
-            return images.pages_of(Slices(file), shown(target, "standard output"), WRITTEN)
+            asked = as_written(None if recipe.strip else pages.container, suffix)
+            return images.pages_of(Slices(file), shown(target, "standard output"), asked)
 
         yield images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays), written
 

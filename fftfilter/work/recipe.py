@@ -20,6 +20,7 @@ from ..files.messages import FileName, shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
 from ..images.pages import ALL as ALL_PAGES
+from ..images.pages import ALL_HDUS
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
 from .missing import USUAL, Missing
@@ -120,6 +121,8 @@ class Recipe:
         check_channels(self.output, self.channels)
         if self.depth is not None:
             checked_depth(self.depth)
+        if self.strip and self.pages.hdu == ALL_HDUS:
+            raise ParameterError("stripped outputs have no other HDUs: choose one, or leave --strip out")
         if self.region:
             self.region.check_output(has_levels=self.keeps_levels or self.mode.is_values)
         if self.embed_recipe and (file := next((each for each in self.files if each != without_secrets(each)), None)):

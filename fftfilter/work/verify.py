@@ -21,6 +21,7 @@ from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
+from ..images.formats import FORMATS
 from ..missing.reference import complete, fill
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
@@ -34,6 +35,7 @@ from ..transfer.edges import grid_with
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..images import Depth, Pages, Picture
+    from ..images.fits import Container
     from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
@@ -209,7 +211,15 @@ def refuse(target: FileName, recipe: Recipe) -> None:
 
 def of_file(frame: Frame, target: FileName, recipe: Recipe) -> Difference:
     """Return how far a file is from the reference of its frame; raises ReadError, VerifyError for another size."""
-    return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
+    metadata = frame.as_read.metadata
+    asked = as_written(metadata.hdus if metadata else None, frame.suffix)
+    return _compare(frame, images.read(target, asked), recipe, shown(target, "standard output"))
+
+
+def as_written(hdus: Container | None, suffix: str) -> images.Asked:
+    """Return what to ask for of an output with this extension, which may have the HDUs of the input, too."""
+    is_fits = hdus and FORMATS[suffix].name == "FITS"
+    return WRITTEN._replace(hdu=hdus.written_at(suffix)) if hdus and is_fits else WRITTEN
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
@@ -232,8 +242,10 @@ def of_earlier(opened: Opened, target: str) -> Difference:
     """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
-    with closing(images.pages_of(images.raw(target), shown(target, "-"), WRITTEN)) as written:
-        return of_pages(opened, written, opened.recipe, Path(target).suffix.lower())
+    suffix = images.suffix_of(target)
+    asked = as_written(None if opened.recipe.strip else opened.pages.container, suffix)
+    with closing(images.pages_of(images.raw(target), shown(target, "-"), asked)) as written:
+        return of_pages(opened, written, opened.recipe, suffix)
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:

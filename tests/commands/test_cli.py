@@ -390,7 +390,6 @@ OPTIONS = {
         ("--png-level", 0, 9),
         ("--quality", 1, 100),
         ("--processes", 1, 1024),
-        ("--hdu", 0, None),
         ("--level", 0, None),
         ("--verify", 1, None),
     ],

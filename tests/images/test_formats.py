@@ -44,7 +44,7 @@ def test_extensions_mean_what_pillow_thinks(suffix):
         ("alpha", ".avif .gif .j2k .jp2 .png .tga .tif .tiff .webp"),
         ("lossy", ".avif .gif .jpeg .jpg"),
         ("has_quality", ".avif .jpeg .jpg .webp"),
-        ("pages", ".fit .fits .fts .fz .gif .png .tif .tiff .webp"),
+        ("pages", ".fit .fit.gz .fits .fits.gz .fts .fts.gz .fz .gif .png .tif .tiff .webp"),
         ("has_tables", ".gif .png .tif .tiff"),
         ("is_shown", ".gif .png .webp"),
     ],

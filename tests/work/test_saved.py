@@ -97,7 +97,7 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "compression": "x"}, "'x' is not one of 'none', 'lzw'"),
         ({"transfer": [], "pages": "3-1"}, "are an empty range"),
         ({"transfer": [], "pages": 0}, "are unknown"),
-        ({"transfer": [], "hdu": -1}, "'--hdu': -1 is not in the range"),
+        ({"transfer": [], "hdu": -1}, "HDU '-1' is unknown: give a number"),
         ({"transfer": [], "edges": "no"}, "'no' is not one of 'wrap', 'mirror'"),
         ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
         ({"transfer": [], "depth": "nan"}, "depth nan is invalid"),

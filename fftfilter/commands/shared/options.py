@@ -15,7 +15,7 @@ import click
 from ...drivers import is_numpy
 from ...errors import DeviceError, without_secrets
 from ...images.formats import COMPRESSIONS
-from ...images.pages import ALL, PALETTES, Asked
+from ...images.pages import ALL, PALETTES, Asked, hdu_of
 
 if TYPE_CHECKING:
     from ...work.recipe import Recipe
@@ -217,9 +217,8 @@ pages_option = input_option(
 )
 reading_options = [
     input_option(
-        "--hdu N",
-        type=click.IntRange(min=0),
-        help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
+        "--hdu N|NAME|all",
+        help="The HDU of a FITS, from 0, or NAME[,VERSION].  [default: the first with a picture]",
     ),
     input_option(
         "--level N",
@@ -252,7 +251,7 @@ missing_options = [
 def pages_of(given: Mapping[str, Any]) -> Asked:
     """Return what --pages, --hdu, --level and --palette ask for of a file; raises ParameterError."""
     asked = ALL if given["pages"] is None else Asked.parse(given["pages"])
-    return asked._replace(hdu=given["hdu"], palette=given["palette"] or "auto", level=given["level"])
+    return asked._replace(hdu=hdu_of(given["hdu"]), palette=given["palette"] or "auto", level=given["level"])
 
 
 def typed(context: click.Context) -> dict[str, Any]:
