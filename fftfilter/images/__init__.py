@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .pages import Asked, Pages
     from .picture import Depth, Picture, Size
     from .pixel_size import PixelSize, pixel_size_of
-    from .reading import decode, measure, opened, pages_of, raw, read, read_mask
+    from .reading import decode, measure, opened, pages_of, raw, read, read_mask, read_otherwise
     from .writing import check_output, check_page, depth_as, encoded, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.

@@ -18,7 +18,7 @@ from ..files.messages import FileName, as_error, shown
 from . import plain_formats
 from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
-from .picture import Picture, Size, Working, refuse_oversize, refuse_without_astropy
+from .picture import Picture, Samples, Size, Working, refuse_oversize, refuse_without_astropy
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
@@ -37,6 +37,22 @@ def read(source: FileName, asked: Asked = ALL) -> Picture:
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
     return decode(raw(source), source, asked=asked)
+
+
+def read_otherwise(file: FileName) -> Samples | None:
+    """Return samples (height, width, channels) as another library than that of :func:`read` has them, None of others.
+
+    Raises the errors of libraries.
+    """
+    from .coded_depth import codec
+
+    data = raw(file)[:]
+    if data[:4] in TIFF:
+        import tifffile
+
+        return tifffile.TiffFile(io.BytesIO(data)).pages[0].asarray()
+    known = ((PNG_START, "png_decode"), (JPEG2000_STARTS, "jpeg2k_decode"))
+    return next((codec(name)(data) for start, name in known if data.startswith(start)), None)
 
 
 def read_mask(file: FileName, digest: str | None = None) -> tuple[Picture, str]:

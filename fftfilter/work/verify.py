@@ -211,15 +211,28 @@ def refuse(target: FileName, recipe: Recipe) -> None:
 
 def of_file(frame: Frame, target: FileName, recipe: Recipe) -> Difference:
     """Return how far a file is from the reference of its frame; raises ReadError, VerifyError for another size."""
-    metadata = frame.as_read.metadata
-    asked = as_written(metadata.hdus if metadata else None, frame.suffix)
-    return _compare(frame, images.read(target, asked), recipe, shown(target, "standard output"))
+    metadata, name = frame.as_read.metadata, shown(target, "standard output")
+    found = images.read(target, as_written(metadata.hdus if metadata else None, frame.suffix))
+    if not _reads_so_otherwise(found, target):
+        raise VerifyError(f"{name}: two libraries read it differently; report this line, and how it was made")
+    return _compare(frame, found, recipe, name)
 
 
 def as_written(hdus: Container | None, suffix: str) -> images.Asked:
     """Return what to ask for of an output with this extension, which may have the HDUs of the input, too."""
     is_fits = hdus and FORMATS[suffix].name == "FITS"
     return WRITTEN._replace(hdu=hdus.written_at(suffix)) if hdus and is_fits else WRITTEN
+
+
+def _reads_so_otherwise(found: Picture, target: FileName) -> bool:
+    """Whether another library, if there is one, reads the same in a file."""
+    other = images.read_otherwise(target) if found.table is None else None
+    if other is None:
+        return True
+    bands = found.planes if found.alpha is None else np.concatenate([found.planes, found.alpha[None]])
+    return bands.size == other.size and np.array_equal(
+        bands.transpose(1, 2, 0).reshape(other.shape), other.astype(bands.dtype), equal_nan=True
+    )
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:

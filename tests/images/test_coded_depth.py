@@ -12,7 +12,7 @@ import tifffile
 from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.images import Size, decode, measure, read, write
+from fftfilter.images import Size, decode, measure, read, read_otherwise, write
 from fftfilter.images.jpegxl import coded
 from tests.files.helpers import python
 from tests.images.helpers import interleaved, noise
@@ -416,3 +416,17 @@ def test_a_tiff_of_other_colors_is_named(photometric, words):
         ReadError, match=f"^x.tif: a TIFF of {words}, 16 bits a sample, .* is not supported; convert it to"
     ):
         decode(data, "x.tif")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif", ".jp2"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_another_library_reads_the_same_in_what_is_written(tmp_path, suffix, channels, dtype):
+    given = noise(channels) if dtype == np.uint16 else (noise(channels) >> 8).astype(np.uint8)
+    write(decode(imagecodecs.png_encode(given.squeeze()), "x.png"), tmp_path / f"x{suffix}")
+    np.testing.assert_array_equal(read_otherwise(tmp_path / f"x{suffix}").reshape(given.shape), given)
+
+
+def test_there_is_no_other_library_for_what_is_read_by_this_program(tmp_path):
+    (tmp_path / "x.pgm").write_bytes(b"P5 1 1 255 a")
+    assert read_otherwise(tmp_path / "x.pgm") is None

@@ -317,3 +317,17 @@ def test_numbers_that_float32_stores_in_part_may_differ_by_a_step():
     assert (off != wanted).any()
     assert Difference.of(off, wanted, 1, unit=unit, values=values).is_right
     assert not Difference.of(wanted + np.float32(1e-41), wanted, 1, unit=unit).is_right
+
+
+def test_a_file_that_two_libraries_read_differently_is_told(tmp_path, monkeypatch):
+    read = images.read
+
+    def shifted(*given):
+        found = read(*given)
+        if str(given[0]).endswith("x.png"):
+            found.planes = found.planes ^ 1
+        return found
+
+    monkeypatch.setattr(images, "read", shifted)
+    code, _, said = run("highpass", "--verify", SAMPLES / "camera.pgm", tmp_path / "x.png")
+    assert (code, "x.png: two libraries read it differently; report this line" in said) == (1, True)
