@@ -371,6 +371,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     return (
         (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _LINEAR) or is_ycbcr)
         and is_known(page)
+        and isinstance(page.bitspersample, int)
         and page.bitspersample not in (1, 2, 4)
         and page.dtype is not None
         and page.dtype.kind in "uif"

@@ -430,3 +430,11 @@ def test_another_library_reads_the_same_in_what_is_written(tmp_path, suffix, cha
 def test_there_is_no_other_library_for_what_is_read_by_this_program(tmp_path):
     (tmp_path / "x.pgm").write_bytes(b"P5 1 1 255 a")
     assert read_otherwise(tmp_path / "x.pgm") is None
+
+
+def test_a_tiff_whose_channels_have_different_bits_is_named():
+    file = io.BytesIO()
+    tifffile.imwrite(file, (noise(3) >> 8).astype(np.uint8), photometric="rgb", metadata=None)
+    data = without(file.getvalue(), "BitsPerSample", [5, 6, 5], "<H")
+    with pytest.raises(ReadError, match=r"^x.tif: a TIFF of RGB, 5, 6, 5 bits a sample, .* is not supported; convert"):
+        decode(data, "x.tif")
