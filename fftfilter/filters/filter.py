@@ -138,7 +138,8 @@ class Filter:
         """
         made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
-        if not isinstance(self.launcher, NumPyLauncher) and device_of(made._options) == device_of(self._options):
+        is_same = device_of(made._options) == device_of(self._options)
+        if is_same and not isinstance(self.launcher, NumPyLauncher):
             made.launcher = launcher_on(self.launcher.device, made._options)
         _ = made.launcher  # without a usable device there is no filter
         return made

@@ -21,7 +21,6 @@ FILES = ("in.png", "out.png")
         (["bench", "stages", "--side", 2**63], "of free memory"),
         (["bench", "sizes", "--largest", "2^30"], "of free memory"),
         (["bench", "engines", "--size", "99999999x99999999"], "of free memory"),
-        (["bench", "transforms", "--size", f"{DIGITS}x8"], "give width x height"),
     ],
     ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, list) else "",
 )
