@@ -96,6 +96,9 @@ def references_of(
     complex_values = filtered_part(whole, channels, partial(reference.filtered, gain=gain, edges=edges))
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
+    if len(gains) > 1 and not (mode.is_values or mode.keeps_levels):  # each channel has a noise floor of its own
+        floors = NOISE * transfer.largest * deviation(whole).reshape(len(planes), -1).max(axis=1)
+        values[np.abs(values).max(axis=(1, 2)) <= floors] = 0
     # Ranges are those of the valid samples.
     valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
     largest_deviation = float(deviation(whole).max()) * transfer.largest
@@ -109,7 +112,7 @@ def references_of(
             low, high, _ = found.in_levels(white) if found else mode.range_up_to(float(np.abs(valid).max(initial=0)))
         if not is_usual:
             width = high - low if mode.is_scaled or depth.dtype.kind != "f" else None
-            unit = _unit(valid, largest_deviation, depth, width) / (high - low) * _top(depth)
+            unit = max(_unit(valid, largest_deviation, depth, width) / (high - low) * _top(depth), TINY)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
         gray = Gray(white, dtype, depth.maxval)
         own = ramps(output, found, gray=gray)
