@@ -241,7 +241,7 @@ class TiffPages(Pages):
                 tags.pop(tag, None)
             return
         first = self._page(0)
-        if not first.is_imagej and self.chosen[0]:
+        if self.chosen[0] and not (first.is_imagej or first.is_ome):
             return
         if first.is_imagej:
             self._say_imagej(tags, first)

@@ -121,6 +121,7 @@ def test_some_pages_of_ome_keep_the_pixel_size(run, tmp_path, image):
         code, _, said = run("lowpass", "-v", "--radius", "1um", *pages, *source, tmp_path / out)
         assert code == 0
         assert f"pixel size 0.1 um from the file's {said_by}" in said
+        assert ("the description of all pages" in said) == (source is given)
 
 
 def test_another_pixel_size_is_another_filter(run, tmp_path, scan):

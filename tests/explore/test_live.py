@@ -212,7 +212,7 @@ def test_a_picture_that_does_not_fit_into_memory_is_shown_reduced_and_saved_whol
     visit, run, tmp_path, camera, monkeypatch, command
 ):
     def refuse(*size):
-        if size[2] > 20_000_000:
+        if size[2] > 50_000_000:
             raise TooLargeError(size[3])
 
     monkeypatch.setattr("fftfilter.images.picture.check_memory", refuse)

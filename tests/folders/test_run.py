@@ -519,7 +519,7 @@ def test_of_files_an_output_that_becomes_a_link_to_its_input_fails_alone(run, tm
 def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
     given = pgm(tmp_path / "in/a.pgm").parent
     for options in (
-        ["--recursive"], ["--pattern", "*"], ["--skip-existing"], ["--fail-fast"], ["--dry-run"], ["--format", "png"],
+        ["--recursive"], ["--pattern", "*"], ["--skip-existing"], ["--fail-fast"], ["--format", "png"],
         ["--report", "r.jsonl"], ["--scale", "folder"], ["--device", "all"], ["--device", "0,0"], ["--scale", "9:1"],
         ["--scale", "nan:1"], ["--scale", "wide"],
     ):  # fmt: skip

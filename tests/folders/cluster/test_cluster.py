@@ -557,7 +557,7 @@ def test_a_dry_run_asks_a_worker_and_says_if_none_answers(tmp_path, monkeypatch)
         pgm(tmp_path / f"in/{i}.pgm", i, 8, 12 + i)
     run = FolderRun(Tree(tmp_path / "in", (".pgm",)), tmp_path / "out", Settings(Recipe(transfer.highpass())))
     steps = dry_run.steps(run, ["gpu"], "tcp://a:1")
-    assert next(steps).endswith("12 x 8 gray, 8 bits; 0.0 MB on the host; 5.0 MB on the device")
+    assert next(steps).endswith("12 x 8 gray, 8 bits; 120.6 MB of memory; 5.0 MB on the device")
     with pytest.raises(DeviceError, match=r"^tcp://a:1: no worker answers, all are busy; try again$"):
         next(steps)
     shapes = [(1, 1, 1), (1, 8, 12), (1, 8, 13)]
