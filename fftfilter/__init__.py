@@ -46,19 +46,28 @@ __version__ = "0.2.0"
 __distribution__ = "fftfilter-opencl"
 
 
-def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package that imports each name on first use, as they load OpenCL or NumPy.
+# The module of each name above, imported on its first use, as they load OpenCL or NumPy; a test compares the two.
+_MODULES = {
+    ".analysis.search": "AutoNotches find_peaks",
+    ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes",
+    ".commands.apply": "load_filter",
+    ".errors": "FftfilterError",
+    ".filters": "Filter",
+    ".preview.page": "show",
+    ".transforms": "fft fft2 ifft ifft2 irfft2 rfft2",
+    ".work.output_file": "filter_stack",
+    ".work.saved": "save_filter",
+}
 
-    The imports for type checkers in the package's file, ``from .module import name as name`` or ``import name, other``
-    on a line, say which names there are and where they come from, so that each stands once; ``__all__`` has them, too.
+
+def imported_on_first_use(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose modules, relative to it, have these names, separated by spaces.
+
+    ``__all__`` is the list of all names.
     """
-    homes: dict[str, str] = {}
+    homes = {name: module for module, names in modules.items() for name in names.split()}
 
     def of_package(name: str) -> Any:
-        if not homes:
-            with open(file, encoding="utf-8") as lines:  # noqa: PTH123  pathlib is not imported yet
-                found = [line.split(" import ") for line in lines if line.startswith("    from .")]
-            homes.update((name.split()[-1], home.split()[-1]) for home, names in found for name in names.split(","))
         if name == "__all__":
             return list(homes)
         if name not in homes:
@@ -74,7 +83,7 @@ def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = imported_on_first_use(__name__, __file__)
+    __getattr__ = imported_on_first_use(__name__, _MODULES)
 
     def __dir__() -> list[str]:
         # What is meant to be used, not what happens to be imported.

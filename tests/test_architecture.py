@@ -8,12 +8,13 @@ import subprocess
 import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import fftfilter
-from fftfilter import images
+from fftfilter import images, transfer
 from fftfilter.device import programs
 
 PACKAGE = Path(fftfilter.__file__).parent
@@ -294,11 +295,26 @@ def test_every_shape_has_its_kernel():
 # What is imported when
 
 
-@pytest.mark.parametrize("package", [fftfilter, images], ids=["fftfilter", "images"])
-def test_names_that_are_imported_on_first_use_are_where_their_package_says(package):
+@pytest.mark.parametrize("package", [fftfilter, images, transfer], ids=lambda package: package.__name__)
+def test_names_that_are_imported_on_first_use_are_those_that_type_checkers_see(package):
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    (block,) = [each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"]
+    typed = {
+        alias.asname or alias.name: import_module(f".{node.module}", package.__name__)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.level
+        for alias in node.names
+    }
+    assert package.__all__ == [*typed]
     assert len(package.__all__) > 10
-    assert [name for name in package.__all__ if not hasattr(package, name)] == []
+    for name, module in typed.items():
+        package.__dict__.pop(name, None)
+        assert getattr(package, name) is getattr(module, name)
     assert not hasattr(package, "unknown")
+
+
+def test_the_package_lists_what_is_meant_to_be_used():
+    assert dir(fftfilter) == sorted([*fftfilter.__all__, "transfer", "__version__"])
 
 
 def test_the_command_line_is_there_before_numpy_pillow_and_pyopencl():

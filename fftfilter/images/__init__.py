@@ -37,4 +37,15 @@ if TYPE_CHECKING:
     from .writing import check_output, check_page, depth_as, encoded, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.
-    __getattr__ = imported_on_first_use(__name__, __file__)
+    __getattr__ = imported_on_first_use(
+        __name__,
+        {
+            ".animation": "sink",
+            ".formats": "COMPRESSIONS Coding check_fits extensions is_lossy is_zarr refuse_coding suffix_of",
+            ".pages": "Asked Pages",
+            ".picture": "Depth Picture Size",
+            ".pixel_size": "PixelSize pixel_size_of",
+            ".reading": "decode measure opened pages_of raw read read_mask read_otherwise",
+            ".writing": "check_output check_page depth_as encoded suffix_of_pages write",
+        },
+    )

@@ -42,4 +42,16 @@ if TYPE_CHECKING:
     from .saved import load as load
     from .saved import save as save
 else:
-    __getattr__ = imported_on_first_use(__name__, __file__)
+    __getattr__ = imported_on_first_use(
+        __name__,
+        {
+            ".fitted": "descreen wiener",
+            ".gains": "mask mask_file",
+            ".imagej_band": "imagej",
+            ".peaks": "notch",
+            ".product": "Transfer",
+            ".radial": "bandpass bandstop highpass lowpass",
+            ".ridges": "stripes",
+            ".saved": "load save",
+        },
+    )
