@@ -23,11 +23,8 @@ from . import signals, startup
 def main() -> None:
     """Run the command line and end the process."""
     startup.pause_collector()
-    startup.postpone_unused_imports()
     try:
         signals.end_by_exception()
-        if startup.looks_like_many(sys.argv):
-            startup.start_forkserver()
         from .cli import cli
 
         startup.limit_openblas()

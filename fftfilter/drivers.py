@@ -73,6 +73,12 @@ def without_gpus() -> dict[str, str]:
     return {"OCL_ICD_VENDORS": str(Path(__file__).parent)} if _has_own_pocl() else {}
 
 
+def show_cpu_alone(device: str | None) -> None:
+    """Let this process load no driver of a GPU, if its only device is the CPU."""
+    if device == "cpu":
+        os.environ.update(without_gpus())
+
+
 def vendors() -> str:
     """Return the folder in which OpenCL's loader looks for drivers."""
     return os.environ.get("OCL_ICD_VENDORS") or "/etc/OpenCL/vendors"

@@ -37,8 +37,6 @@ SPARE_TASKS = 2
 TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
 # Files that this process has open for each of them, and those for all, which a process's own compiler needs, too.
 FILES_A_PROCESS, FILES_OF_ALL = 8, 24
-# Held while OpenCL starts its threads: trying how many can be started takes those away from it for a moment.
-starting_threads = threading.Lock()
 
 
 def limit(name: str) -> int | None:
@@ -202,24 +200,23 @@ def startable_threads(wanted: int) -> int:
             allowed.append(int(Path(file).read_text("ascii")))  # "max" is none
     if min((most for most in allowed if most is not None), default=PLENTY) >= PLENTY:
         return wanted
-    with starting_threads:
-        end, before = threading.Event(), _entries("/proc/self/task")
-        started: list[threading.Thread] = []
-        try:
-            with suppress(RuntimeError):  # no more can be started
-                for _ in range(wanted):
-                    thread = threading.Thread(target=end.wait)
-                    thread.start()
-                    started.append(thread)
-        finally:
-            end.set()
-            for thread in started:
-                thread.join()
-            # The system counts a thread for some time after its end, longer where it is busy.
-            for _ in range(1000):
-                if _entries("/proc/self/task") <= before:
-                    break
-                time.sleep(0.001)
+    end, before = threading.Event(), _entries("/proc/self/task")
+    started: list[threading.Thread] = []
+    try:
+        with suppress(RuntimeError):  # no more can be started
+            for _ in range(wanted):
+                thread = threading.Thread(target=end.wait)
+                thread.start()
+                started.append(thread)
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+        # The system counts a thread for some time after its end, longer where it is busy.
+        for _ in range(1000):
+            if _entries("/proc/self/task") <= before:
+                break
+            time.sleep(0.001)
     return len(started)
 
 

@@ -138,6 +138,13 @@ def test_one_picture_is_filtered_on_the_cpu_and_loads_no_gpu(noted, tmp_path, op
     assert ("no GPU's driver has to load; --device gpu takes a GPU" in done.stderr) == ("cpu" not in options)
 
 
+def test_a_picture_from_standard_input_loads_no_gpu_for_the_cpu(noted, tmp_path):
+    with (SAMPLES / "camera.pgm").open("rb") as picture:
+        done = process("--device", "cpu", "-", tmp_path / "out.pgm", env=dict(os.environ), stdin=picture)
+    assert done.returncode == 0, done.stderr
+    assert not noted.exists()
+
+
 @pytest.mark.parametrize("options", [("--device", "portable"), ("--profile",)], ids=str)
 def test_who_asks_for_a_device_by_name_or_for_more_than_the_picture_has_all_to_choose_from(noted, tmp_path, options):
     done = process(*options, SAMPLES / "camera.pgm", tmp_path / "out.pgm", env=dict(os.environ))

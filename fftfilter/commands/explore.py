@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import signals
+from .. import drivers, signals
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
-from .shared import options
 from .shared.one_file import ADVANCE
 from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
@@ -103,8 +102,7 @@ def explore(
 
     # The work of the threads cannot be interrupted: the program does not wait for them at its end.
     with signals.ending_at_once(clean):
-        if os.path.isfile(source):  # noqa: PTH113  likewise
-            options.load_ahead(device)
+        drivers.show_cpu_alone(device)
         always = ("--device", device) if device and "device" in typed(context) else ()
         commands = Commands(context, always)
         start = commands.start(filter_, source) if filter_ else {}

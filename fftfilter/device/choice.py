@@ -11,7 +11,6 @@ from numbers import Integral
 
 import pyopencl as cl
 
-from .. import startup
 from ..drivers import VARIABLE, check_process, note_process
 from ..errors import DeviceError, ParameterError, TooLargeError
 from ..system import lacking
@@ -62,7 +61,6 @@ def all_devices() -> tuple[cl.Device, ...]:
     """Return the devices of all platforms, in the order of their indices."""
     note_process()
     embedded_pocl.prepare_environment()
-    startup.wait_for_platforms()
     try:
         platforms = cl.get_platforms()
     except cl.LogicError:

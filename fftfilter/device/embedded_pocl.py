@@ -19,11 +19,10 @@ import re
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import drivers, startup, system
+from .. import drivers, system
 from ..errors import DeviceError
 
 if TYPE_CHECKING:
@@ -93,27 +92,9 @@ def prepare_environment() -> None:
             os.environ["POCL_CACHE_DIR"] = str(folder / "pocl")
 
 
-def load_ahead(device: str | None) -> None:
-    """Load OpenCL's platforms in a thread, while files are read; raises DeviceError.
-
-    ``device`` is the one that will be asked for: for the CPU, no GPU's driver is loaded.
-    """
-    prepare_environment()
-    if device == "cpu":
-        os.environ.update(drivers.without_gpus())
-    startup.load_platforms_ahead()
-
-
 def _links() -> bool:
     """Whether linker.py can link: a shell starts Python with it."""
     return system.is_python() and all(os.access(each, os.X_OK) for each in (f"{LINKER}/ld", "/bin/sh"))
-
-
-def load_library() -> None:
-    """Load PoCL's library, and open no platform: processes that are forked then need not link its 100 MB."""
-    package = find_spec("pyopencl")
-    with suppress(OSError):
-        ctypes.CDLL(f"{Path(package.origin or '').parent}/.libs{WHEEL}" if package else "")
 
 
 @cache

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
@@ -96,9 +95,8 @@ def build(
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
     try:
-        program: cl.Program = startup.unbuilt_program(context, join(names))
-        # Every kernel needs that module.
-        with while_building(), warnings.catch_warnings(), startup.importing("pyopencl.invoker"):
+        program: cl.Program = cl.Program(context, join(names))
+        with while_building(), warnings.catch_warnings():
             # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             program.build(arguments)

@@ -1,7 +1,6 @@
 """Imports for a folder's processes: the forkserver imports this module once, and is forked for each process.
 
-It opens no OpenCL platform: those do not survive a fork. PoCL's library alone may be loaded, as nothing has run in it.
-Pillow is left to the processes that meet a file for it.
+It opens no OpenCL platform: those do not survive a fork. Pillow is left to the processes that meet a file for it.
 """
 
 from __future__ import annotations
@@ -11,9 +10,11 @@ from importlib import import_module
 
 from .. import startup
 
-# Modules that functions import on first use, and those that import all the rest.
+# Modules that functions import on first use, and those that import all the rest. NumPy is first, near the bottom of the
+# stack: Python takes memory and frees it for each call across the end of a block of the stack, and among nested imports
+# NumPy's would cross one in a loop. The room of devices imports pyopencl, and so comes before pyopencl's own modules.
 MODULES = (
-    *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
+    *("numpy", "fftfilter.device", "pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
     *("xxhash", "fftfilter.device.choice", "fftfilter.device.selftest", "fftfilter.filters.filter"),
     *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
@@ -21,15 +22,6 @@ MODULES = (
 
 startup.pause_collector()
 startup.limit_openblas()
-startup.postpone_unused_imports()
-
-# First, near the bottom of the stack: Python takes memory and frees it for each call across the end of a block of the
-# stack, and among the nested imports below, NumPy's would cross one in a loop.
-import_module("numpy")
-
-from ..device import embedded_pocl  # noqa: E402  it imports pyopencl, and so comes before the others
-
 for name in MODULES:
     import_module(name)
-embedded_pocl.load_library()
 gc.freeze()  # later collections skip all that is here, so that forks share it

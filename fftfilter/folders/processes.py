@@ -35,7 +35,10 @@ SECONDS_A_START = 0.01
 SECONDS_THAT_PAY = 0.15
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
-CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
+# The bytes of a file from which on threads do as well as processes: all but a little is done without Python then.
+LARGE_FILE = 1 << 20
+HAS_FORKSERVER = hasattr(os, "fork")
+CONTEXT = multiprocessing.get_context("forkserver" if HAS_FORKSERVER else "spawn")
 
 
 class WantedWorkers(NamedTuple):
@@ -81,7 +84,7 @@ def useful_processes(survey: Survey) -> int:
     one time over the other.
     """
     seconds = survey.files * survey.file_seconds
-    if survey.file_bytes > startup.LARGE_FILE or seconds < SECONDS_THAT_PAY:
+    if survey.file_bytes > LARGE_FILE or seconds < SECONDS_THAT_PAY:
         return 1
     return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
@@ -193,7 +196,7 @@ class LocalWorkers:
         if device == "cpu":
             variables |= self._without_gpus
         try:
-            startup.start_forkserver()
+            start_forkserver()
             with signals.blocked():
                 return _Process(device, variables)
         # The first: the forkserver dies meanwhile; the last: no more threads.
@@ -232,6 +235,18 @@ def share_of_cores(sharing: int) -> dict[str, str]:
     asked = os.environ.get(drivers.POCL_WORKERS, "")
     each = max(1, cores() // sharing)
     return {drivers.POCL_WORKERS: str(min(each, int(asked)) if asked.isdigit() else each)} if sharing > 1 else {}
+
+
+def start_forkserver() -> None:
+    """Start the process that others are forked from, if it does not run yet."""
+    # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
+    if HAS_FORKSERVER:
+        from multiprocessing.forkserver import ensure_running, set_forkserver_preload
+
+        set_forkserver_preload(["fftfilter.folders.preloaded"])
+        with signals.blocked():
+            ensure_running()
 
 
 def _end(workers: Sequence[Worker]) -> None:

@@ -321,34 +321,6 @@ def test_a_temporary_folder_takes_the_place_of_one_that_cannot_hold_programs(
 # Before any platform is loaded
 
 
-@pytest.mark.parametrize(("device", "is_hidden"), [("cpu", True), ("gpu", False), (None, False)])
-@pytest.mark.usefixtures("threads")
-def test_to_load_the_cpu_ahead_no_driver_of_a_gpu_is_shown(
-    monkeypatch: pytest.MonkeyPatch, device: str | None, is_hidden: bool
-) -> None:
-    loaded: list[dict[str, str]] = []
-    monkeypatch.setattr(embedded_pocl.drivers, "without_gpus", lambda: {"OCL_ICD_VENDORS": "/no-vendors"})
-    monkeypatch.setattr(embedded_pocl.startup, "load_platforms_ahead", lambda: loaded.append(dict(os.environ)))
-    embedded_pocl.load_ahead(device)
-    (environment,) = loaded
-    assert (environment.get("OCL_ICD_VENDORS") == "/no-vendors") == is_hidden
-
-
-def test_the_library_is_loaded_from_beside_pyopencl_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: list[str] = []
-
-    def load(path: str) -> None:
-        loaded.append(path)
-        raise OSError(path)
-
-    monkeypatch.setattr(ctypes, "CDLL", load)
-    monkeypatch.setattr(
-        embedded_pocl, "find_spec", {"pyopencl": SimpleNamespace(origin="/packages/pyopencl/__init__.py")}.get
-    )
-    embedded_pocl.load_library()
-    assert loaded == ["/packages/pyopencl/.libs/libpocl-21062cec.so"]
-
-
 @pytest.fixture
 def sooner(known_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A machine on which small files are done on the CPU before a GPU's driver has loaded."""

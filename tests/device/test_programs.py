@@ -102,7 +102,7 @@ class Unbuilt:
 def test_a_program_is_built_with_its_defines_and_options_while_the_user_is_told(monkeypatch):
     told, program = [], Unbuilt()
     monkeypatch.setattr(programs, "while_building", lambda: told.append("building") or nullcontext())
-    monkeypatch.setattr(programs.startup, "unbuilt_program", lambda _, text: told.append(text) or program)
+    monkeypatch.setattr(cl, "Program", lambda _, text: told.append(text) or program)
     built = programs.build(None, ("staged/steps/magnitude.cl",), ("REAL=float", "N=2"), ("-own",))
     assert built is program
     assert program.arguments == ["-cl-std=CL1.2", "-w", "-D REAL=float", "-D N=2", "-own"]
@@ -110,7 +110,7 @@ def test_a_program_is_built_with_its_defines_and_options_while_the_user_is_told(
 
 
 def test_a_device_that_cannot_build_is_named_with_the_files_and_the_first_error(monkeypatch):
-    monkeypatch.setattr(programs.startup, "unbuilt_program", lambda *_: Unbuilt("x\n a.cl:1:2: error: no type\nmore"))
+    monkeypatch.setattr(cl, "Program", lambda *_: Unbuilt("x\n a.cl:1:2: error: no type\nmore"))
     context = SimpleNamespace(devices=[SimpleNamespace(name=" A card ")])
     said = r"^A card cannot build a.cl, b.cl: a.cl:1:2: error: no type; see 'fftfilter devices' for what else there is$"
     monkeypatch.setattr(programs, "join", lambda _: "")

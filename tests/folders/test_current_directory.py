@@ -51,7 +51,8 @@ def test_modules_beside_the_pictures_are_imported_by_no_process(hostile, ways):
 def test_spawned_processes_import_nothing_from_there_either(hostile, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "from fftfilter import startup\nstartup.HAS_FORKSERVER = False\n"
+        "import multiprocessing\nfrom fftfilter.folders import processes\n"
+        "processes.HAS_FORKSERVER = False\nprocesses.CONTEXT = multiprocessing.get_context('spawn')\n"
         "from fftfilter.__main__ import main\nif __name__ == '__main__':\n    main()\n"
     )
     filter_in(hostile, sys.executable, program, ways=["--processes", "2"])

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import drivers, startup, system, transfer
+from fftfilter import drivers, system, transfer
 from fftfilter.commands.shared.folder import devices_of
 from fftfilter.device import choice
 from fftfilter.errors import ParameterError, ProcessError
@@ -271,7 +271,7 @@ def starting(monkeypatch, count, error=None):
         left.pop()
 
     monkeypatch.setattr(processes, "_Process", NoProcess)
-    monkeypatch.setattr(startup, "start_forkserver", start)
+    monkeypatch.setattr(processes, "start_forkserver", start)
 
 
 @pytest.mark.parametrize("error", [None, EOFError("too many"), RuntimeError("too many")])
@@ -295,6 +295,13 @@ def test_where_fewer_processes_start_than_are_wanted_these_do_the_work(monkeypat
         looks = [len(local.look(has_work=True)) for _ in range(4)]
         assert (looks, str(local), len(local.notes)) == ([1, 2, 2, 2], "2 processes", int(is_asked_for))
         assert {worker.threads for worker in local.look(has_work=True)} == {3}
+
+
+@pytest.mark.skipif(not processes.HAS_FORKSERVER, reason="processes are spawned")
+def test_processes_are_forked_from_one_that_has_done_the_slow_imports():
+    with closing(LocalWorkers(WantedWorkers(["cpu"], 1, 1))) as local:
+        (worker,) = local.look(has_work=True)
+        assert worker.executor.submit(eval, "'fftfilter.folders.preloaded' in __import__('sys').modules").result()
 
 
 def test_one_process_is_started_at_a_look_and_none_without_work(monkeypatch):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import images, signals, startup
+from ... import drivers, images, signals, startup
 from ...drivers import is_numpy
 from ...engine import lacks_opencl
 from ...errors import DeviceError, ParameterError, ReadError, without_secrets
@@ -23,7 +23,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_that_is_done_first, folder_option, load_ahead, refuse, remark
+from .options import device_that_is_done_first, folder_option, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -209,7 +209,7 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
         verbose = 0 if options.quiet else options.verbose
         device = device_that_is_done_first(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
-        load_ahead(device)
+        drivers.show_cpu_alone(device)
     with closing(LocalWorkers(wanted)) as local:
         yield local, local
 

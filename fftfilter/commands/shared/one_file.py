@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import images
+from ... import drivers, images
 from ...errors import DeviceError, ImageError, ReadError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
@@ -23,7 +23,7 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, load_ahead, refuse, remark
+from .options import device_that_is_done_first, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -44,7 +44,8 @@ ADVANCE = "fftfilter.advance"
 
 def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
-    _load_ahead(source, options)  # while the rest is imported
+    options = replace(options, device=_device_for(source, options))
+    drivers.show_cpu_alone(options.device)
     from ...folders.progress import tell_of_compiling
     from ...work.opened import open_input
 
@@ -93,17 +94,15 @@ def _dry_run(source: str, target: str, options: CommandOptions) -> None:
     click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {memory.described(size, how)}", err=target == "-")
 
 
-def _load_ahead(source: str, options: CommandOptions) -> None:
-    """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
+def _device_for(source: str, options: CommandOptions) -> str | None:
+    """Return the CPU if it is done first with a file, else the device that is asked for; raises ReadError."""
     if source == "-" or is_url(source):
-        return
+        return options.device
     with as_error(ReadError, f"{shown(source, '-')}: cannot be read"):
         status = os.stat(source)  # noqa: PTH116
-    if stat.S_ISREG(status.st_mode):
-        if not (options.profile or options.save_stages):
-            recipe, verbose = options.recipe, options.verbose
-            options.device = device_that_is_done_first(options.device, recipe, status.st_size, verbose=verbose)
-        load_ahead(options.device)  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+    if not stat.S_ISREG(status.st_mode) or options.profile or options.save_stages:
+        return options.device
+    return device_that_is_done_first(options.device, options.recipe, status.st_size, verbose=options.verbose)
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:

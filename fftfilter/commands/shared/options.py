@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ...drivers import is_numpy
-from ...errors import DeviceError, without_secrets
+from ...errors import without_secrets
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
 
@@ -199,15 +198,6 @@ def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: fl
     if verbose:
         click.echo("on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU", err=True)
     return "cpu"
-
-
-def load_ahead(device: str | None) -> None:
-    """Load OpenCL while files are read, unless NumPy filters them; what opens the device says what is wrong."""
-    if not is_numpy(device):
-        from ...device import embedded_pocl
-
-        with suppress(DeviceError):
-            embedded_pocl.load_ahead(device)
 
 
 pages_option = input_option(
