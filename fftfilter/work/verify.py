@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
-# Single precision holds values to this part of them, after some sums; whole numbers are made by more of these.
-STORED, STORED_AS_WHOLE = 2.0**-21, 2.0**-19
+# Single precision holds values to this part of them, after some sums.
+STORED = 2.0**-19
 # Outputs have a palette only where the indices were filtered.
 WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's, and
@@ -141,7 +141,7 @@ def _unit(values: Array, largest_deviation: float, depth: Depth, width: float | 
     largest, own = max(high, -low), (high - low) / 2
     is_noise = largest <= NOISE * largest_deviation
     is_float = depth.dtype.kind == "f"
-    off = (NOISE * largest_deviation + (STORED if is_float else STORED_AS_WHOLE) * largest) * 65535 / OF_65535
+    off = (NOISE * largest_deviation + STORED * largest) * 65535 / OF_65535
     if width is not None:
         own = min(width, max(own, STORED * 65535 / OF_65535 * width)) if is_float else width  # beside 0.5, too
     return max(own, off if is_noise else min(largest, off), TINY)
