@@ -85,6 +85,7 @@ KIND = {
     "fftfilter/transfer/__init__.py": [
         ("    from .fitted import descreen", "    from .checker import checker as checker\n"),
         ("    product.py ", "    checker.py     a checkerboard\n"),
+        ('            ".fitted": ', '            ".checker": "checker",\n'),
     ],
     "fftfilter/commands/kinds.py": [('        Kind(\n            "imagej"', CHECKER_ON_THE_COMMAND_LINE)],
 }

@@ -69,11 +69,15 @@ TYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", 
 @pytest.mark.parametrize("algorithm", ENGINES)
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_every_function_takes_numbers_of_every_type(algorithm, precision, rng):
-    """The largest integers, too, and a spectrum that is no real array's: of both halves irfft2 takes the mean."""
+    """The largest integers, too, and a spectrum that is no real array's: of both halves irfft2 takes the mean.
+
+    What becomes of a type is decided before the algorithm: one of the staged ones takes all, the others two.
+    """
     if (algorithm, precision) == ("fused", "double"):
         pytest.skip("which the fused engine lacks")
-    for shape in ((4, 4), (5, 3), (2, 3, 6)):
-        for dtype in map(np.dtype, TYPES):
+    takes_all = algorithm in ("fused", "numpy", "book")
+    for shape in ((4, 4), (5, 3), (2, 3, 6)) if takes_all else ((5, 3),):
+        for dtype in map(np.dtype, TYPES if takes_all else ("u1", "G")):
             if dtype.kind in "iu":
                 x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
             else:
