@@ -111,7 +111,7 @@ def references_of(
         if mode.is_scaled:
             low, high, _ = found.in_levels(white) if found else mode.range_up_to(float(np.abs(valid).max(initial=0)))
         if not is_usual:
-            width = high - low if mode.is_scaled or depth.dtype.kind != "f" else None
+            width = high - low if mode.is_scaled or not _is_fine(depth) else None
             unit = max(_unit(valid, largest_deviation, depth, width) / (high - low) * _top(depth), TINY)
         dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
         gray = Gray(white, dtype, depth.maxval)
@@ -130,12 +130,17 @@ def _top(depth: Depth) -> float:
     return 1.0 if depth.dtype.kind == "f" else float(depth.maxval)
 
 
+def _is_fine(depth: Depth) -> bool:
+    return depth.dtype.kind == "f" or depth.maxval > 255
+
+
 def _unit(values: Array, largest_deviation: float, depth: Depth, width: float | None) -> float:
     """Return what tolerances are parts of, in filtered values: the one place that says how exact an output is.
 
-    It is ``width``, how far apart black and white are, None for values as they are; or half of the values' own range,
-    if they become floats and it is less. In a narrow range single precision shows: it is off by a part of the input's
-    largest deviation, and of the values. Weak values are computed again in double precision, but for noise.
+    It is ``width``, how far apart black and white are, None for values as they are in floats or more than 255 levels;
+    or half of the values' own range, if there is no width, or they become floats and it is less. In a narrow range
+    single precision shows: it is off by a part of the input's largest deviation, and of the values. Weak values are
+    computed again in double precision, but for noise.
     """
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     largest, own = max(high, -low), (high - low) / 2
@@ -181,7 +186,7 @@ def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         filter_.nudge = nudge
         wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
         width = filter_.width if len(planes) == 1 and depth.dtype.kind != "f" else white
-        own = None if is_gray_of_floats else width
+        own = None if is_gray_of_floats or (depth.maxval > 255 and not dialog["autoscale"]) else width
         unit = _unit(filter_.values, float(deviation(planes).max()), depth, own) / width * _top(depth)
         yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), unit)
 
@@ -193,7 +198,7 @@ def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
     filter_ = DescreenReference.unopened(frame.transfer, {})
     wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-    width, far = None if depth.dtype.kind == "f" else _top(depth), float(deviation(given.planes).max()) / white
+    width, far = None if _is_fine(depth) else _top(depth), float(deviation(given.planes).max()) / white
     yield Reference(wanted, wanted, _unit(wanted, far * _top(depth), depth, width))
 
 

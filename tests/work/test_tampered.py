@@ -23,7 +23,7 @@ SIZE = (96, 120)
 # By type what white is, or, of values that have none, a size that files in use have.
 TYPES = {
     "uint8": (255,),
-    "uint16": (65535,),
+    "uint16": (4000, 65535),
     "int16": (255, 30000),
     "uint32": (4e9,),
     "float16": (1,),
