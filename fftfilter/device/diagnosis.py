@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..drivers import VARIABLE, loads, vendors
-from ..errors import FftfilterError
+from ..errors import FftfilterError, pip_install
 from . import embedded_pocl
 from .choice import Device, all_devices, choose, open_device, rank
 from .launcher import MakePipeline
@@ -92,7 +92,7 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
     found = []
     if not all_devices():
         has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64" and platform.libc_ver()[0] == "glibc"
-        wheel = "pip install 'pyopencl[pocl]'; or " if has_wheel else ""
+        wheel = f"{pip_install('pyopencl[pocl]')}; or " if has_wheel else ""
         # A folder that is not there hides the drivers of pip, too.
         given = os.environ.get("OCL_ICD_VENDORS")
         unset = f"unset OCL_ICD_VENDORS, which is {given}; or " if given else ""

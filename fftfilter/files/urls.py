@@ -257,7 +257,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         system, path = url_to_fs(url, use_listings_cache=False)
     except ImportError as error:
-        raise ParameterError(f"{url}: needs another package: {first_line(error)} (pip install)") from error
+        way = f"{first_line(error)}, with {pip_install('NAME')}"  # a module's name may be that of a stranger's package
+        raise ParameterError(f"{url}: needs another package: {way}") from error
     except ValueError as error:
         way_out = "give a path, or a URL such as s3://bucket/folder/"
         raise ParameterError(f"{url}: {first_line(error)}; {way_out}") from error

@@ -20,6 +20,7 @@ _UNPACK = "unpack it"
 _STARTS: tuple[tuple[int, bytes, str, str], ...] = (
     *((4, b"ftyp" + brand, "HEIF (HEIC)", _HEIF) for brand in (b"hei", b"hev", b"mif1", b"msf1")),
     (4, b"ftypcrx", "a camera's raw data (CR3)", _RAW),
+    (4, b"ftypavi", "an AVIF that is damaged, or of an unknown kind,", "get a whole copy of it"),
     (0, b"FUJIFILMCCD-RAW", "a camera's raw data (RAF)", _RAW),
     (0, b"IIU\0", "a camera's raw data (RW2)", _RAW),
     *((0, start, "a camera's raw data (ORF)", _RAW) for start in (b"IIRO", b"IIRS", b"MMOR")),
@@ -35,7 +36,7 @@ _STARTS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"8BPS", "a Photoshop file other than of 8 bits a sample", "save it as a TIFF"),
     (0, b"gimp xcf", "GIMP's XCF", "export it as a TIFF"),
     (0, b"II\xbc", "JPEG XR", "convert it to a TIFF, for example by JxrDecApp"),
-    (0, b"\xff\xd8\xff\xf7", "JPEG-LS", _ANY),
+    *((0, b"\xff\xd8\xff" + marker, "JPEG-LS", _ANY) for marker in (b"\xf7", b"\xe8")),
     (0, b"\x8aMNG", "MNG", _ANY),
     (0, b"AT&TFORM", "DjVu", "draw its pages, for example by ddjvu -format=tiff"),
     (0, b"farbfeld", "farbfeld", _ANY),
