@@ -160,7 +160,7 @@ def parse(text: str | bytes, name: str) -> dict[str, Any]:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ParameterError(f"{name}: the version {brief(version)} is invalid: {MARK} is {VERSION}")
     if version > VERSION:
-        raise ParameterError(f"{name}: is of version {version}, and this program reads {VERSION}: update fftfilter")
+        raise ParameterError(f"{name}: is of version {version}; this program reads {VERSION}: update fftfilter-opencl")
     return given
 
 

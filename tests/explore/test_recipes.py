@@ -63,7 +63,7 @@ def test_the_recipe_of_a_page_is_the_file_of_save_recipe_and_is_loaded_again(vis
         ("[]", "is not a recipe: one is written by --save-recipe"),
         ("\xff", "is not a recipe in JSON"),
         (DEEP, "is nested too deep"),
-        ('{"fftfilter_recipe": 2, "transfer": []}', "is of version 2, and this program reads 1: update fftfilter"),
+        ('{"fftfilter_recipe": 2, "transfer": []}', "is of version 2; this program reads 1: update fftfilter-opencl"),
         ('{"fftfilter_recipe": true, "transfer": []}', "is invalid: fftfilter_recipe is 1"),
         ('{"fftfilter_recipe": 1}', "a recipe needs 'transfer'"),
         ('{"fftfilter_recipe": 1, "transfer": {}}', "transfer"),

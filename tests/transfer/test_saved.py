@@ -115,7 +115,7 @@ def test_a_part_with_a_fault_is_refused_in_a_line_that_says_where(part, said):
         (b"\xff\xfe\x00", "is not a recipe in JSON"),
         (b"[1]", "is not a recipe: one is written by --save-recipe"),
         (b'{"transfer": []}', "is not a recipe"),
-        (b'{"fftfilter_recipe": 2, "transfer": []}', "is of version 2, and this program reads 1: update fftfilter"),
+        (b'{"fftfilter_recipe": 2, "transfer": []}', "is of version 2; this program reads 1: update fftfilter-opencl"),
         (b'{"fftfilter_recipe": true}', "the version true is invalid: fftfilter_recipe is 1"),
         (b'{"fftfilter_recipe": 0}', "the version 0 is invalid"),
         (b'{"fftfilter_recipe": 1.5}', "the version 1.5 is invalid"),
