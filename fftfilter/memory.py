@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # What Python, NumPy and OpenCL take before a picture is read.
 PROGRAM = 115 << 20
+# Bytes of filtered pages that may wait to be encoded.
+WAITING_BYTES = 1 << 24
 
 
 class Pixels(NamedTuple):
@@ -68,14 +70,16 @@ def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
     if is_read:
         return round(pixels * max(_steps(picture, how, 4 * count if how.mode.is_values or item == 4 else given)))
     # A gray picture lies as it is in the bytes of its file; colors are taken apart.
-    held = given * (2 if count == 1 else 1) + (given * (how.verifies or how.keeps))
-    # Of pages the next is read and the last is written at the same time.
-    held += 3 * given if pages > 1 else 0
+    held: float = given * (2 if count == 1 else 1) + (given * (how.verifies or how.keeps))
     out = count * (4 if how.mode.is_values or item == 4 else item)
+    if pages > 1:  # the next is read while others wait to be encoded, or are encoded
+        held += given + 2 * out * min(pages, 1 + WAITING_BYTES / (pixels * out))
     steps = [2 * given + (4 if count > 1 else given), *(held + step for step in _steps(picture, how, out))]
     steps.append(held + 2 * out)  # encoded
+    if how.keeps:  # what was removed, by transforms
+        steps.append(held + out + 8 * count + (90 if how.options.get("edges") == "mirror" else 48))
     if how.verifies:
-        return max(round(pixels * max(steps)), round(pixels * (held + out)) + of_reference(picture, how))
+        return max(round(pixels * max(steps)), round(pixels * (held + out + 4 * count)) + of_reference(picture, how))
     return round(pixels * max(steps))
 
 
@@ -101,7 +105,7 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
     at_once = 1 if is_alone else count
     steps = []
     if how.is_auto:
-        steps.append((4 * count if is_float else 0) + 2 * count + 4 * 4)
+        steps.append((4 * count if is_float else 0) + 3 * count + 4 * 5)
     if transfer.is_fitted:
         floats = 8 * count if is_float else 0
         kinds = {part.kind for part in transfer.parts}
@@ -109,19 +113,20 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
         angles = [getattr(part, "angle", 0) for part in transfer.parts]
         slanted = any(angle == "auto" or angle % 90 for angle in angles)
         powers = 4 * (1 if is_alone or count == 1 else count + 1)
-        searched = 1 + powers + 12 if "wiener" in kinds else 2 * count + 20 if slanted else 4 * count
+        searched = 1 + powers + 12 if "wiener" in kinds else 4 * count + 20 * slanted
         steps.append(floats + searched)
-    waves = 8 * count if how.is_auto and is_mirrored else 0  # the picture without them
+    waves = 8 * count + 4 + 4 * picture.has_holes if how.is_auto and is_mirrored else 0  # the picture without them
     pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)
     if picture.has_holes:
-        whole = 5 * count + pipeline(count, at_once, given=4, out=4)
-        if any(part.carried_on for part in transfer.parts):  # what goes on through holes has a pipeline of its own
-            whole += pipeline(count, at_once, given=1, out=0)
-        return [*steps, waves + whole, waves + count * (15 + 10 * how.finds_range) + out]
+        whole = 8 * count + pipeline(count, at_once, given=4, out=4)
+        # What goes on through holes has a pipeline of its own.
+        if how.is_auto or any(part.carried_on for part in transfer.parts):
+            whole += pipeline(count, at_once, given=4, out=4)
+        return [*steps, waves + whole, waves + count * (18 + 10 * how.finds_range) + out]
     if part_of_color and count > 1:
         part = 1 if part_of_color == "luminance" else 2
         inner = 8 * part + pipeline(part, part, given=8, out=4)
-        return [*steps, inner, 8 * part + 8 * count + 4 * count + out]
+        return [*steps, inner, 8 * part + 16 * count + out]
     step = waves + pipeline(count, at_once, given=8 if waves else item, out=out / count)
     if how.has_region:
         step = max(step, 4 + 4 + out + 1 + out) + count  # its weight, and which samples are missing
@@ -155,11 +160,11 @@ def _pipeline(
         side = 2 if is_mirrored else 1
         shape = (at_once, side * size[0], side * size[1])
         algorithm = choose(how.options, is_even=how.transfer.is_even).staged
-        buffers = buffer_bytes(algorithm, shape, how.options.get("precision"))
+        buffers = 1.15 * buffer_bytes(algorithm, shape, how.options.get("precision")) / math.prod(size)
         copies = given * times * at_once if is_mirrored else copies
         table = 2 * number / 2 * times if is_table else 0
         values = number * times * at_once if is_mirrored else 0
-        return buffers / math.prod(size) + times * at_once * max(given, out) + copies + table + values + count * out
+        return buffers + times * at_once * max(given, out) + copies + table + values + count * out
     # Single strips of floats; mirrored edges take two for what is not even along each axis, and all gains.
     is_twice = is_mirrored and not (how.transfer.is_even_along_axes and not how.is_auto)
     strips = 4 * at_once * (2 if is_twice else 1)
@@ -180,7 +185,8 @@ def of_reference(picture: Pixels, how: How) -> int:
     if how.method == "descreen":
         return pixels * (transforms + 8 * count + 8 * 5)
     gains = count if how.transfer.is_by_channel else 1
-    return pixels * max(grid * (8 + 8 * gains) + 8 * count, grid * 8 * gains + count * 8 * 4)
+    compared = 7 if how.mode.is_values or picture.itemsize == 4 else 4
+    return pixels * max(grid * (8 + 8 * gains) + 8 * count, grid * 8 * gains + count * 8 * compared)
 
 
 def padded_side(height: int, width: int) -> int:

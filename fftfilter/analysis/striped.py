@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..arrays import Array, strips
 from .power import Power, middle, spectrum
 from .surroundings import at
 
@@ -65,7 +65,9 @@ def _ridges(plane: Floats, white: float) -> Floats:
     power = np.log(power + max(float(power.max()) * 1e-12, 1e-30))
     # At the highest frequency a bin apart.
     angles = np.linspace(0, np.pi, int(np.pi * n / 2), endpoint=False)[:, None]
-    means = along_ridges(power, width, angles, np.arange(n // SPARED, n // 2) / n).mean(axis=2, dtype=np.float64)
+    f = np.arange(n // SPARED, n // 2) / n
+    some = (along_ridges(power, width, angles[rows], f).mean(axis=2, dtype=np.float64) for rows in strips(len(angles)))
+    means = np.concatenate([*some], axis=1)
     return np.asarray(means[0] - means[1:].mean(axis=0))
 
 
@@ -79,7 +81,7 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
 
 def _profiles(plane: Floats, angle: float) -> Floats:
     """Return the mean gray levels along an angle in each part of the length; NaN beside the picture."""
-    (y, x), turn = np.indices(plane.shape), np.radians(angle)
+    (y, x), turn = np.ogrid[: len(plane), : plane.shape[1]], np.radians(angle)
     across, along = np.rint(x * np.sin(turn) + y * np.cos(turn)).astype(np.int64), x * np.cos(turn) - y * np.sin(turn)
     across -= across.min()
     columns = int(across.max()) + 1

@@ -77,11 +77,8 @@ def spectrum(
 
     def working(size: images.Size) -> int:
         shape = (size.channels, size.height, size.width)
-        return (
-            size.read
-            + buffer_bytes(algorithm, shape, precision)
-            + 2 * (8 if precision == "single" else 16) * math.prod(shape)
-        )
+        number = 8 if precision == "single" else 16
+        return size.read + buffer_bytes(algorithm, shape, precision) + 2 * number * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)

@@ -113,8 +113,9 @@ class Depth(NamedTuple):
             return samples
         limits, exact = np.iinfo(self.integers), samples.astype(np.float64)
         # The largest number of 64 bits is none of float64's.
-        exact = exact.clip(float(limits.min), np.nextafter(float(limits.max), 0))
-        made = np.rint(np.where(np.isnan(exact), missing or 0, exact)).astype(self.integers)
+        exact.clip(float(limits.min), np.nextafter(float(limits.max), 0), out=exact)
+        exact[np.isnan(exact)] = missing or 0
+        made = np.rint(exact, out=exact).astype(self.integers)
         if missing is not None and math.isfinite(missing):
             made[samples == np.float32(missing)] = min(max(int(missing), limits.min), limits.max)
         return made

@@ -20,6 +20,7 @@ from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, hdu_of
+from ..memory import WAITING_BYTES
 from ..output.modes import EACH, STACK, scale_of
 from .done import Done
 from .missing import Missing
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     Say = Callable[[list[str]], None]
     Show = Callable[[Frame], object]
     Share = Callable[..., Sequence[Done]]
-
-# Bytes of filtered pages that may wait to be encoded.
-_WAITING_BYTES = 1 << 24
 
 
 def filter_stack(
@@ -179,7 +177,7 @@ def make_output(
                     done.note(frame, made)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
-                    _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
+                    _add(sink, encoding, done, most=WAITING_BYTES // picture.planes.nbytes)
                 _add(sink, encoding, done)
                 for more in share(recipe, advance) if share else ():
                     done.add(more)

@@ -56,7 +56,7 @@ def test_a_picture_whose_reference_takes_more_memory_than_is_free_is_refused(tmp
     images.write(Picture(np.zeros((1, 1200, 1000), np.uint8), None, 255, "PNG"), tmp_path / "in.png")
     monkeypatch.setattr("fftfilter.system.free_memory", lambda: 64 << 20)
     arguments = ["lowpass", "--edges", "mirror", "--verify", tmp_path / "in.png", tmp_path / "out.png"]
-    said = f"{tmp_path / 'in.png'}: 1000 x 1200 pixels take 91,200,000 bytes to filter, more than the "
+    said = f"{tmp_path / 'in.png'}: 1000 x 1200 pixels take 96,000,000 bytes to filter, more than the "
     code, _, stderr = run(*arguments)
     assert (code, said in stderr) == (1, True)
     assert not (tmp_path / "out.png").exists()

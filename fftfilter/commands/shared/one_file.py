@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import drivers, images
-from ...errors import DeviceError, ImageError, ReadError, WriteError
+from ...errors import DeviceError, ImageError, ReadError, TooLargeError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
 from ...files.messages import as_error, shown
@@ -59,9 +59,9 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         _dry_run(source, target, options)
         return
     compare = options.verify is not None
-    opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit, compare=compare)
-    say_of(opened, quiet=options.quiet, verbose=options.verbose)
     try:
+        opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit, compare=compare)
+        say_of(opened, quiet=options.quiet, verbose=options.verbose)
         with closing(opened), _shared(source, target, opened, options) as share:
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
@@ -71,6 +71,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             if (folder := unfinished(target)).is_dir():
                 remark(f"{folder} has the planes that are done; the same command goes on")
         raise
+    except MemoryError as error:
+        raise TooLargeError(f"{shown(source, 'standard input')}: out of memory; use a smaller image") from error
     if done.difference:
         from ...work import verify
 
