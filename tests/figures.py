@@ -95,8 +95,8 @@ def compared(folder: Path, command: str, name: str) -> tuple[float, float, str]:
     if not found:
         return 0.0, 0.0, said
     figure = float(found[1].replace(",", ""))
-    ran(folder, *words)
-    code, peak, printed = ran(folder, *words)
+    # The least of three: the first compiles the kernels, and another program may do so for a later one.
+    code, peak, printed = min((ran(folder, *words) for _ in range(3)), key=lambda run: (-run[0], run[1]))
     part = peak / 1e6 / figure
     return figure, peak / 1e6, printed if code else "" if LEAST < part < MOST else f"{part:.2f} of the figure"
 
