@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,7 +36,6 @@ Status = Literal["done", "skipped", "failed", "measured"]
 _NUMBER = re.compile(r"[0-9]+")
 # The most folders of a web page, and how deep they may lie: a server may link to more and more without end.
 MOST_FOLDERS, DEEPEST = 100_000, 32
-_WRITTEN = "is the --report, --preview or --save-recipe, too; choose another file"
 
 
 @dataclass(repr=False)
@@ -128,7 +127,8 @@ class Tree:
     link to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at a
     time.
 
-    ``written`` are files that options overwrite: ParameterError is raised if one is an image of the tree, too.
+    ``written`` are files that options overwrite, as :func:`refuse_written` takes them: ParameterError is raised if one
+    is an image of the tree, too.
     """
 
     root: Path | Url
@@ -136,7 +136,7 @@ class Tree:
     recursive: bool = False
     pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
-    written: Collection[Identity] = ()
+    written: Mapping[Identity, str] = field(default_factory=dict)
     masks: Collection[Identity | None] = ()
     """Files that the recipe names: they are no pictures to filter, nor are masks that explore has written."""
     left_out: Counter[str] = field(default_factory=Counter)
@@ -197,8 +197,8 @@ class Tree:
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
                     other = identity(urls.file_in(folder, entry.name)) if others else None
-                    if other is not None and other in self.written:
-                        raise ParameterError(f"{urls.file_in(folder, entry.name)}: {_WRITTEN}")
+                    if other is not None:
+                        refuse_written(urls.file_in(folder, entry.name), other, self.written)
                     if is_drawn_mask(entry.name) or (other is not None and other in self.masks):
                         self.left_out["mask"] += 1
                     else:
@@ -243,17 +243,26 @@ class Files:
         """Return the files by absolute names."""
         return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
 
-    def refuse_overwriting(self, targets: Iterable[str], written: Collection[Identity], *, in_place: bool) -> None:
+    def refuse_overwriting(self, targets: Iterable[str], written: Mapping[Identity, str], *, in_place: bool) -> None:
         """Raise ParameterError if an output, or what options write, is an input; ``in_place`` allows its own output."""
         known = {identity(urls.place(name)): name for name in self.names}
-        for own in known.keys() & written:
-            raise ParameterError(f"{known[own]}: {_WRITTEN}")
+        for own in known.keys() & written.keys():
+            refuse_written(known[own], own, written)
         for name, target in zip(self.names, targets, strict=True):
             own = identity(urls.place(target))
             if own is not None and own in known and not (in_place and identity(urls.place(name)) == own):
                 raise ParameterError(
                     f"{target}: is one of the inputs; choose another folder, or --in-place to overwrite"
                 )
+
+
+def refuse_written(name: str, own: Identity | None, written: Mapping[Identity, str]) -> None:
+    """Raise ParameterError for an input that an option overwrites.
+
+    ``written`` has the real path of a file that is replaced, whose other hard links stay as they are; "" of others.
+    """
+    if own and written.get(own) in ("", os.path.realpath(urls.of_this_machine(name))):
+        raise ParameterError(f"{name}: is the --report, --preview or --save-recipe, too; choose another file")
 
 
 def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:

@@ -21,7 +21,7 @@ from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import as_error
-from ..files.urls import Url, file_in, is_name, is_url, place, refuse_reading_only, split
+from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
 from ..output.modes import FOLDER
 from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Tree, identity, is_inside, real
@@ -116,8 +116,9 @@ class FolderRun:
         self._report = Report(self.report, self.warnings.append)
         self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
-        found = [self._report.identity, *(identity(place(each)) for each in self.written)]
-        self._written = {each for each in found if each is not None}
+        found = {identity(place(each)): os.path.realpath(of_this_machine(each)) for each in self.written}
+        found[self._report.identity] = ""
+        self._written = {each: path for each, path in found.items() if each is not None}
         for each in filter(None, (self.report, *self.written)):
             refuse_inputs(each, self._mask_files)
         if isinstance(source, Tree):
