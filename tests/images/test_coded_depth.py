@@ -385,7 +385,8 @@ def raw_data(photometric, below, **options):
         made.write(
             np.zeros((8, 8, 3), np.uint8), photometric="rgb", subfiletype=1, subifds=1, extratags=tags, metadata=None
         )
-        made.write(below, photometric=photometric, subfiletype=0, metadata=None, **options)
+        planar = {"planarconfig": "contig"} if below.ndim == 3 else {}
+        made.write(below, photometric=photometric, subfiletype=0, metadata=None, **planar, **options)
     return file.getvalue()
 
 
