@@ -20,7 +20,7 @@ from ..analysis.power import Spectrum
 from ..analysis.screens import screens_of
 from ..analysis.search import AutoNotches, notches
 from ..descreen_filter import opponent
-from ..errors import FftfilterError, ParameterError, TooLargeError, WriteError
+from ..errors import FftfilterError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..files.urls import is_name
@@ -137,7 +137,8 @@ class Session:
         self.target = target or self._proposed(folder)
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
         """The only folder that a page may write into."""
-        self.opened = os.stat(source)  # noqa: PTH116  likewise
+        with as_error(ReadError, f"{quoted_if_odd(source)}: cannot be read"):  # it may be gone meanwhile
+            self.opened = os.stat(source)  # noqa: PTH116  likewise
         self.size, first = self.page(0).size, self.page(0).picture
         # For the size of its pixels, which one sample is enough to keep.
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
@@ -293,7 +294,8 @@ class Folder:
     def own_names(self) -> list[str]:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
-        found = (each for each in self.path.iterdir() if each.suffix.lower() in suffixes and each.is_file())
+        with as_error(ReadError, f"{quoted_if_odd(str(self.path))}: cannot be read"):
+            found = [each for each in self.path.iterdir() if each.suffix.lower() in suffixes and each.is_file()]
         return sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]
 
     def add(self, name: str, data: bytes) -> str:
