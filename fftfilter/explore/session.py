@@ -24,6 +24,7 @@ from ..errors import FftfilterError, ParameterError, ReadError, TooLargeError, W
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..files.urls import is_name
+from ..images.formats import extension_of
 from ..output.modes import MODES, SCALED
 from ..system import threads
 from ..text import Angle, length_text
@@ -270,10 +271,11 @@ class Session:
     def _proposed(self, folder: str | None) -> str:
         """Return a name in a folder, by default the file's, of a lossless format."""
         given = Path(self.source)
-        suffix = given.suffix.lower()
-        keeps = suffix in images.extensions(read_only=False) and not images.is_lossy(given.name)
-        keeps |= self.pages > 1 and suffix == ".gif"
-        return str(Path(folder or given.parent, f"{given.stem}-filtered{given.suffix if keeps else '.png'}"))
+        suffix = extension_of(given.name)
+        keeps = suffix.lower() in images.extensions(read_only=False) and not images.is_lossy(given.name)
+        keeps |= self.pages > 1 and suffix.lower() == ".gif"
+        stem = given.name.removesuffix(suffix)
+        return str(Path(folder or given.parent, f"{stem}-filtered{suffix if keeps else '.png'}"))
 
 
 class Folder:
@@ -295,7 +297,9 @@ class Folder:
         """Return the names of its pictures."""
         suffixes = images.extensions(read_only=True)
         with as_error(ReadError, f"{quoted_if_odd(str(self.path))}: cannot be read"):
-            found = [each for each in self.path.iterdir() if each.suffix.lower() in suffixes and each.is_file()]
+            found = [
+                each for each in self.path.iterdir() if extension_of(each.name).lower() in suffixes and each.is_file()
+            ]
         return sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]
 
     def add(self, name: str, data: bytes) -> str:
@@ -305,10 +309,11 @@ class Folder:
         """
         with self._lock:
             self._place = self._place or TemporaryDirectory(prefix="fftfilter-")
-        stem, dot, suffix = Path(name).name.rpartition(".")
-        if not is_name(Path(name).name) or f".{suffix.lower()}" not in images.extensions(read_only=True):
+        suffix = extension_of(name := Path(name).name)
+        if not is_name(name) or suffix.lower() not in images.extensions(read_only=True):
             raise ParameterError("this is not a picture by its name")
-        free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{dot}{suffix}") not in self.names())
+        stem = name.removesuffix(suffix)
+        free = next(each for i in count(1) if (each := f"{stem}{i if i > 1 else ''}{suffix}") not in self.names())
         path = Path(self._place.name, free)
         with as_error(WriteError, f"{quoted_if_odd(free[:NAME])}: cannot be kept"):
             path.write_bytes(data)

@@ -50,7 +50,20 @@ class Url(NamedTuple):
             return self
         from urllib.parse import quote
 
-        return Url(f"{self.text.rstrip('/')}/{quote(below) if self.is_web else below}")
+        inner, outer = self._parts
+        start = inner if inner.endswith("://") else inner.rstrip("/") + "/"  # the top of an archive has no slash more
+        return Url(f"{start}{quote(below) if self.is_web else below}{outer}")
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The place, and behind it "::" and the URL of the archive that it is in, if it is in one, as fsspec has it."""
+        inner, mark, outer = ("" if self.is_web else self.text).partition("::")
+        return inner or self.text, mark + outer
+
+    @property
+    def ends_as_folder(self) -> bool:
+        """Whether it ends with a slash, as folders do."""
+        return self._parts[0].endswith("/")
 
     @property
     def is_web(self) -> bool:
@@ -62,13 +75,16 @@ class Url(NamedTuple):
         """The last part, as a file system would call it, of the web without its query."""
         from urllib.parse import unquote
 
-        last = (self.text.partition("?")[0] if self.is_web else self.text).rstrip("/").rpartition("/")[2]
+        last = self._parts[0].partition("?")[0] if self.is_web else self._parts[0]
+        last = last.rstrip("/").rpartition("/")[2]
         return unquote(last) if self.is_web else last
 
     @property
     def parent(self) -> Url:
         """The folder that it is in."""
-        return Url(self.text.rstrip("/").rpartition("/")[0])
+        inner, outer = self._parts
+        parent = inner.rstrip("/").rpartition("/")[0]
+        return Url((f"{parent}/" if parent.endswith(":/") else parent) + outer)
 
     def absolute(self) -> Url:
         """Return the URL, which means the same on every machine."""
@@ -114,7 +130,7 @@ def of_this_machine(url: str) -> str:
 
 def place(text: str) -> Path | Url:
     """Return a name as a path or a URL."""
-    return Url(text) if is_url(text) else Path(text)
+    return Url(_with_lower_scheme(text)) if is_url(text) else Path(text)
 
 
 def file_in(folder: Path | Url, name: str) -> str:
@@ -140,6 +156,10 @@ def _scheme(url: str) -> str:
     return url.partition("://")[0].lower()
 
 
+def _with_lower_scheme(url: str) -> str:
+    return f"{_scheme(url)}://{url.partition('://')[2]}"
+
+
 # Access to files
 
 
@@ -157,8 +177,8 @@ class Entry(NamedTuple):
 
 def is_folder(url: Url) -> bool:
     """Whether a URL is a folder: one with a slash at its end, or one that its file system knows as such."""
-    if url.is_web or url.text.endswith("/"):
-        return url.text.endswith("/")
+    if url.is_web or url.ends_as_folder:
+        return url.ends_as_folder
     with _opened(url.text) as (system, path):
         return bool(system.isdir(path))
 
@@ -255,7 +275,7 @@ def _file_system(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise ParameterError(f"{url}: URLs need fsspec: {pip_install(extra='cluster')}") from error
     try:
-        system, path = url_to_fs(url, use_listings_cache=False)
+        system, path = url_to_fs(_with_lower_scheme(url), use_listings_cache=False)
     except ImportError as error:
         way = f"{first_line(error)}, with {pip_install('NAME')}"  # a module's name may be that of a stranger's package
         raise ParameterError(f"{url}: needs another package: {way}") from error

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import sys
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def driver():
 # Names
 
 
-@pytest.mark.parametrize("name", ["s3://b/a.png", "HTTP://a", "x+y.z-1://", "file:///a", "memory://a"])
+@pytest.mark.parametrize("name", ["s3://b/a.png", "http://a", "x+y.z-1://", "file:///a", "memory://a"])
 def test_a_url_has_a_scheme(name):
     assert urls.is_url(name)
     assert urls.place(name) == Url(name)
@@ -82,6 +83,30 @@ def test_a_file_in_a_folder_and_back(folder, name):
     assert file == str(Url(folder) / name)
     assert urls.split(file) == (folder.rstrip("/"), name)
     assert (Url(file).name, Url(file).parent) == (name, Url(folder.rstrip("/")))
+
+
+@pytest.mark.parametrize("folder", ["", "in/", "in"])
+def test_an_archive_s_members_stand_before_the_archive(tmp_path, folder):
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr(f"{folder.strip('/')}/a b.pgm".lstrip("/"), b"P5 1 1 255 x")
+    url = urls.place(f"zip://{folder}::{archive}")
+    assert urls.is_folder(url)
+    with urls.scandir(url) as entries:
+        file = urls.file_in(url, next(entries).name)
+    assert file == f"zip://{folder.rstrip('/')}/a b.pgm::{archive}".replace(":///", "://")
+    assert urls.content(file) == b"P5 1 1 255 x"
+    parent, name = urls.split(file)
+    assert urls.file_in(urls.place(parent), name) == file
+
+
+def test_a_scheme_may_have_capitals(tmp_path):
+    (tmp_path / "a.pgm").write_bytes(b"x")
+    with serve(tmp_path) as address:
+        url = urls.place(f"{address.replace('http', 'HTTP', 1).rstrip('/')}/")
+        with urls.scandir(url) as entries:
+            assert urls.content(urls.file_in(url, next(entries).name)) == b"x"
+        assert urls.content(f"{address.replace('http', 'HTTP', 1).rstrip('/')}/a.pgm") == b"x"
 
 
 def test_names_are_quoted_on_the_web_alone():
