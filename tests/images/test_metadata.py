@@ -144,7 +144,7 @@ def test_no_tag_of_a_layout_in_exif_goes_into_a_tiff(tmp_path):
     with tifffile.TiffFile(tmp_path / "out.tif") as tiff:
         found = {tag.code: tag.value for tag in tiff.pages.first.tags}
     assert found.pop(ExifTags.Base.Make) == "Camera"
-    assert [tag for tag, value in found.items() if value == 7] == []
+    assert [tag for tag, value in found.items() if value in (7, (7,))] == []
 
 
 def test_a_bmp_has_a_resolution(tmp_path):
