@@ -273,5 +273,6 @@ DRAWN: dict[str, Callable[[Session, Query], Any]] = {
     "about": lambda session, query: page_of(session, query).about(),
     "wave": lambda session, query: page_of(session, query).wave(*(_decimal(query, name, 0) for name in ("fx", "fy"))),
     "number": lambda session, query: session.number(*(query.get(name, "") for name in ("text", "unit", "pixel_size"))),
+    "sum": lambda session, query: page_of(session, query).strongest(whole_of(query, "count", 1)),
     "units": lambda session, query: session.units(query.get("pixel_size", "")),
 }

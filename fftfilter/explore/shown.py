@@ -186,6 +186,21 @@ class FilePage:
         self.check_level(level)
         return joined(self.checkered(eight_bits(self.planes(level), shown or self.shown), level))
 
+    def strongest(self, count: int) -> bytes:
+        """Return the sum of the mean and of so many of the strongest waves, in gray, at the coarsest level."""
+        pixels = self.pixels(self.levels[-1])
+        values = pixels.mean(axis=2) if pixels.ndim == 3 else pixels.astype(np.float64)
+        spectrum, (height, width) = np.fft.rfft2(values), values.shape
+        power = np.abs(spectrum)
+        power[0, 0] = np.inf
+        ranked = power.copy()
+        for column in {0, width // 2} if width % 2 == 0 else {0}:  # in which each wave has both of its points
+            ranked[height // 2 + 1 :, column] = 0
+        least = np.sort(ranked, axis=None)[-min(count + 1, ranked.size)]
+        kept = np.where(power >= least * (1 - 1e-9), spectrum, 0)
+        summed = np.fft.irfft2(kept, values.shape).clip(0, 255)
+        return frame(Kind.INPUT, np.rint(summed).astype(np.uint8), level=self.levels[-1])
+
     @property
     def spectrum(self) -> Spectrum:
         """The power spectrum."""

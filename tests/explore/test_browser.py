@@ -664,9 +664,9 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
     page.get_by_role("button", name="Close the wave").click()
     # A lesson has an end.
     page.evaluate("document.querySelector('.links .link:last-child').click()")
-    expect(page.locator(".steps")).to_be_visible()
+    expect(page.locator(".lesson")).to_be_visible()
     page.get_by_role("button", name="Back to the filter").click()
-    expect(page.locator(".steps")).to_be_hidden()
+    expect(page.locator(".lesson")).to_be_hidden()
     page.set_viewport_size({"width": 1440, "height": 900})
     (folder / "color.png").unlink()
 
@@ -1142,30 +1142,59 @@ def test_a_click_in_the_spectrum_shows_its_wave(page, url):
     command(page, "notch --at 0.15")
 
 
-def test_the_steps_of_the_book_are_told_on_this_picture(page, url, folder):
+def test_the_lesson_shows_each_step_of_the_book_on_this_picture(page, url, folder):
     begun(page, url)
     page.get_by_role("radio", name="Step by step").click()
-    steps = page.locator(".steps li")
-    expect(steps).to_have_count(6)
+    before = np.asarray(Image.open(folder / "one.png"))
+    lesson, following = page.locator(".lesson"), page.get_by_role("button", name="Next")
+    expect(lesson).to_contain_text("Step 1 of 6")
+    assert_shown(page, before)
     expect(page.locator(".film img")).to_have_count(6)
     expect(page.locator(".film img").last).not_to_have_js_property("naturalWidth", 0)
+    following.click()
+    expect(page.locator(".tag").first).to_have_text("Wrapped past its edges")
+    following.click()
+    expect(lesson).to_contain_text("logarithm of the magnitude")
+    kernel = lesson.locator("details").filter(has_text="staged/steps/butterfly.cl")
+    kernel.locator("summary").click()
+    assert "kernel void butterfly(" in kernel.locator("pre").inner_text()
+    following.click()
     line = "fftfilter lowpass --radius 12px --shape {} --output keep in.tif out.tif"
     for pane, name in enumerate(("ideal", "gaussian")):
         assert_shown(page, filtered(folder, line.format(name)), pane=pane, of=2)
-    page.locator(".step").nth(2).click()
-    expect(steps.nth(2)).to_contain_text("logarithm of the magnitude")
-    kernel = steps.nth(2).locator("details").filter(has_text="staged/steps/butterfly.cl")
-    kernel.locator("summary").click()
-    assert "kernel void butterfly(" in kernel.locator("pre").inner_text()
     expect(page.locator(".tag").first).to_have_text("Ideal: rings")
+    following.click()
+    assert_shown(page, filtered(folder, line.format("gaussian")))
+    # A thumbnail leads to its step, and once more enlarges; Escape first closes what is enlarged, then the lesson.
+    page.locator(".film button").nth(2).click()
+    expect(lesson).to_contain_text("Step 3 of 6")
+    page.locator(".film button").nth(2).click()
+    expect(page.locator(".large img")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.locator(".steps")).to_be_hidden()
+    expect(page.locator(".large img")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(lesson).to_be_hidden()
     # It is on one cutoff, and the words on two filters stand over no other two.
     page.get_by_role("radio", name="Step by step").click()
+    page.locator(".film button").nth(3).click()
     expect(page.locator(".tag").first).to_have_text("Ideal: rings")
     page.keyboard.press("2")
     expect(page.locator(".tag").first).to_have_text("Before")
-    expect(page.locator(".steps")).to_be_hidden()
+    expect(lesson).to_be_hidden()
+
+
+def test_the_picture_grows_from_its_strongest_waves(page, url, folder):
+    begun(page, url)
+    page.get_by_role("radio", name="Step by step").click()
+    page.locator(".film button").nth(2).click()
+    slider = page.get_by_role("slider", name="Waves in the sum")
+    slider.fill("0")
+    expect(page.locator(".tag").nth(1)).to_have_text("The mean and 1 wave")
+    slider.fill("100")
+    expect(page.locator(".lesson")).to_contain_text("all")
+    before = np.asarray(Image.open(folder / "one.png"))
+    for pane in (0, 1):
+        assert_shown(page, before, pane=pane, of=2)
 
 
 def test_every_control_has_a_name(page, url):

@@ -257,3 +257,20 @@ def test_values_are_told_of_a_result_at_its_own_resolution_alone(level, removed)
     assert answer.values(np.array([[0, 0]])) == {}
     whole = Answer(SimpleNamespace(id=3, removed=False), answer.page, None, "keep", np.eye(2)[None], 0.5, 1, None, 0)  # type: ignore[arg-type]
     assert whole.values(np.array([[0, 0], [1, 0]])) == {"id": 3, "after": [[0.5, 0]]}
+
+
+@pytest.mark.parametrize("size", [(40, 64), (41, 63)])
+def test_a_picture_is_the_sum_of_its_mean_and_all_of_its_waves(size):
+    height, width = size
+    y, x = np.mgrid[:height, :width]
+    waves = [30 * np.cos(2 * np.pi * (3 * x / width + 2 * y / height)), 12 * np.cos(2 * np.pi * 7 * y / height)]
+    page = FilePage(Picture(np.rint(100 + sum(waves)).astype(np.uint8)[None], None, 255, "PNG"), None, None, 1)
+
+    def summed(count):
+        return np.frombuffer(page.strongest(count), np.uint8)[-height * width :].reshape(size).astype(float)
+
+    assert (summed(0) == 100).all()
+    assert np.abs(summed(1) - (100 + waves[0])).max() < 1.5
+    assert np.abs(summed(2) - (100 + sum(waves))).max() < 1.5
+    for count in (height * width, 1 << 30):
+        assert (summed(count) == page.pixels(1)).all()

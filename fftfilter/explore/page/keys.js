@@ -48,6 +48,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
     const target = /** @type {HTMLElement} */ (event.target);
     const isField = target.matches("input:not([type=checkbox], [type=radio], [type=range]), select, textarea");
     const isCommand = event.ctrlKey || event.metaKey;
+    const isCovered = document.querySelector("dialog[open]") !== null;
     if (isCommand && event.key.toLowerCase() === "s") {
       event.preventDefault();
       saving.save();
@@ -55,13 +56,13 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
       event.preventDefault();
       if (event.key.toLowerCase() === "y" || event.shiftKey) store.redo();
       else store.undo();
-    } else if (event.key === "Escape" && !top.sheet.open) {
+    } else if (event.key === "Escape" && !isCovered) {
       if (saving.cancel()) event.preventDefault();
       else if (store.state.view.tool) store.look({ tool: null });
       else if (store.state.view.wave) store.look({ wave: null });
       else if (store.state.view.way === "learn") store.look({ way: "filter" });
       else target.blur();
-    } else if (!isCommand && !event.altKey && !isField && !top.sheet.open && !event.defaultPrevented) {
+    } else if (!isCommand && !event.altKey && !isField && !isCovered && !event.defaultPrevented) {
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (key === "b") store.look({ hold: true }, true);
       else if (key in keys) {

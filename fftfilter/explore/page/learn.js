@@ -1,4 +1,4 @@
-/** Step by step: six steps of the book's pipeline on this picture; and the wave that a point of the spectrum is. */
+/** The lesson: six steps of the book's pipeline on this picture, one at a time; and the wave that a point of the spectrum is. */
 
 import { button, div, fold, h, icon, list, para, put, segments, span, svg, symbol } from "./dom.js";
 import { cutoffField } from "./fields.js";
@@ -6,59 +6,25 @@ import { cover } from "./frame.js";
 import { cutoffsOf, takesNotches, withCommand } from "./settings.js";
 import { angleOf, brief, lengthOf } from "./units.js";
 
-/** The steps: which results of the pipeline belong to each, the one that is shown, and what is drawn of it in symbols.svg. */
+/** The steps: which results of the pipeline belong to each, and the one that its thumbnail shows; symbols.svg has their drawings. */
 const STEPS = [
-  {
-    name: "Read the picture",
-    drawn: "rows and columns; levels of one row",
-    short: "Picture",
-    of: ["image"],
-    shows: "image",
-    text: "The picture is a table of gray levels, one number a pixel. A color picture has three tables, which go the same way.",
-  },
-  {
-    name: "Continue it past its edges",
-    drawn: "wrapped: a jump; mirrored: none",
-    short: "Edges",
-    of: [],
-    shows: "image",
-    text: "Waves do not end at a border. So the picture goes on behind it: wrapped, as on a tiled wall, or mirrored, which keeps a bright border from showing on the opposite, dark one.",
-  },
-  {
-    name: "Split it into waves",
-    drawn: "waves of the picture; how strong each is",
-    short: "Waves",
-    of: ["rows", "rows-transposed", "spectrum"],
-    shows: "spectrum",
-    text: "The fast Fourier transform writes the picture as a sum of waves: first each row, then each column. What is shown is the logarithm of the magnitude, as the strongest wave is a million times as strong as the weakest.",
-  },
-  {
-    name: "Weaken some waves",
-    drawn: "gain by frequency; an edge, afterward",
-    short: "Gain",
-    of: ["spectrum-masked"],
-    shows: "spectrum-masked",
-    text: "Each wave is multiplied by the gain at its distance from the middle. The ideal filter cuts off at once, and then waves are missing where an edge needs them: it rings. The Gaussian fades out, and does not.",
-  },
-  {
-    name: "Put the waves together",
-    drawn: "waves; their sum",
-    short: "Sum",
-    of: ["columns-inverse", "columns-transposed", "filtered"],
-    shows: "filtered",
-    text: "The inverse transform adds the waves up again. Nothing is lost on the way: without step 4 the picture would come back.",
-  },
-  {
-    name: "Round to gray levels",
-    drawn: "sums; gray levels",
-    short: "Levels",
-    of: ["magnitude", "output"],
-    shows: "output",
-    text: "The sums have fractions, and some lie below black or above white. They are rounded, and cut off at both ends, to fit into the file.",
-  },
+  { name: "Read the picture", short: "Picture", of: ["image"], shows: "image" },
+  { name: "Continue it past its edges", short: "Edges", of: [], shows: "image" },
+  { name: "Split it into waves", short: "Waves", of: ["rows", "rows-transposed", "spectrum"], shows: "spectrum" },
+  { name: "Weaken some waves", short: "Gain", of: ["spectrum-masked"], shows: "spectrum-masked" },
+  { name: "Put the waves together", short: "Sum", of: ["columns-inverse", "columns-transposed", "filtered"], shows: "filtered" },
+  { name: "Round to gray levels", short: "Levels", of: ["magnitude", "output"], shows: "output" },
 ];
-const TWINS =
-  "A wave that runs to the right is the same as one that runs to the left. Each has its place, so a real wave has both, opposite to each other.";
+const TEXTS = [
+  "The picture is a table of gray levels, one number a pixel. A color picture has three tables, which go the same way.",
+  "Waves do not end at a border. So the picture goes on behind it: wrapped, as on a tiled wall, or mirrored, which keeps a bright border from showing on the opposite, dark one.",
+  "The fast Fourier transform writes the picture as a sum of waves: first each row, then each column. Each wave has two points in the spectrum, opposite to each other: a wave that runs to the right is the same as one that runs to the left. The spectrum shows the logarithm of the magnitude, as the strongest wave is a million times as strong as the weakest.",
+  "Each wave is multiplied by the gain at its distance from the middle. The ideal filter cuts off at once, and then waves are missing where an edge needs them: it rings. The Gaussian fades out, and does not.",
+  "The inverse transform adds the waves up again. Nothing is lost on the way: without step 4 the picture would come back.",
+  "The sums have fractions, and some lie below black or above white. They are rounded, and cut off at both ends, to fit into the file.",
+];
+/** The most waves of the sum: as many as the coarsest picture has; half of its pixels. */
+const mostWaves = ({ width, height, levels }) => Math.max(1, Math.floor((width * height) / levels.at(-1) ** 2 / 2));
 
 /** @param {import("./state.js").Store} store @param {any} page */
 export function learnOf(store, page) {
@@ -68,26 +34,39 @@ export function learnOf(store, page) {
     store.look({ both: value === "both" });
   });
   const cutoff = cutoffField(store, page, "radius", "Cutoff", { hasSlider: false });
-  const rows = STEPS.map((step, i) => {
-    const number = i + 1;
-    const time = span("mute small");
-    const drawing = svg("svg", { class: "draw", viewBox: "0 0 260 84", role: "img", "aria-label": step.drawn }, symbol(`step${number}`));
-    const kernels = h("div");
-    const head = button("step", [span("n", String(number)), h("b", {}, step.name), time], () => store.look({ step: number }));
-    const fields = number === 4 ? [div("row wrap", shape.root), cutoff.root] : [];
-    const content = div("c", para("", step.text), drawing, ...fields, kernels);
-    return { root: h("li", {}, head, content), head, time, content, kernels };
-  });
-  const about = para("mute", "Six steps. Each shows what comes out of it, on your picture.");
-  const leave = button("link", "Back to the filter", () => store.look({ way: "filter" }));
-  const title = div("", h("h2", { class: "title" }, "What a filter does"), about, leave);
-  const side = div("body part", title, h("ol", { class: "steps" }, ...rows.map(({ root }) => root)));
-  const frames = STEPS.map((step, i) =>
-    h("button", { type: "button", onclick: () => store.look({ step: i + 1 }) }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`)),
+  const count = h("input", { type: "range", min: 0, max: 100, step: 1, "aria-label": "Waves in the sum" });
+  count.oninput = () => store.look({ waves: Math.round(mostWaves(facts()) ** (count.value / 100)) }, true);
+  count.onchange = () => store.commit();
+  const counted = span("mute small");
+  const fields = { 3: div("", div("row", span("", "Add the strongest waves"), span("sp"), counted), count), 4: div("row wrap", shape.root, cutoff.root) };
+  const [number, name, text, kernels] = [para("mute small"), h("h3"), para(""), h("div")];
+  const drawing = svg("svg", { class: "draw", viewBox: "0 0 260 84", "aria-hidden": "true" });
+  const to = (step) => store.look({ step: Math.min(STEPS.length, Math.max(1, step)) });
+  const back = button("ol", "Back", () => to(store.state.view.step - 1));
+  const next = button("ol", "Next", () => (store.state.view.step === STEPS.length ? store.look({ way: "filter" }) : to(store.state.view.step + 1)));
+  const side = div(
+    "body part lesson",
+    div("row", h("h2", { class: "title" }, "What a filter does"), span("sp"), button("link", "Back to the filter", () => store.look({ way: "filter" }))),
+    number,
+    name,
+    text,
+    drawing,
+    ...Object.values(fields),
+    div("row", back, next),
+    kernels,
   );
+  const large = h("dialog", { class: "large", onclick: () => large.close() }, h("img", { alt: "" }));
+  const frames = STEPS.map((step, i) => {
+    const enlarge = ({ currentTarget }) => {
+      if (store.state.view.step !== i + 1) return to(i + 1);
+      put(large.firstChild, { src: currentTarget.firstChild.src });
+      large.showModal();
+    };
+    return h("button", { type: "button", onclick: enlarge, title: "Again: enlarge" }, h("img", { alt: "" }), span("", `${i + 1} ${step.short}`));
+  });
   const film = h("div", { class: "film", role: "group", "aria-label": "What each step leaves" }, ...frames);
   const note = para("mute");
-  const tray = div("tray", note, film);
+  const tray = div("tray", note, film, large);
 
   /** Begin with a low-pass, if nothing is chosen: its ringing is seen before it is named. */
   const begin = () => {
@@ -95,46 +74,46 @@ export function learnOf(store, page) {
       const settings = { ...withCommand(null, "lowpass", facts()), shape: "gaussian", radius: { value: 12, unit: "px" } };
       store.ask({ goal: "smooth", settings });
     }
-    store.look({ way: "learn", both: true, step: 4 });
+    store.look({ way: "learn", both: true, step: 1 });
   };
 
   /** @param {import("./state.js").State} state */
   const draw = (state, got) => {
     const { view, asked } = state;
     const isShown = view.way === "learn";
-    put(side, { hidden: !isShown });
-    put(tray, { hidden: !isShown });
+    for (const part of [side, tray]) put(part, { hidden: !isShown });
     if (!isShown || !asked.settings) return;
     const told = got.steps?.value;
     put(note, { text: got.steps?.error ?? "Going through the steps", hidden: Boolean(told) && !got.steps.error });
     put(film, { "data-old": Boolean(got.steps?.isOld), hidden: !told });
-    STEPS.forEach((step, i) => {
-      const { root, head, time, content, kernels } = rows[i];
-      const isOpen = view.step === i + 1;
-      put(root, { class: isOpen ? "cur" : null });
-      put(head, { "aria-expanded": String(isOpen) });
-      put(content, { hidden: !isOpen });
-      const own = told?.steps.filter(({ name }) => step.of.includes(name)) ?? [];
-      const ms = own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0);
-      put(time, { text: own.length ? `${brief(ms, 2)} ms` : "" });
-      const found = own.flatMap((each) => each.kernels).filter(({ source }) => source);
-      const kernelBySource = new Map(found.map(({ kernel, source }) => [source, kernel]));
-      if (isOpen) list(kernels, [...kernelBySource], ([source, kernel]) => kernelOf(kernel, source));
-    });
+    const step = STEPS[view.step - 1];
+    const own = told?.steps.filter(({ name: each }) => step.of.includes(each)) ?? [];
+    const ms = own.reduce((sum, { seconds }) => sum + 1e3 * seconds, 0);
+    put(number, { text: `Step ${view.step} of ${STEPS.length}${own.length ? ` · ${brief(ms, 2)} ms on the device` : ""}` });
+    put(name, { text: step.name });
+    put(text, { text: TEXTS[view.step - 1] });
+    list(drawing, [`step${view.step}`], symbol);
     if (cutoffsOf(asked.settings)[0] === "radius") cutoff.draw(state, got);
     shape.draw(view.both ? "both" : (asked.settings.shape ?? "ideal"));
+    for (const [at, field] of Object.entries(fields)) put(field, { hidden: Number(at) !== view.step });
+    const most = mostWaves(facts());
+    put(count, { value: String(Math.round((100 * Math.log(Math.min(view.waves, most))) / Math.log(Math.max(2, most)))) });
+    put(counted, { text: view.waves >= most ? "all" : `${view.waves.toLocaleString("en")} of ${most.toLocaleString("en")}` });
+    put(back, { disabled: view.step === 1 });
+    put(next, { text: view.step === STEPS.length ? "To the filter" : "Next" });
+    const found = own.flatMap((each) => each.kernels).filter(({ source }) => source);
+    list(kernels, [...new Map(found.map(({ kernel, source }) => [source, kernel]))], ([source, kernel]) =>
+      fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source)),
+    );
     frames.forEach((frame, i) => {
       put(frame, { "aria-current": view.step === i + 1 ? "step" : null });
-      const found = told?.steps.find(({ name }) => name === STEPS[i].shows) ?? told?.steps.at(-1);
-      if (found && film.told !== told) frame.firstChild.src = found.picture;
+      const made = told?.steps.find((each) => each.name === STEPS[i].shows) ?? told?.steps.at(-1);
+      if (made && film.told !== told) frame.firstChild.src = made.picture;
     });
     film.told = told;
   };
   return { side, tray, draw, begin };
 }
-
-const kernelOf = (kernel, source) =>
-  fold("", [span("mute", "Kernel ", h("code", {}, kernel), `, ${source.trim().split("\n").length} lines`)], h("pre", { tabindex: "0" }, source));
 
 /** The wave that a point of the spectrum is, and the picture without it. @param {import("./state.js").Store} store */
 export function waveOf(store, { facts }) {
@@ -144,7 +123,6 @@ export function waveOf(store, { facts }) {
   const changed = h("figcaption");
   const numbers = h("dl", { class: "nums" });
   const out = button("ol", "Take this wave out", null);
-  const why = fold("", [span("mute", "Why are there two points?")], para("small", TWINS));
   const close = button("ic", icon("x"), () => store.look({ wave: null }), { "aria-label": "Close the wave" });
   const root = div(
     "part",
@@ -152,7 +130,6 @@ export function waveOf(store, { facts }) {
     div("waves", h("figure", {}, canvas, itself), h("figure", {}, without, changed)),
     numbers,
     div("row wrap", out),
-    why,
   );
   let drawn = "";
   out.onclick = () => {
@@ -193,7 +170,6 @@ export function waveOf(store, { facts }) {
       ["Period", `${length ? `${length} · ` : ""}${brief(1 / f)} px`],
       ["Along", `${angleOf(fx, fy).toFixed(1)}°`],
       ["Amplitude", levels || "…"],
-      ["Twin", "opposite"],
     ];
     list(numbers, rows, ([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
   };

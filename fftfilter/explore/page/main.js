@@ -208,8 +208,9 @@ function addressesOf(facts, commands, look) {
     without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
     other: (state) => {
       const { asked, view } = state;
-      return view.way === "learn" && view.both && !asked.wrong ? small(state, { ...asked.settings, shape: "ideal" }, WHOLE_SIZE, look().level) : null;
+      return view.way === "learn" && view.step === 4 && view.both && !asked.wrong ? small(state, { ...asked.settings, shape: "ideal" }, WHOLE_SIZE, look().level) : null;
     },
+    sum: ({ asked: { file, page }, view: { way, step, waves } }) => (way === "learn" && step === 3 ? of("sum", { file, page, count: waves }) : null),
     steps: (state, got) => {
       const { asked, view, number } = state;
       if (view.way !== "learn" || !asked.settings || asked.wrong || got.result?.number !== number) return null;

@@ -15,6 +15,17 @@ const COLORS = ["R", "G", "B"];
 /** What is drawn over an older result. */
 const OLD = "rgba(12, 14, 16, 0.55)";
 
+/** What stands over the picture in a step of the lesson. */
+const wordsOf = (step, { waves, both }, isMirrored) =>
+  [
+    ["The picture", ""],
+    [`${isMirrored ? "Mirrored" : "Wrapped"} past its edges`, ""],
+    ["The picture", `The mean and ${waves} wave${waves === 1 ? "" : "s"}`],
+    both ? ["Ideal: rings", "Gaussian: no rings"] : ["After", ""],
+    ["The waves, put together", ""],
+    ["Rounded to gray levels", ""],
+  ][step - 1];
+
 /** @param {import("./state.js").Store} store @param {any} facts  of the file @param {{values: Function}} ask */
 export function pictureOf(store, facts, ask) {
   const tags = [span("tag"), span("tag right")];
@@ -52,7 +63,8 @@ export function pictureOf(store, facts, ask) {
   let pointer = null;
   let asking = 0;
 
-  const isTwo = ({ view: { show, way, both }, asked }) => Boolean(asked.settings) && (way === "learn" ? both : show === "two");
+  const isTwo = ({ view: { show, way, step, both }, asked }) =>
+    Boolean(asked.settings) && (way === "learn" ? step === 3 || (step === 4 && both) : show === "two");
   const paneSize = () => (isTwo(store.state) ? { width: (stage.size.width - 2) / 2, height: stage.size.height } : stage.size);
   const placement = () => new Placement(view.get(), paneSize(), facts().width, facts().height);
   const zooms = listen(stage.root, { view, placement, size: paneSize, hover: (point) => hover(point), tap: undefined });
@@ -109,6 +121,24 @@ export function pictureOf(store, facts, ask) {
     context.restore();
   };
 
+  /** The picture and what a transform sees around it: itself again, or its mirror images. */
+  const paintAround = (surface, isMirrored) => {
+    const { context, size } = stage;
+    const { width, height } = facts();
+    const scale = Math.min(size.width / width, size.height / height) / 3;
+    const [w, h, left, top] = [width * scale, height * scale, (size.width - 3 * width * scale) / 2, (size.height - 3 * height * scale) / 2];
+    for (let i = 0; i < 9; i++) {
+      const [column, row] = [i % 3, Math.floor(i / 3)];
+      const [x, y] = [column, row].map((each) => (isMirrored && each !== 1 ? -1 : 1));
+      context.save();
+      context.translate(left + w * (column + Number(x < 0)), top + h * (row + Number(y < 0)));
+      context.scale(x, y);
+      context.globalAlpha = i === 4 ? 1 : 0.7;
+      surface?.draw(context, 0, 0, w, h);
+      context.restore();
+    }
+  };
+
   const drawLines = ({ view: { profile } }, isShown) => {
     put(lines, { hidden: !isShown || !profile });
     if (!isShown || !profile) return;
@@ -158,14 +188,17 @@ export function pictureOf(store, facts, ask) {
     const { width } = stage.size;
     stage.clear();
     const two = isTwo(state) && !isHeld;
-    const other = way === "learn" ? got.other?.value : before;
+    const lesson = way === "learn" && isFiltered && !isHeld ? looks.step : 0;
+    const left = lesson === 4 ? got.other : got.before;
     const isWipe = isFiltered && how === "wipe" && way === "filter" && !isHeld;
     const border = Math.round(wipe * width);
-    if (!isFiltered || isHeld) paint(before, 0, width, 0, got.before?.isOld);
+    if (!isFiltered || isHeld || lesson === 1) paint(before, 0, width, 0, got.before?.isOld);
+    else if (lesson === 2) paintAround(before, asked.settings.edges === "mirror");
     else if (two) {
       const pane = paneSize().width;
-      paint(other ?? null, 0, pane, 0, way === "learn" ? got.other?.isOld : got.before?.isOld);
-      paint(after ?? before, pane + 2, width, pane + 2, old || !after);
+      paint(left?.value ?? null, 0, pane, 0, left?.isOld);
+      if (lesson === 3) paint(got.sum?.value ?? null, pane + 2, width, pane + 2, got.sum?.isOld);
+      else paint(after ?? before, pane + 2, width, pane + 2, old || !after);
     } else if (isWipe) {
       paint(before, 0, border, 0, got.before?.isOld);
       paint(after ?? before, border, width, 0, old || !after);
@@ -174,7 +207,7 @@ export function pictureOf(store, facts, ask) {
     bar.style.left = `${border}px`;
     let words = ["", ""];
     if (isHeld) words = ["Before", ""];
-    else if (isFiltered && way === "learn" && two) words = ["Ideal: rings", "Gaussian: no rings"];
+    else if (lesson) words = wordsOf(lesson, looks, asked.settings.edges === "mirror");
     else if (isFiltered && way !== "learn") words = two || isWipe ? ["Before", "After"] : [how === "removed" ? "Removed: 0 is gray" : "After", ""];
     tags.forEach((tag, i) => put(tag, { text: words[i], hidden: !words[i], "data-old": old && (i === 1 || words[1] === "") }));
     tags[1].style.left = two ? `${paneSize().width + 12}px` : "";
@@ -187,7 +220,7 @@ export function pictureOf(store, facts, ask) {
     put(show.root, { hidden: !asked.settings || way === "learn" });
     put(hold, { hidden: !asked.settings || way === "learn" });
     put(about, {
-      text: !asked.settings ? "unfiltered" : way === "learn" ? (two ? "Two filters side by side" : "After") : "",
+      text: !asked.settings ? "unfiltered" : way === "learn" ? `Step ${looks.step}` : "",
       hidden: Boolean(asked.settings) && way !== "learn",
     });
     const place = placement();

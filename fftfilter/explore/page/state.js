@@ -8,7 +8,7 @@
  * @typedef {Record<string, any> & {command: string}} Settings
  * @typedef {{field: string, text: string, reason: string}} Wrong
  * @typedef {{file: string, page: number, goal: string | null, settings: Settings | null, wrong: Wrong | null}} Asked
- * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, both: boolean,
+ * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, waves: number, both: boolean,
  *   picture: Zoom, spectrum: Zoom, channel: string, after: boolean, colors: string, removedAs: string,
  *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, tool: string | null, lit: number | null}} View
  * @typedef {{zoom: number, x: number, y: number}} Zoom
@@ -25,7 +25,8 @@ const FIRST_VIEW = {
   wipe: 0.5,
   levels: null,
   way: "filter",
-  step: 4,
+  step: 1,
+  waves: 20,
   both: false,
   picture: WHOLE,
   spectrum: WHOLE,
@@ -41,11 +42,12 @@ const FIRST_VIEW = {
   lit: null,
 };
 /** What a link and a reload keep of the view, and what undo goes back over. */
-const KEPT = ["show", "levels", "way", "step", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
+const KEPT = ["show", "levels", "way", "step", "waves", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
 const UNDONE = ["levels", "profile"];
 /** What is no text, number or switch: whether a link has it in its form. */
 const numbers = (count) => (given) => Array.isArray(given) && given.length === count && given.every(Number.isFinite);
-const FORMS = { levels: numbers(3), profile: numbers(4), wave: isWave };
+const count = (most) => (given) => Number.isInteger(given) && given >= 1 && given <= most;
+const FORMS = { levels: numbers(3), profile: numbers(4), wave: isWave, step: count(6), waves: count(2 ** 31) };
 const isKept = (name, given) => FORMS[name]?.(given) ?? typeof given === typeof FIRST_VIEW[name];
 
 export class Store {
