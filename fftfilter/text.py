@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 INCH = 0.0254
-METERS = {"nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": INCH}
-"""The units of lengths."""
+METERS = {"pm": 1e-12, "a": 1e-10, "nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": INCH}
+"""The units of lengths, as :func:`plain` has them: a is the angstrom."""
 RADIANS = {"deg": math.radians(1), "arcmin": math.radians(1 / 60), "arcsec": math.radians(1 / 3600)}
 RADIANS |= {"mas": RADIANS["arcsec"] / 1000, "rad": 1.0}
 """The units of angles, in which the sky is measured."""
@@ -21,13 +21,14 @@ class Angle(float):
 
 
 def plain(unit: str) -> str:
-    """Return a unit in lower case, with a u for either micro sign: there is a sign, and a Greek letter."""
-    return unit.lower().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
+    """Return a unit in lower case, with u for the micro sign and the Greek letter, and a for the angstrom sign."""
+    return unit.lower().translate({0xB5: "u", 0x3BC: "u", 0xE5: "a"})
 
 
 def length_text(size: float) -> str:
     """Return a length in meters, or an angle, in the unit that suits it: ``65 nm``, ``0.3528 mm``, ``1.5 arcsec``."""
-    known, names = (RADIANS, ("deg", "arcmin", "arcsec")) if isinstance(size, Angle) else (METERS, ("m", "mm", "um"))
+    lengths = ("m" if size < METERS["km"] else "km", "mm", "um")
+    known, names = (RADIANS, ("deg", "arcmin", "arcsec")) if isinstance(size, Angle) else (METERS, lengths)
     smallest = "mas" if isinstance(size, Angle) else "nm"
     unit = next((unit for unit in names if size > 0.0999 * known[unit]), smallest)
     return f"{size / known[unit]:.4g} {unit}"

@@ -147,7 +147,7 @@ def placed(metadata: Metadata, data: bytes) -> Metadata:
             with suppress(Exception):  # tifffile raises almost anything on damaged tags
                 page = tifffile.TiffFile(io.BytesIO(content[len(_GEO) :])).pages.first
                 tags = of_tiff(page, content[len(_GEO) :], 1, None)
-                return replace(metadata, exif=tags.exif)
+                return replace(metadata, exif=tags.exif, pixel_size=metadata.pixel_size or tags.pixel_size)
     if any(_GML in content for kind, content in boxes if kind == b"asoc"):
         return replace(metadata, left_out=(*metadata.left_out, PLACE))
     return metadata

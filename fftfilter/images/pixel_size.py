@@ -1,7 +1,10 @@
 """The size of a picture's pixels, from its file's description or resolution.
 
-A microscope's description goes before the resolution: OME-XML has the size itself, ImageJ the unit of the resolution's
-tags. ImageJ's ``spacing`` is the distance of slices, and is not used.
+A microscope's description goes before the resolution: OME-XML and Aperio have the size itself, ImageJ the unit of the
+resolution's tags. ImageJ's ``spacing`` is the distance of slices, and is not used. The tags of a GeoTIFF go before the
+resolution, too; on maps in degrees a pixel has the sides that it has on the ellipsoid WGS 84 in the picture's middle.
+
+Sources: the OME model, 2016-06, UnitsLength; OGC GeoTIFF 1.1, annexes; NIMA TR8350.2 (WGS 84).
 """
 
 from __future__ import annotations
@@ -20,12 +23,39 @@ if TYPE_CHECKING:
 
     from .picture import Picture
 
-_METERS = {**METERS, "micron": METERS["um"], "inch": INCH, "angstrom": 1e-10}
+_METERS = {**METERS, "micron": METERS["um"], "inch": INCH, "angstrom": 1e-10, "kilometer": 1e3}
 _METERS |= {"nanometer": 1e-9, "micrometer": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "meter": 1.0}
+_METERS |= {"thou": INCH / 1e3, "li": INCH / 12, "pt": INCH / 72, "ft": 0.3048, "yd": 0.9144, "mi": 1609.344}
+_METERS |= {"ua": 149597870700.0, "ly": 9460730472580800.0, "pc": 3.0856775814913673e16}
+# By OME's prefixes, of which M is not m.
+_POWERS = {
+    24: "Y",
+    21: "Z",
+    18: "E",
+    15: "P",
+    12: "T",
+    9: "G",
+    6: "M",
+    3: "k",
+    2: "h",
+    1: "da",
+    0: "",
+    -1: "d",
+    -2: "c",
+}
+_POWERS |= {-3: "m", -6: "u", -9: "n", -12: "p", -15: "f", -18: "a", -21: "z", -24: "y"}
+_PREFIXED = {f"{prefix}m": 10.0**power for power, prefix in _POWERS.items()}
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
 _PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none
 _JFIF_LENGTHS = (1, 2)  # JFIF's units of a density, of which 0 is the shape of a pixel alone
 IS_OME = re.compile(r"<(?:\w+:)?OME\b")
+_APERIO = re.compile(r"^Aperio\b.*?\bMPP\s*=\s*([\d.]+)", re.DOTALL)  # micrometers per pixel
+# Tags of a GeoTIFF: sides of a pixel, a pixel and its place, a matrix from pixels to places, numbered facts.
+_SIDES, _TIE, _MATRIX, _FACTS = 33550, 33922, 34264, 34735
+_MODEL, _ANGLES, _LENGTHS = 1024, 2054, 3076  # facts: projected or geographic; EPSG's numbers of units
+_PROJECTED, _GEOGRAPHIC, _DEGREE = 1, 2, 9102
+_EPSG = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937, 9036: 1e3}
+_EQUATOR, _FLATNESS = 6378137.0, 0.00669437999014  # the radius of WGS 84 in meters, and its eccentricity squared
 _UNEQUAL = 0.01  # a side may be this part longer than the other
 
 
@@ -90,7 +120,28 @@ def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
     if isinstance(description, str):  # which is UTF-8 in OME, and which Pillow takes for Latin-1
         description = description.encode("latin-1", "replace")
     found = of_description(text_of(description), given) if isinstance(description, bytes) else None
-    return found or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
+    return found or _on_earth(tags) or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
+
+
+def _on_earth(tags: Mapping[int, Any]) -> PixelSize | None:
+    """Return the size by the tags of a GeoTIFF, None without them, or in unknown units."""
+    with suppress(TypeError, ValueError, IndexError, KeyError):
+        facts = dict(zip(tags[_FACTS][4::4], tags[_FACTS][7::4], strict=False))
+        if matrix := tags.get(_MATRIX):
+            across, down = math.hypot(matrix[0], matrix[4]), math.hypot(matrix[1], matrix[5])
+            row, latitude = 0, matrix[7]
+        else:
+            (across, down, *_), (_, row, _, _, latitude, *_) = tags[_SIDES], tags[_TIE]
+        if facts[_MODEL] == _PROJECTED:
+            meters = _EPSG[facts[_LENGTHS]]
+            return _sides(across * meters, down * meters, "GeoTIFF tags")
+        if facts[_MODEL] == _GEOGRAPHIC and facts.get(_ANGLES, _DEGREE) == _DEGREE:
+            middle = math.radians(latitude + (row - tags.get(257, 0) / 2) * down)
+            bent = 1 - _FLATNESS * math.sin(middle) ** 2
+            east = math.radians(across) * _EQUATOR * math.cos(middle) / math.sqrt(bent)
+            north = math.radians(down) * _EQUATOR * (1 - _FLATNESS) / bent**1.5
+            return _sides(east, north, "GeoTIFF tags")
+    return None
 
 
 def text_of(data: bytes) -> str:
@@ -105,6 +156,9 @@ def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> Pix
     if IS_OME.search(text):
         across = _ome_side(text, "X")
         return _sides(across, _ome_side(text, "Y") or across, "OME description")
+    if aperio := _APERIO.search(text):
+        with suppress(ValueError):
+            return _sides(float(aperio[1]) * 1e-6, float(aperio[1]) * 1e-6, "Aperio description")
     unit = re.search(r"^unit=(.+)$", text, re.MULTILINE) if text.startswith("ImageJ=") else None
     if unit is None:
         return None
@@ -146,6 +200,8 @@ def _ome_side(text: str, axis: str) -> float:
 
 def _meters(unit: str) -> float:
     """Return a unit's length, 0 for one that is none, such as pixels. ImageJ escapes the micro sign."""
+    if (exact := unit.strip().translate({0xB5: "u", 0x3BC: "u"})) in _PREFIXED:
+        return _PREFIXED[exact]
     known = plain(unit.strip()).replace("\\u00b5", "u")
     return _METERS.get(known.removesuffix("s") if len(known) > 2 else known, 0.0)
 

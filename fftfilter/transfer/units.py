@@ -11,12 +11,13 @@ from ..text import INCH, METERS, RADIANS, Angle, length_text, plain
 
 RadiusLike: TypeAlias = "float | str | Radius"
 
-_LINES = {"lpi": INCH, "lp/mm": 1e-3}
-"""The length in meters that a frequency counts its lines, or line pairs, on."""
+_LINES = {"lpi": INCH, "lp/mm": 1e-3} | {f"/{unit}": meters for unit, meters in METERS.items()}
+"""The length in meters that a frequency counts its lines, line pairs or cycles on."""
 _PER_PIXEL = ("px", "cyc", "%")
 
 UNITS = (
-    "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm, 5arcsec"
+    "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 15km, 2.3A, 0.43/nm, "
+    "150lpi, 12lp/mm, 5arcsec"
 )
 BARE = {"bins": "cycles across the shorter side", "px": "pixels"}
 """What a number without a unit is."""
@@ -64,8 +65,9 @@ class Radius(NamedTuple):
     """A distance from DC as the user gave it: a number and its unit.
 
     ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or ``%`` (of the
-    Nyquist frequency, 0.5 cycles per pixel); a length, such as ``um`` (period), ``lpi`` (lines per inch) or ``lp/mm``
-    (line pairs per mm), which need the size of a pixel; an angle, such as ``arcsec``, for which that is an angle, too.
+    Nyquist frequency, 0.5 cycles per pixel); a length, such as ``um`` (period), ``/um`` (cycles in it), ``lpi`` (lines
+    per inch) or ``lp/mm`` (line pairs per mm), which need the size of a pixel; an angle, such as ``arcsec``, for which
+    that is an angle, too.
     """
 
     value: float

@@ -162,6 +162,56 @@ def test_axes_have_units(unit, meters):
     assert of_axes(2, 3, unit) == pytest.approx((2 * meters, 3 * meters, "axes"))
 
 
+@pytest.mark.parametrize(
+    ("unit", "meters"),
+    [
+        *(("Mm", 1e6), ("mm", 1e-3), ("Pm", 1e15), ("pm", 1e-12), ("am", 1e-18), ("km", 1e3), ("&#8491;", 1e-10)),
+        *(("thou", 2.54e-5), ("li", 0.0254 / 12), ("pt", 0.0254 / 72), ("ft", 0.3048), ("mi", 1609.344)),
+        *(("ly", 9.4607e15), ("pc", 3.0857e16)),
+    ],
+)
+def test_ome_s_units_are_known(unit, meters):
+    given = OME.format(f'PhysicalSizeX="2" PhysicalSizeXUnit="{unit}"')
+    assert found(by_tifffile(description=given)).across == pytest.approx(2 * meters, rel=1e-4)
+
+
+def test_aperio_says_micrometers_per_pixel():
+    size = found(
+        by_tifffile(description="Aperio Image Library v12.0.15\n2220x2967 |AppMag = 20|MPP = 0.4990|Left = 25")
+    )
+    assert size == pytest.approx((4.99e-7, 4.99e-7, "Aperio description"))
+
+
+def geo(facts, *tags):
+    directory = [1, 1, 0, len(facts), *(number for fact, value in facts.items() for number in (fact, 0, 1, value))]
+    return by_tifffile(extratags=[(34735, "H", len(directory), directory), *((t, "d", len(v), v) for t, v in tags)])
+
+
+@pytest.mark.parametrize(("unit", "meters"), [(9001, 1), (9002, 0.3048), (9003, 1200 / 3937), (9036, 1000)])
+def test_a_map_in_a_plane_says_the_sides_of_its_pixels(unit, meters):
+    facts = {1024: 1, 3076: unit}
+    corner = (33922, (0, 0, 0, 4e5, 5e6, 0))
+    assert found(geo(facts, (33550, (30, 20, 0)), corner)) == pytest.approx((30 * meters, 20 * meters, "GeoTIFF tags"))
+    turned = (34264, (18, 16, 0, 4e5, 24, -12, 0, 5e6, 0, 0, 0, 0, 0, 0, 0, 1))
+    assert found(geo(facts, turned)) == pytest.approx((30 * meters, 20 * meters, "GeoTIFF tags"))
+
+
+def test_a_map_in_degrees_has_the_sides_of_its_middle_on_the_ellipsoid():
+    # A degree of latitude and of longitude at 60 degrees, by the tables of WGS 84: 111,412 and 55,800 m.
+    rows = PIXELS.shape[0]
+    size = found(geo({1024: 2, 2054: 9102}, (33550, (0.1, 0.1, 0)), (33922, (0, 0, 0, 10, 60 + 0.05 * rows, 0))))
+    assert size[:2] == pytest.approx((5580.0, 11141.2), rel=1e-4)
+
+
+@pytest.mark.parametrize("facts", [{1024: 1}, {1024: 1, 3076: 9999}, {1024: 3}, {}, {1024: 2, 2054: 9101}], ids=str)
+def test_a_map_in_unknown_units_says_no_size(facts):
+    corner = (33922, (0, 0, 0, 4, 5, 0))
+    size = found(geo(facts, (33550, (30, 20, 0)), corner))
+    assert size is None
+    for damaged in ((33550, (30.0, 20.0)), (33922, (0.0, 0.0))):
+        assert found(geo({1024: 1}, damaged)) is None
+
+
 @pytest.mark.parametrize("unit", ["pixel", "second", "ms", "None", ""])
 def test_a_unit_that_is_no_length_is_no_size(unit):
     assert of_axes(2, 3, unit) is None

@@ -64,10 +64,10 @@ def test_a_radius_is_a_number(text):
 def test_an_unknown_unit_is_refused_with_the_known_ones():
     with pytest.raises(
         ParameterError,
-        match=r"unknown unit 'km': give a number \(cycles across the shorter side\), or one with px, cyc, % or a "
-        r"physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm, 5arcsec$",
+        match=r"unknown unit 'furlong': give a number \(cycles across the shorter side\), or one with px, cyc, % or a "
+        r"physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 15km, 2.3A, 0.43/nm, 150lpi, 12lp/mm, 5arcsec$",
     ):
-        Radius.parse("8km")
+        Radius.parse("8furlong")
 
 
 def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
@@ -93,6 +93,12 @@ def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
         ("150lpi", "300dpi", 2),
         ("150LPI", "0.1in", 1 / 15),
         ("12lp/mm", "0.01mm", 100 / 12),
+        ("15km", "30m", 500),
+        ("2.3A", "0.1nm", 2.3),
+        ("2.3\N{ANGSTROM SIGN}", "0.1 A", 23),
+        ("500pm", "1A", 5),
+        ("0.5/nm", "0.2nm", 10),
+        ("4/km", "10m", 25),
     ],
 )
 def test_physical_units_on_pixels_of_a_size(text, pixel, period):
@@ -156,6 +162,8 @@ def test_a_radius_below_all_numbers_is_refused(text, pixel):
         (2.6e-6, "2.6 um"),
         (0.0254 / 72, "0.3528 mm"),
         (3.0, "3 m"),
+        (900.0, "900 m"),
+        (1500.0, "1.5 km"),
         (5e-10, "0.5 nm"),
         (1e-4, "0.1 mm"),
         (99e-6, "99 um"),
