@@ -1,10 +1,10 @@
 """Saving: run the command, so that its output is the command's, byte for byte, and then give the file its name.
 
 The command writes a hidden file in the same folder. A file that already has the name is checked before the work, and
-again when the name is given. A new name is given by a hard link, which replaces nothing.
+again when the name is given.
 """
 
-# Names are compared as they are given, and looked up in an open folder: pathlib has no such functions.
+# Names are compared as they are given: pathlib changes them.
 # ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
-from ..files.atomic import inherit, temporary_name
+from ..files.atomic import take_place, temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from ..files.urls import is_name
 from .answers import command_line
@@ -73,55 +73,58 @@ def save(request: Request, asked: tuple[object, object], commands: Commands, pro
     """
     (given, answer), words, session = asked, request.words, request.session
     name = name_of(given, session)
-    target = os.path.join(os.path.dirname(session.target), name)
-    part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
+    path, written = os.path.join(session.folder, name), os.path.join(os.path.dirname(session.target), name)
+    mask = None
     try:
-        shown = quoted_if_odd(name[:NAME])
-        with as_error(WriteError, f"{shown}: cannot be written"), _Place(session, name) as place:
+        with as_error(WriteError, f"{quoted_if_odd(name[:NAME])}: cannot be written"), _part(session, name) as part:
             if session.has_changed:
                 raise ChangedError(session.source)
-            place.refuse()
-            images.check_output(session.source, place.path)
-            place.ask(answer)
+            _to_replace(session, name)
+            images.check_output(session.source, path)
+            _ask(session, name, answer)
             mask = keep_mask(request)
-            try:
-                commands.run((*words, "--quiet"), session.source, os.path.join(session.folder, part), progress.advance)
-                check()
-                place.give(part, answer)
-                progress.written = True
-            except BaseException:
-                if mask:
-                    place.remove(mask)
-                raise
-            finally:
-                place.remove(part)
-    except FftfilterError as error:
-        error.args = (str(error).replace(part, name),)
+            commands.run((*words, "--quiet"), session.source, part, progress.advance)
+            check()
+            take_place(part, path, _ask(session, name, answer))
+            progress.written = True
+    except BaseException as error:
+        if mask:
+            with suppress(OSError):
+                os.unlink(mask)  # noqa: PTH108  likewise
+        if isinstance(error, FftfilterError):
+            error.args = (str(error).replace(os.path.basename(part), name),)
         raise
-    return {"written": target, "command": command_line(words, session.source, target)}
+    return {"written": written, "command": command_line(words, session.source, written)}
 
 
 def keep_mask(request: Request) -> str | None:
-    """Write the mask of a region beside the output; return its name, None if there is none, or it is there already.
+    """Write the mask of a region beside the output; return its path, None if there is none, or it is there already.
 
     Raises FftfilterError, also if another file has its name.
     """
     if not (request.marked and (file := request.mask)):
         return None
-    data, name, part = request.marked.png(), os.path.basename(file), temporary_name("save", "part.png")
-    with as_error(WriteError, f"{quoted_if_odd(name)}: cannot be written"), _Place(request.session, name) as place:
-        if place.refuse():
-            with place.opened(name, "rb") as there:
-                if there.read() == data:
-                    return None
+    data, name = request.marked.png(), os.path.basename(file)
+    path = Path(request.session.folder, name)
+    with as_error(WriteError, f"{quoted_if_odd(name)}: cannot be written"), _part(request.session, name) as part:
+        if _to_replace(request.session, name):
+            if path.read_bytes() == data:
+                return None
             raise WriteError(f"{quoted_if_odd(name)}: is another file: rename it, as it has the name of the mask")
-        try:
-            with place.opened(part, "xb") as made:
-                made.write(data)
-            place.give(part, None)
-        finally:
-            place.remove(part)
-        return name
+        Path(part).write_bytes(data)
+        take_place(part, str(path), None)
+    return str(path)
+
+
+@contextmanager
+def _part(session: Session, name: str) -> Iterator[str]:
+    """Give the path of a hidden file for what gets a name in the folder of OUT; what is left of it is removed."""
+    part = temporary_name(os.path.join(session.folder, "save"), f"part.{name.rpartition('.')[2]}")
+    try:
+        yield part
+    finally:
+        with suppress(OSError):
+            os.unlink(part)  # noqa: PTH108  likewise
 
 
 @contextmanager
@@ -198,88 +201,40 @@ def name_of(given: object, session: Session) -> str:
     return name
 
 
-class _Place:
-    """A name in the folder that a page may write into. The open folder cannot be swapped for another one."""
+def _to_replace(session: Session, name: str) -> os.stat_result | None:
+    """Return the file of the folder of OUT that has a name, None if there is none.
 
-    def __init__(self, session: Session, name: str) -> None:
-        self._session, self._name = session, name
-        self.path = os.path.join(session.folder, name)
+    Raises ParameterError and RefusedError if it may not be replaced, or if a link has taken the place of the folder.
+    """
+    shown = quoted_if_odd(name[:NAME])
+    if os.path.realpath(session.folder) != session.folder:
+        raise RefusedError(ELSEWHERE, f"{shown}: its folder is another one now: open the picture again")
+    try:
+        found = os.lstat(os.path.join(session.folder, name))
+    except FileNotFoundError:
+        return None
+    inputs = [session.opened]
+    with suppress(OSError):  # the file that has the input's name now
+        inputs.append(os.stat(session.source))  # noqa: PTH116  likewise
+    if any(os.path.samestat(found, each) for each in inputs):
+        raise ParameterError(f"{shown}: is the input itself; choose another name")
+    if not stat.S_ISREG(found.st_mode):
+        kind = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(found.st_mode), "a device or pipe")
+        raise RefusedError(ELSEWHERE, f"{shown}: is {kind}, and only files are replaced: choose another name")
+    return found
 
-    def __enter__(self) -> _Place:
-        self._folder: int | None = None
-        if sys.platform != "win32":
-            self._folder = os.open(self._session.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
-            os.close(self._folder)
-
-    def refuse(self) -> os.stat_result | None:
-        """Return the file to replace, None if there is none; raises FftfilterError if it may not be replaced."""
-        try:
-            found = os.stat(self._at(self._name), dir_fd=self._folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-        name, inputs = quoted_if_odd(self._name), [self._session.opened]
-        with suppress(OSError):  # the file that has the input's name now
-            inputs.append(os.stat(self._session.source))  # noqa: PTH116  likewise
-        if any(os.path.samestat(found, each) for each in inputs):
-            raise ParameterError(f"{name}: is the input itself; choose another name")
-        if not stat.S_ISREG(found.st_mode):
-            kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
-            kind = kinds.get(stat.S_IFMT(found.st_mode), "a device or pipe")
-            raise RefusedError(ELSEWHERE, f"{name}: is {kind}, and only files are replaced: choose another name")
+def _ask(session: Session, name: str, answer: object) -> os.stat_result | None:
+    """Return what :func:`_to_replace` does; RefusedError unless the answer belongs to the file as it is now."""
+    found = _to_replace(session, name)
+    if found is None:
+        return None
+    numbers = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    if answer == (seen := "-".join(f"{each:x}" for each in numbers)):
         return found
-
-    def ask(self, answer: object) -> os.stat_result | None:
-        """Return what ``refuse`` does; RefusedError unless the answer belongs to the file as it is now."""
-        found = self.refuse()
-        if found is None:
-            return None
-        numbers = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-        if answer == (seen := "-".join(f"{each:x}" for each in numbers)):
-            return found
-        stem, dot, suffix = self._name.rpartition(".")
-        names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
-        free = next(name for name in names if not os.path.lexists(os.path.join(self._session.folder, name)))
-        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
-        line = f"{quoted_if_odd(self._name)} exists ({found.st_size:,} bytes of {date}): overwrite it?"
-        raise RefusedError(CONFLICT, line, overwrite=seen, free=free)
-
-    def give(self, part: str, answer: object) -> None:
-        """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""
-        old, folder = self.ask(answer), self._folder
-        source, target = self._at(part), self._at(self._name)
-        if old:
-            if sys.platform == "win32":
-                inherit(source, target, old)
-            else:
-                with self.opened(part, "rb") as new, self.opened(self._name, "rb") as before:
-                    inherit(new.fileno(), before.fileno(), old)
-            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
-            return
-        try:
-            os.link(source, target, src_dir_fd=folder, dst_dir_fd=folder)
-        except FileExistsError:
-            self.ask(answer)
-            raise
-        except OSError:  # a disk without hard links
-            self.opened(self._name, "xb").close()
-            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
-
-    def opened(self, name: str, mode: Literal["rb", "xb"]) -> BinaryIO:
-        """Return a file of the folder, no link, open in a mode of ``open``; raises OSError."""
-
-        def opener(path: str, flags: int) -> int:
-            return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666, dir_fd=self._folder)
-
-        return open(self._at(name), mode, opener=opener)
-
-    def remove(self, part: str) -> None:
-        """Remove a file of the folder, if it is there."""
-        with suppress(OSError):
-            os.unlink(self._at(part), dir_fd=self._folder)
-
-    def _at(self, name: str) -> str:
-        return os.path.join(self._session.folder, name) if self._folder is None else name
+    stem, dot, suffix = name.rpartition(".")
+    names = (f"{stem}-{i}{dot}{suffix}" for i in count(2))
+    free = next(each for each in names if not os.path.lexists(os.path.join(session.folder, each)))
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
+    line = f"{quoted_if_odd(name)} exists ({found.st_size:,} bytes of {date}): overwrite it?"
+    raise RefusedError(CONFLICT, line, overwrite=seen, free=free)

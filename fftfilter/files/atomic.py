@@ -161,10 +161,30 @@ def _replacing(
         raise
 
 
-def inherit(new: str | int, path: str | int, old: os.stat_result) -> list[str]:
+def take_place(part: str, target: str, old: os.stat_result | None) -> None:
+    """Give a whole file ``part`` the name of a target in its folder, in one step; raises OSError.
+
+    ``old`` is the status of the file that it replaces, and inherits from. With None it replaces nothing: if a file has
+    the name, FileExistsError is raised.
+    """
+    if old:
+        inherit(part, target, old)
+        os.replace(part, target)
+        return
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without hard links
+        with open(target, "xb"):
+            pass
+        os.replace(part, target)
+
+
+def inherit(new: str, path: str, old: os.stat_result) -> list[str]:
     """Give a file the owner, group, extended attributes, access list and mode of the one that it will replace.
 
-    Both are paths or descriptors. Return what is lost, as text. If something is, nobody gets more rights for it.
+    Return what is lost, as text. If something is, nobody gets more rights for it.
     """
     mode, lost = stat.S_IMODE(old.st_mode), ["the other names of the file (hard links)"] * (old.st_nlink > 1)
     if sys.platform != "win32":
@@ -185,7 +205,7 @@ def inherit(new: str | int, path: str | int, old: os.stat_result) -> list[str]:
     return lost
 
 
-def _inherit_attributes(new: str | int, path: str | int, *, is_group: bool) -> list[str]:
+def _inherit_attributes(new: str, path: str, *, is_group: bool) -> list[str]:
     """Copy attributes, and the access list only for the same group; return the names of those that are lost."""
     if sys.platform != "linux":
         return []
@@ -203,7 +223,7 @@ def _inherit_attributes(new: str | int, path: str | int, *, is_group: bool) -> l
     return lost
 
 
-def _attributes(file: str | int) -> set[str]:
+def _attributes(file: str) -> set[str]:
     if sys.platform == "linux":
         with suppress(OSError):  # a disk without them
             return {*os.listxattr(file)} - _OF_CONTENT
