@@ -9,19 +9,17 @@ with pictures that ImageJ has made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .arrays import Array, check_finite, gray_of, pixel_type, strips
+from .arrays import Array, check_finite, strips
 from .errors import ParameterError
-from .filters import PictureFilter
-from .filters.call import Found
+from .filters import Filter
+from .filters.call import Found, call
 from .memory import padded_side
 from .output.rounding import NOISE, deviation
-from .transfer import Transfer
-from .transfer.reference import filtered
 
 if TYPE_CHECKING:
     from .filters.call import Observe
@@ -32,7 +30,7 @@ _BINS = 256
 _SATURATED = 1.0
 
 
-class ImageJFilter(PictureFilter):
+class ImageJFilter(Filter):
     """A filter to use again: ImageJ's, of ``transfer.imagej``, on one device.
 
     The input's gray levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
@@ -44,27 +42,20 @@ class ImageJFilter(PictureFilter):
     name = "ImageJ's filter"
     method = "imagej"
     fill = "fill them, or take bandpass"
-    width: float  # how far apart the values are that became black and white in the last gray picture of whole numbers
-    nudge = 0.0
-    """How far all values are moved before they are counted, in bins: one on an edge may lie on either side of it."""
-
-    def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
-        super()._describe(transfer, {name: value for name, value in options.items() if name not in own})
-        self._options = {**self._options, **{name: value for name, value in own.items() if not value}}
-        self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
-        if region := self._description.region:
-            region.check_output(has_levels=not self._autoscale)
+    fixed: ClassVar[Mapping[str, Any]] = {"output": "real"}
+    usual: ClassVar[Mapping[str, Any]] = {"autoscale": True, "saturate": True}
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
-        if len(planes) not in (1, 3):
-            raise ParameterError(
-                f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
-                "channel_axis"
-            )
-        check_finite(planes)
-        values, weak = self._filtered(planes.max(axis=0), observe)
-        made, is_clipped = (self._gray if len(planes) == 1 else self._color)(planes, values, gray)
+        weak = 0
+
+        def of_padded(plane: Array) -> Array:
+            nonlocal weak
+            values, found = call(self._prepare(), plane[None], 0, {}, observe)
+            weak = found.weak
+            return np.asarray(values[0])
+
+        values = brightness(planes, of_padded)
+        made, is_clipped, _ = leveled(planes, values, gray, **self._own)
         if region := self._description.region:
             is_clipped &= region.weight(*values.shape) > 0
         return made, Found(np.array([(values.min(), values.max())], np.float64), [float(is_clipped.mean())], weak)
@@ -74,66 +65,59 @@ class ImageJFilter(PictureFilter):
         side = padded_side(*shape[1:])
         return super().device_bytes((1, side, side))
 
-    def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
-        """Return an image's filtered values, and whether it was filtered once more."""
-        height, width = plane.shape
-        side = padded_side(height, width)
-        # Java rounds half up.
-        y, x = ((side - each + 1) // 2 for each in plane.shape)
-        padded = np.pad(plane, ((y, side - y - height), (x, side - x - width)), "symmetric")
-        # Where whole tiles end one row or column before the first, ImageJ leaves that one black: 73 rows of 512.
-        if (side - y) % height == 0:
-            padded[0] = 0
-        if (side - x) % width == 0:
-            padded[:, 0] = 0
-        values, weak = self._values(padded[None], observe)
-        return values[0, y : y + height, x : x + width].copy(), weak  # of which the rest can go
 
-    def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:
-        none: Any = np.False_
-        values, found = super()._picture(planes, none, gray_of({}, pixel_type(planes.dtype)), observe)
-        return values, found.weak
+def brightness(planes: Array, of_padded: Callable[[Array], Array]) -> Array:
+    """Return the filtered brightness of a picture ``(channels, height, width)``; ``of_padded`` filters a padded plane.
 
-    def _gray(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:
-        """Return pixels, and which of them are clipped."""
-        white, out, top = gray
-        if out.kind == "f":
-            return (values if planes.dtype.kind == "f" else values / white)[None], np.zeros(values.shape, np.bool_)
-        low, high = 0.0, white
-        if self._autoscale and planes.dtype.kind != "f":
-            low, high = _stretched(values, self._saturated, self.nudge)
-            if high - low <= NOISE * float(deviation(planes[0])):
-                low, high = high, high + 1  # one color becomes black
-        self.width = high - low
-        made, is_clipped = np.empty((1, *values.shape), out), np.empty(values.shape, np.bool_)
+    Raises ParameterError for a picture that is neither gray nor RGB, and for values that are not finite.
+    """
+    if len(planes) not in (1, 3):
+        raise ParameterError(
+            f"a picture of {len(planes)} channels is neither gray nor RGB for ImageJ's filter: give 1 or 3 along "
+            "channel_axis"
+        )
+    check_finite(planes)
+    _, height, width = planes.shape
+    side = padded_side(height, width)
+    # Java rounds half up.
+    y, x = ((side - each + 1) // 2 for each in (height, width))
+    padded = np.pad(planes.max(axis=0), ((y, side - y - height), (x, side - x - width)), "symmetric")
+    # Where whole tiles end one row or column before the first, ImageJ leaves that one black: 73 rows of 512.
+    if (side - y) % height == 0:
+        padded[0] = 0
+    if (side - x) % width == 0:
+        padded[:, 0] = 0
+    return of_padded(padded)[y : y + height, x : x + width].copy()  # of which the rest can go
+
+
+def leveled(
+    planes: Array, values: Array, gray: Gray, *, autoscale: bool, saturate: bool, nudge: float = 0.0
+) -> tuple[Array, Array, float]:
+    """Return a picture's pixels, which of them are clipped, and how far apart the values of black and white are.
+
+    ``nudge`` is how far all values are moved before they are counted, in bins: one on an edge may lie on either side.
+    """
+    white, out, top = gray
+    made, is_clipped = np.empty(planes.shape, out), np.zeros(values.shape, np.bool_)
+    if len(planes) == 3:
         for rows in strips(len(values)):
-            levels = np.floor((values[rows].astype(np.float64) - low) * (top / (high - low)) + 0.5)
-            made[0, rows], is_clipped[rows] = levels.clip(0, top), (levels < 0) | (levels > top)
-        return made, is_clipped
-
-    def _color(self, planes: Array, values: Array, gray: Gray) -> tuple[Array, Array]:
-        white, out, top = gray
-        made = np.empty(planes.shape, out)
-        for rows in strips(len(values)):
-            own, brightness = planes[:, rows], planes[:, rows].max(axis=0)
+            own, most = planes[:, rows], planes[:, rows].max(axis=0)
             # Black has neither hue nor saturation, and becomes gray.
-            hue = np.where(brightness > 0, own / np.where(brightness > 0, brightness, 1), 1.0)
+            hue = np.where(most > 0, own / np.where(most > 0, most, 1), 1.0)
             levels = hue * values[rows].astype(np.float64).clip(0, white) * (top / white)
             made[:, rows] = levels if out.kind == "f" else np.floor(levels + 0.5)
-        return made, (values < 0) | (values > white)
-
-
-class ImageJReference(ImageJFilter):
-    """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with."""
-
-    values: Array  # the filtered values of the last picture; for one with colors, those of its brightness
-
-    def _filtered(self, plane: Array, observe: Observe) -> tuple[Array, int]:
-        self.values, _ = super()._filtered(plane, observe)
-        return self.values, 0
-
-    def _values(self, planes: Array, observe: Observe) -> tuple[Array, int]:  # noqa: ARG002  there are no steps
-        return filtered(planes, self.transfer.gain(*planes.shape[1:])).real, 0
+        return made, (values < 0) | (values > white), white
+    if out.kind == "f":
+        return (values if planes.dtype.kind == "f" else values / white)[None], is_clipped, white
+    low, high = 0.0, white
+    if autoscale and planes.dtype.kind != "f":
+        low, high = _stretched(values, _SATURATED if saturate else 0.0, nudge)
+        if high - low <= NOISE * float(deviation(planes[0])):
+            low, high = high, high + 1  # one color becomes black
+    for rows in strips(len(values)):
+        levels = np.floor((values[rows].astype(np.float64) - low) * (top / (high - low)) + 0.5)
+        made[0, rows], is_clipped[rows] = levels.clip(0, top), (levels < 0) | (levels > top)
+    return made, is_clipped, high - low
 
 
 def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, float]:

@@ -73,7 +73,7 @@ ROOMS = {
         "engine files images work"
     ),
     "explore": "errors system text output arrays region transfer analysis preview device files images filters "
-    "descreen_filter missing work",
+    "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals engine files commands",

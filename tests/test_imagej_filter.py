@@ -15,7 +15,9 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError, TooLargeError
-from fftfilter.imagej_filter import ImageJFilter, ImageJReference
+from fftfilter.imagej_filter import ImageJFilter, brightness, leveled
+from fftfilter.output.ramp import Gray
+from fftfilter.transfer import reference
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
@@ -240,9 +242,9 @@ def test_another_output_is_told(tmp_path, gray, monkeypatch):
     assert is_right(fftfilter.imagej(gray))
     assert not is_right(fftfilter.imagej(gray, saturate=False))
     # As if half of the pixels lay on the edges of the histogram's bins.
-    reference = ImageJReference.unopened(H.imagej(), {})
-    reference.nudge = 9.0
-    moved = reference(gray)
+    values = brightness(gray[None], lambda padded: reference.filtered(padded, H.imagej().gain(*padded.shape)).real)
+    levels = Gray(255, np.dtype(np.uint8), 255)
+    ((moved,), *_) = leveled(gray[None], values, levels, autoscale=True, saturate=True, nudge=9.0)
     assert not is_right(moved)
     monkeypatch.setattr("fftfilter.work.verify.NUDGES", (0.0, 9.0))
     assert is_right(moved)

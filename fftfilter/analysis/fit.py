@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
-from ..transfer.ridges import FittedStripes, Stripes
+from ..transfer.ridges import FittedStripes, Stripes, no_stripes
 from .power import spectrum, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
@@ -46,6 +47,29 @@ OF_SLANTED = 0.4
 STRIP = 256
 
 
+class Fitted(NamedTuple):
+    """What follows from a picture."""
+
+    transfer: Transfer
+    """The transfer function with gains for it."""
+    planes: Array
+    """What is to be filtered: the picture, without the waves that its edges would break."""
+    note: str
+    """What was found, in words."""
+
+
+def fit(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Fitted:
+    """Return what follows from a picture ``(channels, height, width)`` with this white; as :func:`fitted`."""
+    if not transfer.is_fitted:
+        return Fitted(transfer, planes, "")
+    stays: list[float] = []
+    made = fitted(transfer, planes, white, by_channel=by_channel, content=stays)
+    measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
+    note = ", ".join(str(part) for part in made.parts if part.kind in measured)
+    left = without_waves(transfer, planes) if has_waves(transfer) else planes
+    return Fitted(made, left, note or (no_stripes(stays) if "stripes" in measured else ""))
+
+
 def fitted(
     transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True, content: list[float] | None = None
 ) -> Transfer:
@@ -64,9 +88,7 @@ def fitted(
     parts: list[Part] = []
     # Wiener's filters come last: they see what the others leave.
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
-        if isinstance(part, Notch):  # whose wave is subtracted from the picture
-            parts.append(replace(part, is_wave=False))
-        elif isinstance(part, Stripes) and part.is_fitted:
+        if isinstance(part, Stripes) and part.is_fitted:
             angles, others = angles_of_stripes(planes, white) if part.angle == AUTO else ([float(part.angle)], [])
             if content is not None:
                 content += others

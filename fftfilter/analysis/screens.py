@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..arrays import Array
+from ..arrays import Array, strips
 from ..transfer import Transfer
 from ..transfer.fitted import NOTHING, Curve, Descreen
 from .found import Peak
@@ -27,6 +28,9 @@ from .power import Spectrum, spectrum
 from .search import SMALLEST, too_few, waves_of
 from .wiener import Power, Rings, curve_of_screen, powers_behind
 
+# Orthonormal: brightness, red - blue, and green against both.
+OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])
+OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 # A notch that serves two peaks, mirror images of each other, is so many times as wide as the wider one.
 WIDER = 1.3
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
@@ -38,6 +42,14 @@ SIDES, BENT = 4, 2.5
 # all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
 # brightness, for waves whose period is that of the screen up to a factor.
 SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
+
+
+def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
+    """Return the brightness and the color differences of planes of RGB, others as they are, as parts of ``white``."""
+    mixed, made = OPPONENT if len(planes) == 3 else np.eye(len(planes)), np.empty(planes.shape, real)
+    for rows in strips(planes.shape[1]):
+        made[:, rows] = np.tensordot(mixed, np.divide(planes[:, rows], white, dtype=np.float64), 1)
+    return made
 
 
 def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Pixels
 from ..filters import Filter
-from ..filters.description import DEFAULTS
 from ..images.picture import MAXVAL_OF
-from ..output.modes import AUTO, MODES, STACK, Auto, Output
+from ..output.modes import AUTO, MODES, STACK, Auto, Output, Range
 from ..output.ramp import Gray
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
@@ -209,21 +208,20 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
 def python_call(answer: Answer) -> str:
     """Return the lines of Python that make the same pixels."""
     session, recipe, picture = answer.request.session, answer.request.recipe, answer.page.picture
-    transfer, kind, scale = answer.measured.asked, recipe.how.maker().__name__, recipe.scale
-    given = (AUTO, scale.saturated) if isinstance(scale, Auto) else scale and (scale.low, scale.high)
-    own = {"output": recipe.output, "scale": STACK if recipe.span == STACK else given} if recipe.how.has_outputs else {}
-    options = {**own, **recipe.options, "device": session.device}
-    made = "".join(f", {name}={value!r}" for name, value in options.items() if value != DEFAULTS[name])
+    own: dict[str, Any] = {"auto": None, "device": session.device}
+    if isinstance(recipe.scale, Range):
+        own["scale"] = (recipe.scale.low, recipe.scale.high)
+    elif isinstance(recipe.scale, Auto):
+        own["scale"] = (AUTO, recipe.scale.saturated)
+    call = repr(recipe.filter_for(answer.measured.asked, **own))
+    kind, _, given = call.partition("(")
     imports = "from fftfilter import {}, transfer as H\n\n"
-    is_of_files = session.pages > 1 or recipe.region is not None
-    if is_of_files and not recipe.how.has_outputs:
-        return f"# {kind} takes one picture after the other, and all of it: use the command"
-    if recipe.region:
-        (area,) = recipe.region.areas
-        made += f", {area.what}={area.text!r}, feather={recipe.region.feather:g}"
-    if is_of_files:
+    if session.pages > 1 or recipe.region is not None:
+        if not recipe.how.has_outputs:
+            return f"# {kind} takes one picture after the other, and all of it: use the command"
+        scale = f", scale={STACK!r}" if recipe.span == STACK else ""
         names = f"{session.source!r}, {session.target!r}"
-        return f"{imports.format('filter_stack')}filter_stack({names}, {transfer!r}{made})"
+        return f"{imports.format('filter_stack')}filter_stack({names}, {given.removesuffix(')')}{scale})"
     has_colors = len(picture.planes) > 1
     image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
     image += ", channel_axis=-1" if has_colors else ""
@@ -233,7 +231,7 @@ def python_call(answer: Answer) -> str:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     if not recipe.how.has_outputs:
         imports = f"from {recipe.how.maker().__module__} import {{}}\nfrom fftfilter import transfer as H\n\n"
-    return f"{imports.format(kind)}result = {kind}({transfer!r}{made})({image})"
+    return f"{imports.format(kind)}result = {call}({image})"
 
 
 def waves(transfer: Transfer, height: int, width: int) -> list[dict[str, float]]:

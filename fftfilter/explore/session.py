@@ -14,12 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from .. import images
-from ..analysis.fit import fitted
 from ..analysis.found import Peak
 from ..analysis.power import Spectrum
-from ..analysis.screens import screens_of
-from ..analysis.search import AutoNotches, notches
-from ..descreen_filter import opponent
+from ..analysis.search import AutoNotches
 from ..errors import FftfilterError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
@@ -30,7 +27,6 @@ from ..system import threads
 from ..text import Angle, length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
-from ..transfer.peaks import Notch
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL
@@ -190,27 +186,19 @@ class Session:
         """Return what a recipe does to a page; raises ParameterError, and as checks do."""
         if (key := self._key(recipe, number)) in self._measured:
             return self._measured[key]
-        asked, page, note = self.for_pixels(recipe.transfer), self.page(number), ""
-        if recipe.auto:
-            asked *= notches(self.waves(recipe.auto), recipe.auto.shape, recipe.edges, recipe.depth, recipe.channels)
-        waves = [part for part in asked.parts if isinstance(part, Notch)]
-        made = Transfer(tuple(part for part in asked.parts if part not in waves))
-        if recipe.method == "descreen":
+        filter_ = recipe.filter_for(self.for_pixels(recipe.transfer))
+        if not (recipe.auto or recipe.transfer.is_fitted):
+            return Measured(filter_.transfer, filter_.transfer, "")
+        page, peaks = self.page(number), self.waves(recipe.auto) if recipe.auto else []
+        planes = page.middle
+        if not recipe.how.takes_missing:
             page.picture.refuse_not_finite(self.source)
-            planes = page.picture.planes if self.finest == 1 else page.middle  # it knows no missing pixels
-            screens, note = screens_of(opponent(planes, page.picture.maxval), made.parts[0])  # type: ignore[arg-type]
-            made = screens or Transfer(())
-        elif made.is_fitted:
-            kinds = {part.kind for part in made.parts if part.is_fitted}
-            made = fitted(asked, page.middle, page.picture.maxval, by_channel=not recipe.mode.is_scaled)
-            made = Transfer(tuple(part for part in made.parts if not isinstance(part, Notch)))
-            note = ", ".join(str(part) for part in made.parts if part.kind in kinds)
-        found = Measured(asked, made * Transfer(tuple(waves)), note)
-        if recipe.auto or asked.is_fitted:
-            if len(self._measured) >= MEASURED:
-                self._measured.clear()
-            self._measured[key] = found
-        return found
+            planes = page.picture.planes if self.finest == 1 else planes
+        made = filter_.fit(planes, page.picture.maxval, peaks)
+        if len(self._measured) >= MEASURED:
+            self._measured.clear()
+        self._measured[key] = Measured(filter_.without(peaks), made.transfer, made.note)
+        return self._measured[key]
 
     def _key(self, recipe: Recipe, number: int) -> tuple[Any, ...]:
         return recipe.transfer, recipe.method, recipe.auto, recipe.edges, recipe.mode.is_scaled, number

@@ -1,7 +1,6 @@
 """Filters to use again: :class:`Filter`, and the types of its options.
 
 filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
-picture_filter.py  PictureFilter, with steps of its own around the pipeline
 description.py  a filter's transfer function and options, checked
 call.py         an image's way to the pipeline and back; filtering weak results again in double precision
 missing.py      an image with missing pixels
@@ -11,6 +10,5 @@ pipelines.py    a filter on its device: chooses and keeps the pipeline of an ima
 
 from .description import FilterOptions, Options, PixelOptions, check_transfer, split_options
 from .filter import Filter
-from .picture_filter import PictureFilter
 
-__all__ = ["Filter", "FilterOptions", "Options", "PictureFilter", "PixelOptions", "check_transfer", "split_options"]
+__all__ = ["Filter", "FilterOptions", "Options", "PixelOptions", "check_transfer", "split_options"]

@@ -63,6 +63,8 @@ class Options(FilterOptions, PixelOptions):
 
 REGION = ("region", "protect", "feather")
 """The options that give a region."""
+# Those of what becomes of the filtered values.
+OF_OUTPUTS = ("output", "scale", "edges", "channels")
 # Every option of a filter, in the order of its arguments.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(FilterOptions.__annotations__),

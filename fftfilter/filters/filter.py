@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from ..analysis.found import Peak
 from ..arrays import Array, check_finite, gray_of, pixel_type, split
 from ..drivers import check_process
 from ..engine import device_of, launcher_on, open_device
-from ..errors import MissingError, is_masked
+from ..errors import MissingError, ParameterError, is_masked
 from ..output.modes import MODES
 from ..output.ramp import Gray
 from ..plain.launcher import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
 from .call import NOTHING, Found, call, start
-from .description import DEFAULTS, describe
+from .description import DEFAULTS, OF_OUTPUTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
-    from ..analysis.found import Peak
+    from ..analysis.fit import Fitted
     from ..device.launcher import Launcher
     from ..output.ramp import Timing
     from .call import Begun, Observe
@@ -91,6 +92,13 @@ class Filter:
     """
 
     method: ClassVar[str] = "plain"
+    # Those of filters with steps of their own around the pipeline, which keep the input's gray levels and refuse
+    # options of outputs and missing pixels: their name, what helps against missing pixels, the options that the
+    # pipeline has in any case, and the defaults of options that no other filter has.
+    name: ClassVar[str] = ""
+    fill: ClassVar[str] = "fill them"
+    fixed: ClassVar[Mapping[str, Any]] = {}
+    usual: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         self._describe(transfer, {**options, "profile": profile})
@@ -105,10 +113,18 @@ class Filter:
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         """Take a transfer function and options; raises ParameterError and TypeError."""
-        if unknown := options.keys() - DEFAULTS.keys():
+        if unknown := options.keys() - (DEFAULTS.keys() | self.usual.keys()):
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
-        self._description = describe(transfer, options)
-        self._options = self._description.options
+        refused = (*OF_OUTPUTS, "auto") if self.fixed else ()
+        if name := next((name for name in refused if options.get(name) is not None), None):
+            raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
+        self._own = {name: options.get(name, usual) for name, usual in self.usual.items()}
+        given = {name: value for name, value in options.items() if name not in self.usual}
+        self._description = describe(transfer, {**given, **self.fixed})
+        if self._description.region:
+            self._description.region.check_output(has_levels=not self._own.get("autoscale"))
+        given = {name: value for name, value in self._description.options.items() if name not in refused}
+        self._options = given | {name: value for name, value in self._own.items() if value != self.usual[name]}
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
@@ -230,7 +246,8 @@ class Filter:
         with self._alone():
             self._notes, self._peaks = [], []
             if missing is not None or is_masked(image):
-                self._check_missing()
+                if self.fixed:
+                    raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
             elif not self._is_by_picture:
                 with suppress(MissingError):
                     result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
@@ -354,10 +371,20 @@ class Filter:
         found = notches(peaks, auto.shape if auto else "gaussian", own.edges, self.transfer.depth, own.channels)
         return replace(self.transfer, parts=self.transfer.parts + found.parts)
 
+    def fit(self, planes: Array, white: float, peaks: Sequence[Peak] = ()) -> Fitted:
+        """Return what follows from a picture ``(channels, height, width)`` with this white, all of it valid.
+
+        ``peaks`` are the waves that are removed, too. No device is opened for it.
+        """
+        from ..analysis.fit import fit
+
+        own = self._description
+        return fit(self.without(peaks), planes, white, by_channel=not (own.mode.is_scaled or own.channels))
+
     @property
     def _is_by_picture(self) -> bool:
         """Whether all pictures are filtered by :meth:`_picture`."""
-        return bool(self.transfer.is_fitted or self._description.auto or self._description.region)
+        return bool(self.fixed or self.transfer.is_fitted or self._description.auto or self._description.region)
 
     @property
     def is_values(self) -> bool:
@@ -368,9 +395,6 @@ class Filter:
         """Return the weight of the filtered picture in each pixel; None if all is filtered."""
         region = self._description.region
         return None if region is None else region.weight(height, width)
-
-    def _check_missing(self) -> None:
-        """Raise ParameterError for missing pixels if the filter takes none."""
 
     def _by_picture(
         self, image: Any, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None, observe: Observe
@@ -411,11 +435,9 @@ class Filter:
 
     def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""
-        from ..analysis.fit import fitted, has_waves, without_waves
         from ..missing.fill import fill_floats, filled
-        from ..transfer.ridges import no_stripes
 
-        own, asked, notes = self._description, self.transfer, list[str]()
+        own, notes, peaks = self._description, list[str](), list[Peak]()
         if own.auto:
             from ..analysis.power import spectrum
 
@@ -425,20 +447,11 @@ class Filter:
             peaks, content = own.auto.peaks(spectrum(searched, white, device))
             notes += own.auto.lines(peaks, content)
             self._peaks.append(peaks)
-            asked = self.without(peaks)
-        if not asked.is_fitted:
-            self._notes.append("; ".join(notes))
-            return asked, planes
-        whole = fill_floats(self.launcher, planes, holes) if holes.any() else planes
-        stays: list[float] = []
-        by_channel = not (own.mode.is_scaled or own.channels)
-        transfer = fitted(asked, whole, white, by_channel=by_channel, content=stays)
-        measured = {part.kind for part in asked.parts if part.is_fitted} - {"notch"}
-        note = ", ".join(str(part) for part in transfer.parts if part.kind in measured)
-        self._notes.append(
-            "; ".join(filter(None, [*notes, note or (no_stripes(stays) if "stripes" in measured else "")]))
-        )
-        return transfer, np.where(holes, planes, without_waves(asked, whole)) if has_waves(asked) else planes
+        is_filled = holes.any() and self.without(peaks).is_fitted
+        whole = fill_floats(self.launcher, planes, holes) if is_filled else planes
+        made = self.fit(whole, white, peaks)
+        self._notes.append("; ".join(filter(None, [*notes, made.note])))
+        return made.transfer, planes if made.planes is whole else np.where(holes, planes, made.planes)
 
     def _retuned(self, transfer: Transfer, **other: Any) -> Prepared:
         """Return what filters the next picture by a transfer function of its own, or with ``other`` options."""

@@ -250,12 +250,12 @@ def open_input(
         opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, times=times)
         if recipe.auto:
             # Seldom wanted, and some milliseconds of import.
-            from ..analysis.search import notches, too_few
+            from ..analysis.search import too_few
 
             mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
-            opened.transfer *= notches(opened.peaks, recipe.auto.shape, recipe.edges, recipe.depth, recipe.channels)
+            opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:

@@ -169,6 +169,10 @@ class Recipe:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
         return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
 
+    def filter_for(self, transfer: Transfer, **options: Any) -> Filter:
+        """Return a filter as :meth:`open_filter` does, which opens no device before its first picture."""
+        return self.how.maker().unopened(transfer, {**self.how.arguments(self), "auto": self.auto, **options})
+
     def measuring(self) -> Recipe:
         """Return the recipe whose outputs have the largest magnitudes that a range of several pictures is made of."""
         return replace(self, output="magnitude", scale=None, span=EACH)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import images, memory
-from ..analysis.fit import fitted, has_waves, without_waves
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
+from ..filters import Filter
 from ..images.formats import FORMATS
 from ..missing.reference import complete, fill
 from ..output.difference import OF_65535, Difference
@@ -86,9 +86,8 @@ def references_of(
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
     if transfer.is_fitted:
         measured = fill(planes, holes) if holes.any() else planes
-        if has_waves(transfer):
-            planes = np.where(holes, planes, without_waves(transfer, measured))
-        transfer = fitted(transfer, measured, white, by_channel=not (mode.is_scaled or channels))
+        transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
+        planes = planes if left is measured else np.where(holes, planes, left)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
@@ -176,28 +175,30 @@ def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
 
 def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`ImageJFilter`: several with autoscaling, as a bin has two neighbors."""
-    from ..imagej_filter import ImageJReference
+    from ..imagej_filter import brightness, leveled
 
     planes, white, depth = frame.as_read.planes, float(frame.as_read.maxval), frame.depth
     dialog = {name: recipe.options[name] for name in ("autoscale", "saturate")}
-    filter_ = ImageJReference.unopened(frame.transfer, dialog)
+    values = brightness(planes, lambda padded: reference.filtered(padded, frame.transfer.gain(*padded.shape)).real)
     is_gray_of_floats = len(planes) == 1 and depth.dtype.kind == "f"
     for nudge in NUDGES if dialog["autoscale"] else (0.0,):
-        filter_.nudge = nudge
-        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
-        width = filter_.width if len(planes) == 1 and depth.dtype.kind != "f" else white
+        gray = Gray(white, depth.dtype, depth.maxval)
+        wanted, _, width = leveled(planes, values, gray, **dialog, nudge=nudge)
         own = None if is_gray_of_floats or (depth.maxval > 255 and not dialog["autoscale"]) else width
-        unit = _unit(filter_.values, float(deviation(planes).max()), depth, own) / width * _top(depth)
-        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), unit)
+        unit = _unit(values, float(deviation(planes).max()), depth, own) / width * _top(depth)
+        yield Reference(wanted, np.broadcast_to(values, wanted.shape), unit)
 
 
 def _of_descreen(frame: Frame, recipe: Recipe) -> Iterator[Reference]:  # noqa: ARG001
     """Yield the correct output of :class:`DescreenFilter`."""
-    from ..descreen_filter import DescreenReference
+    from ..descreen_filter import DescreenFilter
+
+    def values(transfer: Transfer, plane: Array) -> tuple[Array, int]:
+        return reference.filtered(plane, grid_with("mirror", transfer, *plane.shape).gain(), "mirror").real, 0
 
     given, depth, white = frame.as_read, frame.depth, float(frame.as_read.maxval)
-    filter_ = DescreenReference.unopened(frame.transfer, {})
-    wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
+    filter_, gray = DescreenFilter.unopened(frame.transfer, {}), Gray(white, depth.dtype, depth.maxval)
+    wanted, *_ = filter_.descreened(given.planes, gray, values, np.zeros(given.planes.shape, np.bool_), np.float64)
     width, far = None if _is_fine(depth) else _top(depth), float(deviation(given.planes).max()) / white
     yield Reference(wanted, wanted, _unit(wanted, far * _top(depth), depth, width))
 

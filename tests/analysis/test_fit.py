@@ -112,7 +112,7 @@ def test_what_follows_from_the_picture_says_so():
     assert str(H.stripes(90)) == "stripes at 90 degrees, as the picture has them"
     assert repr(H.stripes(90)) == "H.stripes(90.0)"
     assert H.stripes(0).cautions(4, 4) == []
-    everything = H.stripes("auto") * H.stripes(33) * H.wiener() * H.descreen() * H.notch((0.2, 0.1), is_wave=True)
+    everything = H.stripes("auto") * H.stripes(33) * H.wiener() * H.descreen() * H.notch((0.2, 0.1))
     assert everything.is_fitted
     assert not fitted(everything, np.eye(64)[None], 1).is_fitted
     for alike in (H.stripes(90, spare="20px"), H.stripes(33, width="0.003cyc"), H.lowpass(4)):
