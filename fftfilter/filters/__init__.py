@@ -2,8 +2,7 @@
 
 filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
 description.py  a filter's transfer function and options, checked
-call.py         an image's way to the pipeline and back; filtering weak results again in double precision
-missing.py      an image with missing pixels
+call.py         an image's way to the pipeline and back, also with missing pixels; weak ones again in double precision
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """

@@ -16,10 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
+from ..missing.fill import fill
+from ..missing.reference import filled, waves_of
 from ..output.histogram import ByHistogram
+from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import Facts, Gray, Stack, on_ramps, ramps
-from ..output.rounding import NOISE, mean_deviation, spread, weak_below
+from ..output.ramp import Facts, Gray, Stack, on_valid, pixels, ramps
+from ..output.rounding import NOISE, WEAK, deviation, mean_deviation, spread, weak_below
 from .pipelines import Mirrored
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
-    from .description import Description, PixelOptions
+    from .description import PixelOptions
     from .pipelines import Prepared
 
     Observe = Callable[[str, Array], None] | None
@@ -56,6 +59,7 @@ LOST_AS_SINGLE = 0.1
 # Planes of more pixels share the memory of one pipeline: to make another one takes a small part of their time.
 LARGE = 1 << 20
 NOTHING = Found(np.empty((0, 2)), [])
+AS_FLOATS = Gray(1.0, np.dtype(np.float32), 1)
 
 
 class Call:
@@ -157,21 +161,11 @@ class Call:
 def call(
     prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
 ) -> tuple[Array, Found]:
-    """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
+    """Filter an image, a stack or a picture as a whole, of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError(
             f"the {prepared.engine} engine has no intermediate results: choose another one, for example book"
         )
-    if prepared.splits:
-        planes, shape = planes_of(image, channel_axis)
-        part, has_colors = prepared.description.channels, channel_axis is not None and len(planes) > 1
-        if has_colors or part == "chroma":
-            if part:
-                results, found = _by_part(prepared, planes, has_colors, of_pixels, observe)
-            else:
-                refuse_by_channel(prepared.description, observe)
-                results, found = _by_channel(prepared, planes, of_pixels)
-            return results.reshape(shape) if channel_axis is None else np.moveaxis(results, 0, channel_axis), found
     ready = Call(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
     result = run(ready.pixels, ready.ramps, **({} if observe is None else {"observe": observe}))
@@ -183,8 +177,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 
     Return what waits for the pixels, and what makes of them what :func:`call` returns.
     """
-    is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
-    if is_split or is_masked(image) or not isinstance(image, np.ndarray) or not prepared.launcher.device.is_gpu:
+    if is_masked(image) or not isinstance(image, np.ndarray) or not prepared.launcher.device.is_gpu:
         return None
     try:
         ready = Call(prepared, image, channel_axis, of_pixels)
@@ -214,20 +207,29 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples
     return prepared.ramps[1]
 
 
-def refuse_by_channel(own: Description, observe: Observe) -> None:
-    """Raise ParameterError for what channels that are filtered differently do not have in common."""
-    if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
+# A picture by itself: channels that are filtered differently, or missing samples
+
+
+def picture(
+    prepared: Prepared, planes: Array, holes: Array | None, gray: Gray, observe: Observe = None
+) -> tuple[Array, Found]:
+    """Filter a picture ``(channels, height, width)``, some of whose samples may be missing, as :func:`call` does."""
+    own, has_colors = prepared.description, len(planes) > 1
+    is_by_channel = has_colors and own.transfer.is_by_channel
+    if is_by_channel and (isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None)):
         raise ParameterError(
             f"{own.output} of channels that are filtered differently has no scale in common: take keep, real or "
             "a scale of (LO, HI)"
         )
-    if observe is not None:
+    if is_by_channel and observe is not None:
         raise ParameterError("channels that are filtered differently have no intermediate results in common")
-
-
-def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
-    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
-    own = prepared.description
+    if holes is not None and holes.any():
+        return _on_valid(prepared, planes, holes, gray, observe)
+    if own.channels and (has_colors or own.channels == "chroma"):
+        return _by_part(prepared, planes, gray, observe)
+    of_pixels = cast("PixelOptions", gray._asdict())
+    if not is_by_channel:
+        return call(prepared, planes, 0, of_pixels, observe)
     channels = [prepared.alike(transfer) for transfer in own.transfer.of_channels(len(planes))]
     results, each = np.empty(0), list[Found]()
     for i, (channel, plane) in enumerate(zip(channels, planes, strict=True)):
@@ -243,16 +245,10 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> t
     return results, Found(np.array([(lows.min(), highs.max())]), [float(np.mean(clipped))], weak)
 
 
-def _by_part(
-    prepared: Prepared, planes: Array, has_colors: bool, of_pixels: PixelOptions, observe: Observe
-) -> tuple[Array, Found]:
-    """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray images have no chroma."""
-    from ..output.luma import filtered_part
-
+def _by_part(prepared: Prepared, planes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
+    """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray ones have no chroma."""
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0
     check_finite(planes)
-    pixel = pixel_type(planes.dtype)
-    gray = gray_of(of_pixels, pixel)
 
     def filtered(part: Array) -> Array:
         nonlocal weak
@@ -260,23 +256,81 @@ def _by_part(
         weak += found.weak
         return result
 
-    values = planes
-    if has_colors:
-        values = filtered_part(planes, own.channels, filtered)
-        prepared.engine = inner.engine
+    values = filtered_part(planes, own.channels, filtered)
+    prepared.engine = inner.engine
     with np.errstate(over="ignore"):
         values = values.astype(prepared.launcher.real)
-    count, height, width = planes.shape
-    stack = Stack(count, height, width, pixel, gray.dtype, gray.levels, has_colors)
-    largest = np.abs(values).reshape(stack.pictures, -1).max(axis=1)
-    extremes = np.stack([np.zeros_like(largest), largest], axis=1)
     if own.mode.is_values:
-        return values, Found(extremes, [0.0] * stack.pictures, weak)
-    units, deviations = np.ones(stack.pictures), np.zeros(stack.pictures)
-    rounding = ramps(own.output, None, units, gray=gray, samples=stack.samples)
-    result, facts = on_ramps(values, stack, rounding, deviations)
-    if has_colors and max(facts.undecided) > 1 and prepared.launcher.device.fp64:
+        return values, Found(np.array([(0, np.abs(values).max())], values.dtype), [0.0], weak)
+    (ramp,) = ramps(own.output, None, gray=gray, samples=planes.size)
+    made = pixels(values, ramp, 0.0, gray.dtype)
+    if len(planes) > 1 and made.undecided * planes.size > max(1.5, planes.size / 750) and prepared.launcher.device.fp64:
         with suppress(TooLargeError):
-            result, found = _by_part(prepared.in_double(), planes, has_colors, of_pixels, None)
+            result, found = _by_part(prepared.in_double(), planes, gray, None)
             return result, found._replace(weak=1)
-    return result, Found(extremes, facts.clipped.tolist(), weak)
+    return made.pixels, Found(np.array([(0, made.largest)]), [made.clipped], weak)
+
+
+def _on_valid(
+    prepared: Prepared, planes: Array, holes: Array, gray: Gray, observe: Observe = None
+) -> tuple[Array, Found]:
+    """Filter a picture with missing samples: they are filled, filtered with the others, and come back as they were.
+
+    A device finds the range of a picture in all of its pixels, and here it is that of the valid ones: the pipeline
+    returns filtered values, and the host makes pixels of them.
+    """
+    described, launcher = prepared.description, prepared.launcher
+    output, scale, is_values = described.output, described.scale, described.mode.is_values
+    if described.mode.is_absolute and not described.transfer.is_even:
+        raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
+    whole, base, unit = _filled(prepared, planes, holes)
+    own: Ramps = None
+    if isinstance(scale, Auto):
+        own = ByHistogram(output, scale, gray.dtype, gray.levels)
+    elif not is_values:
+        own = ramps(output, scale, [unit], gray=gray, samples=whole.size)
+    far = float(deviation(whole).max()) * described.transfer.largest
+
+    of_values = prepared.of_values()
+    base = filtered_part(base, described.channels, lambda part: part * of_values.at_dc(whole.shape))
+    of_unit, of_output = (unit, gray._replace(dtype=launcher.real)) if is_values else (1.0, gray)
+    values, found = picture(of_values, whole, None, gray, observe)
+    if is_values or base.any():  # 0 makes a zero of a -0
+        values += base
+    if is_values:
+        values = scaled(values, round(np.log2(unit)))  # a unit beyond single precision is no factor for it
+    made = on_valid(values, planes, holes, own, gray=of_output, deviation=far)
+    is_undecided = made.undecided * holes.size > max(1.5, (holes.size - np.count_nonzero(holes)) / 750)
+    # What went around the transforms may cancel what went through them.
+    is_canceled = made.largest < WEAK * np.abs(base).max() * of_unit
+    prepared.engine = of_values.engine
+    if (found.weak or is_undecided or is_canceled) and launcher.real == np.float32 and launcher.device.fp64:
+        # What fills the holes has to be as exact as the result.
+        result, found = _on_valid(prepared.in_double(), planes, holes, gray)
+        return result, found._replace(weak=1)
+    return made.pixels, Found(np.array([(0.0, made.largest * unit / of_unit)]), [made.clipped], found.weak)
+
+
+def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Array, float]:
+    """Fill a picture's holes with the values that the filter takes.
+
+    Return the planes less a value of each, these values, and the unit that all are divided by.
+    """
+    # Each further array of the picture's size takes as long as a third of the filter.
+    own, unit = planes.astype(np.result_type(planes, prepared.launcher.real)), 1.0
+    if planes.dtype not in (np.uint8, np.uint16):
+        # Floats of any size: sums of those near the end of single precision would leave it.
+        np.copyto(own, 0, where=holes)
+        if not np.isfinite(largest := max(own.max(), -own.min())):
+            check_finite(own)
+        exponent = min(int(np.frexp(largest)[1]), 1023)
+        own, unit = scaled(own, -exponent), float(np.ldexp(1.0, exponent))
+    waves = waves_of(prepared.description.transfer, holes)
+    of_waves = None if waves is None else prepared.of_values(waves)
+    whole, base = filled(
+        own,
+        holes,
+        lambda part, holes: fill(prepared.launcher, part, holes),
+        None if of_waves is None else lambda part: picture(of_waves, part, None, AS_FLOATS)[0],
+    )
+    return whole, base, unit

@@ -25,7 +25,7 @@ from ..output.ramp import Gray
 from ..plain.launcher import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
-from .call import NOTHING, Found, call, start
+from .call import NOTHING, Found, call, picture, start
 from .description import DEFAULTS, OF_OUTPUTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -248,7 +248,7 @@ class Filter:
             if missing is not None or is_masked(image):
                 if self.fixed:
                     raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
-            elif not self._is_by_picture:
+            elif not self._is_by_picture(channel_axis):
                 with suppress(MissingError):
                     result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
                     return result
@@ -283,7 +283,8 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = None if self._is_by_picture else start(self._prepare(), image, channel_axis, of_pixels)
+                is_alone = self._is_by_picture(channel_axis)
+                begun = None if is_alone else start(self._prepare(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -381,10 +382,11 @@ class Filter:
         own = self._description
         return fit(self.without(peaks), planes, white, by_channel=not (own.mode.is_scaled or own.channels))
 
-    @property
-    def _is_by_picture(self) -> bool:
-        """Whether all pictures are filtered by :meth:`_picture`."""
-        return bool(self.fixed or self.transfer.is_fitted or self._description.auto or self._description.region)
+    def _is_by_picture(self, channel_axis: int | None) -> bool:
+        """Whether each picture takes steps of its own, those of :meth:`_picture`."""
+        own, has_colors = self._description, channel_axis is not None
+        is_split = own.channels == "chroma" or (has_colors and (own.channels or own.transfer.is_by_channel))
+        return bool(is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region)
 
     @property
     def is_values(self) -> bool:
@@ -416,8 +418,6 @@ class Filter:
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
-        from .missing import filtered
-
         own, left = self._description, planes
         if self.transfer.is_fitted or own.auto:
             transfer, left = self._fitted(planes, holes, gray.white)
@@ -427,9 +427,9 @@ class Filter:
             prepared = self._retuned(transfer)
         else:
             prepared = self._prepare()
-        made, found = filtered(prepared, left, holes, gray, observe)
+        made, found = picture(prepared, left, holes, gray, observe)
         if own.region and found.clipped[0]:  # pipelines count the samples that stay, too
-            values, _ = filtered(prepared.of_values(), left, holes, gray)
+            values, _ = picture(prepared.of_values(), left, holes, gray)
             found = found._replace(clipped=[own.region.clipped(values, holes, gray)])
         return made, found
 

@@ -60,8 +60,6 @@ class Prepared:
         self._page_locked: PageLocked | None = None
         self._alike: dict[tuple[Any, ...], Prepared] = {}
         self._double: Prepared | None = None
-        self.splits = description.channels is not None or description.transfer.is_by_channel
-        """Whether the channels of color pictures are not all filtered alike."""
 
     def alike(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
         """Return the same filter with another transfer function or with ``other`` options, kept for the next call."""

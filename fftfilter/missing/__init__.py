@@ -3,5 +3,5 @@
     fill.py        values in their place, on a device
     reference.py   the same in float64 by NumPy, and what a picture is filtered to with them
 
-docs/numbers.md has the method. Filters use it in their own module of this name.
+docs/numbers.md has the method.
 """

@@ -202,13 +202,12 @@ def test_all_is_the_default(picture):
 
 def test_colors_of_which_many_samples_are_undecided_are_made_in_double_precision(monkeypatch, rng):
     """Twice as many as may be; of double precision none is."""
-    image, own = rng.integers(0, 256, (12, 10, 3), np.uint8), call.on_ramps
+    image, own = rng.integers(0, 256, (12, 10, 3), np.uint8), call.pixels
 
-    def on_ramps(values, *given):
-        result, facts = own(values, *given)
-        return result, facts._replace(undecided=[2.0 if values.dtype == np.float32 else 0.0])
+    def pixels(values, *given):
+        return own(values, *given)._replace(undecided=3 / values.size if values.dtype == np.float32 else 0.0)
 
-    monkeypatch.setattr(call, "on_ramps", on_ramps)
+    monkeypatch.setattr(call, "pixels", pixels)
     with Filter(H.lowpass(3), output="keep", channels="luminance") as filter_:
         for options in ({}, {"dtype": np.uint16, "levels": 1000, "white": 300}):
             got = filter_(image, channel_axis=-1, **options)

@@ -9,7 +9,7 @@ import fftfilter
 from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.filters import missing
+from fftfilter.filters import call
 from fftfilter.images.picture import Depth
 from fftfilter.missing.reference import waves_of
 from fftfilter.output.difference import Difference
@@ -243,8 +243,8 @@ def test_stripes_do_not_go_on_through_a_fifth_of_the_picture():
 def test_the_samples_that_may_be_undecided_are_a_part_of_the_valid_ones(monkeypatch, rng):
     """Of 3600, of which 1800 are valid: 2.4 may be."""
     image, holes = rng.integers(0, 256, (60, 60), np.uint8), np.arange(3600).reshape(60, 60) % 2 == 0
-    own = missing.on_valid
-    monkeypatch.setattr(missing, "on_valid", lambda *given, **how: own(*given, **how)._replace(undecided=3 / 3600))
+    own = call.on_valid
+    monkeypatch.setattr(call, "on_valid", lambda *given, **how: own(*given, **how)._replace(undecided=3 / 3600))
     with Filter(H.lowpass(5), output="keep") as filter_:
         filter_(image, missing=holes)
         assert filter_.weak() == 1
