@@ -12,7 +12,7 @@ import errno
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -59,8 +59,6 @@ class Loaded:
     opened: Opened
     picture: Frame | None
     """The picture, None for pages."""
-    spare: Sequence[sources.Identity | None]
-    """The file that was opened, unless its output may replace it."""
 
     @property
     def frame(self) -> Frame:
@@ -225,8 +223,8 @@ class Batch:
             return
         show = partial(self._draw, loaded) if self.settings.preview else None
         job = outcome.job
-        how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit, "is_part": bool(job.planes)}
-        done = self._with_folder(target, partial(make_output, opened, target, filter_, spare=loaded.spare, **how))
+        how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit}
+        done = self._with_folder(target, partial(make_output, opened, target, filter_, **how))
         done.cautions[:0] = outcome.cautions  # on its waves
         vars(outcome).update(vars(done))
         if not job.planes:  # of which the file's own run says so
@@ -284,6 +282,8 @@ class Batch:
             before = self._zarr if job.planes else None
             opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
             self._zarr = opened if job.planes else None
+            if settings.in_place:
+                opened.spare = ()
             outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
             outcome.cautions += _of_waves(opened)
             frame, found = None, opened.found
@@ -305,13 +305,13 @@ class Batch:
             if opened and not stays_open:
                 opened.close()
             outcome.seconds["read"] = time.perf_counter() - began
-        return Loaded(outcome, opened, frame, () if settings.in_place else (opened.identity,))
+        return Loaded(outcome, opened, frame)
 
     def _write(self, loaded: Loaded, made: Made) -> Outcome:
         """Write a picture that was filtered."""
         began, outcome, frame, target = time.perf_counter(), loaded.outcome, loaded.frame, loaded.outcome.job.target
         try:
-            work = partial(write_picture, loaded.opened, frame, made, target, loaded.spare)
+            work = partial(write_picture, loaded.opened, frame, made, target)
             outcome.left_out = self._with_folder(target, work)
             outcome.stamp = journal.stamp(target)
             if self.settings.preview:

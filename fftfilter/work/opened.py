@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..arrays import Array, Holes
+    from ..files.atomic import Spare
     from ..files.sources import Times
     from ..filters import Filter, PixelOptions
     from ..images import Pages, Picture, PixelSize
@@ -100,7 +101,8 @@ class Opened:
     peaks: Sequence[Peak] | None = None  # the waves that are removed, if any were looked for
     content: int = 0  # how many others are left, as they look like a part of the picture
     too_few: str | None = None  # why none could be looked for
-    identity: sources.Identity | None = None  # that of the file, which outputs must not replace
+    identity: sources.Identity | None = None
+    spare: Spare = ()  # the files that outputs must not replace, usually the input
     times: Times | None = None  # for the output, if it gets the input's
 
     def frame(self, target: FileName, *, keep: bool = False) -> Frame:
@@ -247,7 +249,7 @@ def open_input(
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
-        opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, times=times)
+        opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, spare=(identity,), times=times)
         if recipe.auto:
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import too_few

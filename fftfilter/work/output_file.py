@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ..arrays import Array
-    from ..files.atomic import Spare
     from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
     from ..images import Pages, Picture
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
     Observe = Callable[[str, Array], None] | None
-    Say = Callable[[list[str]], None]
     Show = Callable[[Frame], object]
     Share = Callable[..., Sequence[Done]]
 
@@ -114,8 +112,10 @@ def filter_stack(
     recipe = recipe.fitting(source, target)
     recipe.refuse(target)
     opened = open_input(source, recipe)
+    if in_place:
+        opened.spare = ()
     with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:
-        return make_output(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
+        return make_output(opened, target, filter_).pages
 
 
 def make_output(
@@ -123,28 +123,24 @@ def make_output(
     target: FileName,
     filter_: Filter,
     *,
-    spare: Spare = (),
     compare: bool = False,
     show: Show | None = None,
     observe: Observe = None,
     submit: Submit | None = None,
     advance: Callable[[], None] = lambda: None,
     share: Share | None = None,
-    is_part: bool = False,
-    say: Say = lambda _: None,
 ) -> Done:
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
-    ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
-    with the reference, ``show`` is called with the filtered frame of a picture or of the middle page, and ``observe``
-    sees the results between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after
-    each. ``share`` lets processes filter all planes of an OME-Zarr but the first; in one of these ``is_part`` is true,
-    as another has begun the target. ``say`` is called once with the cautions: before a picture is filtered, and when
-    all pages are written. Raises what reading, filtering and writing raise, and VerifyError for pages that are not
-    right, which are not written then.
+    ``compare`` compares the output with the reference, ``show`` is called with the filtered frame of a picture or of
+    the middle page, and ``observe`` sees the results between the steps of a picture. ``submit`` gives pages to threads,
+    and ``advance`` is called after each. ``share`` lets processes filter all planes of an OME-Zarr but the first.
+
+    Raises what reading, filtering and writing raise, and VerifyError for pages that are not right, which are not
+    written then.
     """
     if not isinstance(opened.found, images.Pages):
-        return _picture_output(opened, target, filter_, spare, observe, compare=compare, show=show, say=say)
+        return _picture_output(opened, target, filter_, observe, compare=compare, show=show)
     pages, first = opened.found, opened.page(0)
     name, recipe = shown(target, "standard output"), opened.recipe
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
@@ -161,7 +157,7 @@ def make_output(
             filter_ = filter_.with_options(scale=recipe.scale)
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
-            with _sink(opened, target, suffix, spare, done.left_out, is_part=is_part) as (sink, written):
+            with _sink(opened, target, suffix, done.left_out) as (sink, written):
                 for number, (picture, milliseconds) in enumerate(islice(reading(), 1 if share else None), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
@@ -191,24 +187,22 @@ def make_output(
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
-    say(done.cautions)
     return done
 
 
 @contextmanager
-def _sink(
-    opened: Opened, target: FileName, suffix: str, spare: Spare, lost: list[str], *, is_part: bool
-) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
+def _sink(opened: Opened, target: FileName, suffix: str, lost: list[str]) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
     """Give what takes the pages, and a function that reads them back; the target takes its place at the end."""
     pages, recipe = opened.pages, opened.recipe
     if os.fsdecode(target).endswith(ZARR):
         from ..images import ome_zarr
 
         assert isinstance(pages, ome_zarr.ZarrPages)  # noqa: S101  callers have asked
+        is_part = len(pages) < pages.count  # the target was begun by another process
         with ome_zarr.part(target, pages) if is_part else ome_zarr.growing(target, pages, recipe.key) as levels:
             yield levels, levels.written
         return
-    with growing(target, opened.times, spare=spare, lost=lost) as file:
+    with growing(target, opened.times, spare=opened.spare, lost=lost) as file:
 
         def written() -> Pages:
             from .verify import as_written
@@ -224,23 +218,20 @@ def _picture_output(
     opened: Opened,
     target: FileName,
     filter_: Filter,
-    spare: Spare,
     observe: Observe,
     *,
     compare: bool,
     show: Show | None,
-    say: Say,
 ) -> Done:
     frame = opened.frame(target, keep=compare or show is not None)
     picture = frame.picture
     done = Done(1, picture.planes.shape, str(picture.planes.dtype))
     done.cautions = opened.cautions(frame)
-    say(done.cautions)
     with too_large(opened.name):
         (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-    done.left_out = write_picture(opened, frame, made, target, spare)
+    done.left_out = write_picture(opened, frame, made, target)
     if show:
         show(frame)
     if compare:
@@ -261,12 +252,13 @@ def too_large(name: str) -> Iterator[None]:
         raise TooLargeError(f"{name}: out of memory; use a smaller image") from error
 
 
-def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName, spare: Spare) -> list[str]:
+def write_picture(opened: Opened, frame: Frame, made: Made, target: FileName) -> list[str]:
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe, picture = opened.recipe, frame.picture
     frame.put(made.planes)
     opened.tell(frame, target)
-    return images.write(picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare)
+    how: dict[str, Any] = {"times": opened.times, "spare": opened.spare}
+    return images.write(picture, target, format=recipe.format, coding=recipe.coding, **how)
 
 
 def _cautions_of_pages(pages: Pages, first: Picture, suffix: str, recipe: Recipe) -> list[str]:

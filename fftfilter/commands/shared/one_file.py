@@ -148,6 +148,7 @@ def _make_and_tell(
     from ...work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)
+    opened.spare = files[1:] if options.in_place else files
     has_pages = isinstance(opened.found, images.Pages)
     if has_pages:
         pages, passes = opened.pages, 1 + (recipe.span == STACK)
@@ -165,26 +166,21 @@ def _make_and_tell(
         if watch:
             watch(progress.total)
 
-    def say(cautions: list[str]) -> None:
-        progress.clear()
-        remark(*cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
-
     with recipe.open_filter(opened.transfer, options.device, profile=options.profile) as filter_:
         try:
             done = make_output(
                 opened,
                 target,
                 filter_,
-                spare=files[1:] if options.in_place else files,
                 compare=options.verify is not None,
                 show=frames.append if options.preview else None,
                 observe=observe,
                 advance=advance,
                 share=share,
-                say=say,
             )
         finally:
             progress.clear()
+        remark(*done.cautions, *recipe.mode.cautions(recipe.scale), quiet=options.quiet)
         _say_notes(opened, done, options)
         if options.in_place and done.left_out and not options.verbose:  # no other file has it
             remark(f"left out: {', '.join(done.left_out)}", quiet=options.quiet)
