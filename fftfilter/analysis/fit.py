@@ -66,8 +66,8 @@ def fit(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = T
     made = fitted(transfer, planes, white, by_channel=by_channel, content=stays)
     measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
     note = ", ".join(str(part) for part in made.parts if part.kind in measured)
-    left = without_waves(transfer, planes) if has_waves(transfer) else planes
-    return Fitted(made, left, note or (no_stripes(stays) if "stripes" in measured else ""))
+    note = note or (no_stripes(stays) if "stripes" in measured else "")
+    return Fitted(made, without_waves(transfer, planes), note)
 
 
 def fitted(
@@ -98,7 +98,9 @@ def fitted(
                 else:
                     parts.append(replace(part, angle=angle))
         elif isinstance(part, Wiener):
-            parts += _curves(part, replace(transfer, parts=tuple(parts), depth=None), planes, white, by_channel)
+            before, rings = replace(transfer, parts=tuple(parts), depth=None), Rings.of(*planes.shape[1:])
+            for power, channels in _each((power for power, _ in powers_behind(before, planes)), by_channel):
+                parts.append(replace(curve(rings, power, part.noise, white), channels=channels))
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
             found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64) / white, part)
             parts += found.parts if found else ()
@@ -110,17 +112,17 @@ def fitted(
 # Notches with mirrored edges
 
 
-def has_waves(transfer: Transfer) -> bool:
-    """Whether notches say that their waves are to be subtracted."""
-    return any(isinstance(part, Notch) and part.is_wave for part in transfer.parts)
-
-
 def without_waves(transfer: Transfer, planes: Array) -> Array:
-    """Return planes ``(channels, height, width)``, float64, without the waves of the notches that say so."""
+    """Return planes ``(channels, height, width)``, float64, without the waves of the notches that say so.
+
+    Without such a notch, return the planes themselves.
+    """
+    waves = [part for part in transfer.parts if isinstance(part, Notch) and part.is_wave]
+    if not waves:
+        return planes
     _, height, width = planes.shape
     down, across = (window(n).astype(np.float64) for n in (height, width))
     total, left = down.sum() * across.sum(), planes.astype(np.float64)
-    waves = [part for part in transfer.parts if isinstance(part, Notch) and part.is_wave]
     for i, plane in enumerate(left):
         own = [part.at for part in waves if part.channels is None or len(left) == 1 or i in part.channels]
         x, y = np.array([(0.0, 0.0), *own]).T[..., None]  # the mean level first
@@ -150,13 +152,6 @@ def _each(powers: Iterable[Array], by_channel: bool) -> Iterator[tuple[Array, tu
         yield from ((power, (i,)) for i, power in enumerate(powers))
     else:
         yield np.mean([*powers], axis=0), None
-
-
-def _curves(part: Wiener, others: Transfer, planes: Array, white: float, by_channel: bool) -> Iterator[Part]:
-    """Yield the gains of Wiener's filter behind other parts: for each channel, or for all."""
-    rings = Rings.of(*planes.shape[1:])
-    for power, channels in _each((power for power, _ in powers_behind(others, planes)), by_channel):
-        yield replace(curve(rings, power, part.noise, white), channels=channels)
 
 
 def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:

@@ -12,13 +12,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from .found import Peak, bins_apart
 from .power import Spectrum
-
-Place = NDArray[np.float64]
-
 
 LEAST, MOST = 0.065, 30.0
 LEVELS = 6.0
@@ -39,7 +36,7 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     everything = [one for group in peaks for one in group.all()]
     if is_print(everything, mean):
         return list(peaks)
-    found: list[Place] = []
+    found: list[Floats] = []
     for one, other in right_angles(everything, LEAST_OF_PATTERNS):
         if is_drawn(one, other, mean):
             found += [one.place, other.place]
@@ -57,19 +54,19 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     return [peak for peak in peaks if not (bins_apart(places, peak, mean) < NEAR).any()]
 
 
-def _harmonic_ratio(peak: Peak, phi: Place, mean: Spectrum) -> float:
+def _harmonic_ratio(peak: Peak, phi: Floats, mean: Spectrum) -> float:
     """Return the power at 2, 3 and 4 phi ``(fx, fy)``, where it stands out, as a part of that at phi."""
     own, _ = mean.near(phi, peak.channels[0])
     return sum(_power(multiple * phi, peak, mean) for multiple in (2, 3, 4)) / own if own else 0.0
 
 
-def _power(place: Place, peak: Peak, mean: Spectrum) -> float:
+def _power(place: Floats, peak: Peak, mean: Spectrum) -> float:
     """Return the power at a frequency in a peak's channel, or 0 if it does not stand out."""
     power, times = mean.near(place, peak.channels[0])
     return power if times > COUNTS and np.abs(place).max() <= 0.5 else 0.0
 
 
-def _fundamental(peak: Peak, mean: Spectrum) -> Place:
+def _fundamental(peak: Peak, mean: Spectrum) -> Floats:
     """Return the frequency ``(fx, fy)`` that a wave is a multiple of, or its own."""
     own, _ = mean.near(peak.place, peak.channels[0])
     for part in range(PARTS, 1, -1):
@@ -81,7 +78,7 @@ def _fundamental(peak: Peak, mean: Spectrum) -> Place:
     return peak.place
 
 
-def _amplitude(peak: Peak, phi: Place, mean: Spectrum) -> float:
+def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
     own, power = (mean.near(place, peak.channels[0])[0] for place in (peak.place, phi))
     return float(peak.amplitude * np.sqrt(power / own)) if own else 0.0
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DeviceError, TooLargeError
-
-Power = NDArray[np.float32]
+from .surroundings import Power, around, at
 
 # Single precision holds the power of values in this range, as parts of white.
 LEAST, MOST = 1e-12, 1e12
@@ -44,8 +43,6 @@ class Spectrum:
 
     def near(self, place: Array, channel: int) -> tuple[float, float]:
         """Return the largest power within a bin of a frequency ``(fx, fy)``, and how many times that around it."""
-        from .surroundings import around, at
-
         power, beside = self.power[channel], np.arange(-1, 2)
         kx, ky = np.rint(place * (self.width, self.height)).astype(np.int64)
         most = float(at(power, self.width, ky + beside[:, None], kx + beside).max())

@@ -26,7 +26,8 @@ from .found import Peak
 from .guard import screens
 from .power import Spectrum, spectrum
 from .search import SMALLEST, too_few, waves_of
-from .wiener import Power, Rings, curve_of_screen, powers_behind
+from .surroundings import Power
+from .wiener import Rings, curve_of_screen, powers_behind
 
 # Orthonormal: brightness, red - blue, and green against both.
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [-0.5, 1, -0.5]])

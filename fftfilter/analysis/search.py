@@ -29,8 +29,8 @@ from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
 from ..transfer.shapes import SHAPES, ShapeName
 from ..transfer.units import number
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
-from .power import Power, Spectrum, spectrum, window
-from .surroundings import around, at, broad_peaks, of_spread, of_tails, standing_out
+from .power import Spectrum, spectrum, window
+from .surroundings import Power, around, at, broad_peaks, of_spread, of_tails, standing_out
 
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""

@@ -9,14 +9,10 @@ not, and do not repeat, as lines of text do.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Array, strips
-from .power import Power, middle, spectrum
-from .surroundings import at
-
-Floats = NDArray[np.float64]
-
+from ..arrays import Array, Floats, strips
+from .power import middle, spectrum
+from .surroundings import Power, at
 
 # Pixels of the shorter side; those of a side of the middle that is searched.
 SMALLEST, MOST = 64, 1024

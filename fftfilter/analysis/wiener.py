@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Floats, strips
 from ..transfer import Transfer
 from ..transfer.fitted import Band, Curve
-
-Power = NDArray[np.float32]
-
+from .surroundings import Power
 
 # Rings in an octave: narrower ones follow the noise of a spectrum, wider ones lose its shape.
 AN_OCTAVE = 4
