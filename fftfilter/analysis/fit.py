@@ -164,7 +164,6 @@ def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Ite
 
 
 def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
-    """Yield slanted stripes likewise."""
     height, width = planes.shape[1:]
     n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
     with np.errstate(over="ignore"):  # of an angle next to 0

@@ -137,7 +137,6 @@ class Answers(Worker):
     def _filter(
         self, kind: type[Filter], shape: tuple[int, ...], transfer: Transfer, options: dict[str, Any]
     ) -> Filter:
-        """Return a filter for pictures of a shape, tuned to a transfer function."""
         key = (kind, shape, *sorted(options.items()))
         found = self._ready.get(key)
         if found is None:

@@ -79,9 +79,8 @@ def save(request: Request, asked: tuple[object, object], commands: Commands, pro
         with as_error(WriteError, f"{quoted_if_odd(name[:NAME])}: cannot be written"), _part(session, name) as part:
             if session.has_changed:
                 raise ChangedError(session.source)
-            _to_replace(session, name)
-            images.check_output(session.source, path)
             _ask(session, name, answer)
+            images.check_output(session.source, path)
             mask = keep_mask(request)
             commands.run((*words, "--quiet"), session.source, part, progress.advance)
             check()

@@ -71,7 +71,6 @@ SILENT.disabled = True
 
 
 def _refusal(error: Exception) -> web.Response:
-    """Return the response for an error."""
     status, more = 400 if isinstance(error, FftfilterError | MemoryError) else 500, {}
     if isinstance(error, RefusedError):
         status, more = error.status, error.more
@@ -163,7 +162,6 @@ class Server:
             return _refusal(error)
 
     def _connection(self, server: web.Server | None) -> asyncio.Protocol:
-        """Return the protocol of a new connection."""
         assert server is not None  # noqa: S101  the runner is set up
         # Many may come at once, and none of them counts before all are open.
         asyncio.get_running_loop().call_later(SOON, self._close_strangers, server)

@@ -89,7 +89,6 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
 
 
 def _dtype(filter_: Filter, given: np.dtype[Any], dtype: DTypeLike | None) -> np.dtype[Any]:
-    """Return the type that a filter gives."""
     if filter_.is_values:
         return np.dtype(np.float64 if filter_.options.get("precision") == "double" else np.float32)
     return type_of_output(dtype, pixel_type(given))

@@ -106,7 +106,6 @@ class Prepared:
         return Mirrored(self._of_engine, described.on_grid, stack, value)
 
     def _of_engine(self, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> Pipeline:
-        """Return the pipeline of the chosen engine."""
         if self._is_fused(stack.height, stack.width):
             self.engine = FUSED
             return fused(self.launcher, transfer, stack, edges)
