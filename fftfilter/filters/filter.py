@@ -128,7 +128,7 @@ class Filter:
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
-        self._found = NOTHING
+        self._found, self._room = NOTHING, 0
         self._notes: list[str] = []
         self._peaks: list[list[Peak]] = []
 
@@ -405,7 +405,9 @@ class Filter:
         planes, holes = split(image, missing, channel_axis)
         gray = gray_of(of_pixels, pixel_type(planes.dtype))
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
-        self._description.check_memory(planes[own[0]], method=self.method, has_holes=bool(holes.any()))
+        if (most := planes[own[0]].size) > self._room:  # the next page finds the buffers of this one
+            self._description.check_memory(planes[own[0]], method=self.method, has_holes=bool(holes.any()))
+            self._room = most
         self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
         made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
         if region := self._description.region:
