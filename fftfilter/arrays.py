@@ -171,7 +171,8 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     if not np.isfinite(largest).all():
         check_finite(wide)
     exponents = np.frexp(largest)[1]
-    return np.ascontiguousarray(scaled(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents
+    made = scaled(wide, -exponents.reshape(-1, 1, 1)) if exponents.any() else wide
+    return np.ascontiguousarray(made, stack.pixel), exponents
 
 
 def strips(height: int) -> Iterator[slice]:

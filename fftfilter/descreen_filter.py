@@ -16,7 +16,7 @@ import numpy as np
 
 from .analysis.fit import Fitted
 from .analysis.screens import OPPONENT, opponent, screens_of
-from .arrays import check_finite, strips
+from .arrays import check_finite, scaled, strips
 from .errors import ParameterError
 from .filters import Filter
 from .filters.call import Found, call
@@ -82,13 +82,17 @@ class DescreenFilter(Filter):
         if screens.parts:
             floor = screens.floor if self.transfer.depth is None else self.transfer.floor
             own = replace(screens, depth=None).keeping_mean().of_channels(len(mixed))
-            for i, plane in enumerate(mixed):  # one after the other: each step takes memory
+            for i, plane in enumerate(mixed):  # one after the other, in its place: each step takes memory
                 value, again = values(own[i % len(own)], plane)
-                fade_detail(value, own[i % len(own)], values)
-                plane[...] = floor * plane + (1 - floor) * value
+                kept = floor * plane if floor else 0.0
+                plane[...] = value
+                del value
+                fade_detail(plane, own[i % len(own)], values)
+                np.add(np.multiply(plane, 1 - floor, out=plane), kept, out=plane)
                 weak += again
-            if len(mixed) == 3:
-                filtered = np.tensordot(OPPONENT.T.astype(mixed.dtype), mixed, 1)
+            self.close()
+            for rows in strips(mixed.shape[1]) if len(mixed) == 3 else ():
+                mixed[:, rows] = np.tensordot(OPPONENT.T.astype(mixed.dtype), mixed[:, rows], 1)
         extremes, in_white = white * np.array([(filtered.min(), filtered.max())], np.float64), Gray(1.0, dtype, top)
         region, (ramp,) = self._description.region, ramps("keep", gray=in_white)
         inside = 1.0 if region is None else region.clipped(filtered, holes, in_white)
@@ -102,15 +106,19 @@ def fade_detail(value: Array, transfer: Transfer, values: Values) -> None:
     def blurred(plane: Array, deviation: float) -> Array:
         return values(lowpass(f"{np.sqrt(np.log(2) / 2) / np.pi / deviation}cyc", shape="gaussian"), plane)[0]
 
-    above = value.copy()
+    above, is_own = value, False
     for blur, noise, before, usual, kept in chain(*(part.bands for part in transfer.parts if isinstance(part, Curve))):
         below = blurred(above, blur)
-        detail = np.subtract(above, below, out=above)
-        powers = blurred(np.square(detail), WINDOW * blur)
+        detail = np.subtract(above, below, out=above if is_own else None)
+        square = np.square(detail)
+        exponent = int(np.frexp(square.max())[1])  # scaled in place: the filter would make a copy for it
+        powers = blurred(scaled(square, -exponent, out=square), WINDOW * blur)
+        del square
         for rows in strips(len(detail)):
-            power = np.maximum(powers[rows] - noise, 0)
+            power = np.maximum(scaled(powers[rows], exponent) - noise, 0)
             gain = np.minimum(power / np.maximum(power + before, TINY), MOST * usual)
             detail[rows] *= (kept + (1 - kept) * gain) / (kept + (1 - kept) * usual + TINY) - 1
+        del powers  # before the next ones are made
         detail -= detail.mean()
         value += detail
-        above = below
+        above, is_own = below, True

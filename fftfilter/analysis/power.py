@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..arrays import Array, strips
 from ..errors import DeviceError, TooLargeError
 from .surroundings import Power, around, at
 
@@ -79,8 +79,12 @@ def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None)
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
-        transformed = forward((plane - np.float32(level)) * (down * np.float32(weight)) * along, device)
-        np.add(np.square(transformed.real), np.square(transformed.imag), out=result)
+        windowed = plane - np.float32(level)
+        windowed *= down * np.float32(weight)
+        windowed *= along
+        transformed = forward(windowed, device)
+        for rows in strips(height):
+            np.add(np.square(transformed.real[rows]), np.square(transformed.imag[rows]), out=result[rows])
     return Spectrum(power, width, step)
 
 

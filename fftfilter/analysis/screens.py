@@ -71,6 +71,7 @@ def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
     once = _once(removed, mean)
+    del mean  # as large as the picture
     notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))
     rings, transfer = Rings.of(height, width), notches
     for i, (power, passed) in enumerate(powers_behind(notches, planes)):
@@ -79,6 +80,7 @@ def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
                 transfer *= peak.own_notch(mirrored=True)
         curve = curve_of_screen(rings, power, passed, 1 / found[0].period_px, wanted.keep_detail / 100, is_color=i > 0)
         transfer *= Transfer((replace(curve, channels=(i,) if len(planes) > 1 else None),))
+        del power  # before the next one is made
     angles = [f"{peak.angle_deg % 90:.1f}" for peak in found]
     at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
     below = next(part.half for part in transfer.parts if isinstance(part, Curve))

@@ -68,32 +68,37 @@ class Rings(NamedTuple):
 
 def power_of(plane: Array) -> Power:
     """Return the power of a mirrored plane at half cycles along each side, ``(height, width)``."""
-    made = cosines(cosines(plane.astype(np.float32) - np.float32(plane.mean(dtype=np.float64))).T).T
+    made = np.subtract(plane, np.float32(plane.mean(dtype=np.float64)), dtype=np.float32)
+    cosines(made, out=made)
+    cosines(made.T, out=made.T)
     return np.square(made, out=made)
 
 
 def powers_behind(transfer: Transfer, planes: Array) -> Iterator[tuple[Power, Power]]:
     """Yield what a transfer function leaves of the power of each plane ``(channels, height, width)``, mirrored.
 
-    With it comes the part of power that it leaves at each frequency.
+    With it comes the part of power that it leaves at each frequency, in an array that the next plane takes again.
     """
     count, height, width = planes.shape
-    filters = [each.on_twice_the_sides() for each in transfer.of_channels(count)]
+    filters, grid = [each.on_twice_the_sides() for each in transfer.of_channels(count)], np.empty((height, width), "f4")
     for i, plane in enumerate(planes):
-        if i < len(filters):
-            bands = filters[i].bands(2 * height, 2 * width, height, width)
-            grid = np.concatenate([np.square(gain, dtype=np.float32) for gain in bands])
+        start = 0
+        for gain in filters[i].bands(2 * height, 2 * width, height, width) if i < len(filters) else ():
+            np.square(gain, out=grid[start : start + len(gain)], dtype=np.float32)
+            start += len(gain)
         power = power_of(plane)
         power *= grid
         yield power, grid
+        del power  # before the next one is made
 
 
-def cosines(values: Array) -> Array:
+def cosines(values: Array, out: Array | None = None) -> Array:
     """Return the sums of values times cos(pi k (i + 1/2) / n) along rows, k from 0 to n - 1.
 
-    Source: J. Makhoul, A fast cosine transform in one and two dimensions (1980).
+    ``out`` takes them, and may be the values. Source: J. Makhoul, A fast cosine transform in one and two dimensions
+    (1980).
     """
-    n, made = values.shape[-1], np.empty(values.shape, values.dtype)
+    n, made = values.shape[-1], np.empty(values.shape, values.dtype) if out is None else out
     turns = np.exp(-0.5j * np.pi / n * np.arange(n // 2 + 1))
     for rows in strips(len(values)):
         half = np.fft.rfft(np.concatenate([values[rows, ::2], values[rows, 1::2][:, ::-1]], axis=1))

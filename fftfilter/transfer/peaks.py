@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from typing import Self
@@ -85,17 +86,23 @@ class Notch(Part):
         return gains
 
     def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
-        fx, fy = np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows]
-        zero = np.zeros(1)
-        for x, y in self.peaks():
-            # Gains fall with the distance: only rows and columns near the peak have others than 1.
-            down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
-            if not down.size:  # of a conjugate or a mirror image, beyond the grid
-                continue
-            across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
+        top, left = rows.indices(height)[0], columns.indices(width)[0]
+        for (x, y), down, across in self._near(height, width):
             # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-            for near_y, near_x in product(_runs(down), _runs(across)):
-                gains[near_y, near_x] *= self._passes(fx[near_x] - x, fy[near_y, None] - y, height, width)
+            for near_y, near_x in product(_within(down, top, len(gains)), _within(across, left, gains.shape[1])):
+                fx, fy = np.fft.fftfreq(width)[near_x], np.fft.fftfreq(height)[near_y, None]
+                part = gains[near_y.start - top : near_y.stop - top, near_x.start - left : near_x.stop - left]
+                part *= self._passes(fx - x, fy - y, height, width)
+
+    @lru_cache(maxsize=512)  # noqa: B019  as bands of a grid ask for it one by one
+    def _near(self, height: int, width: int) -> list[tuple[tuple[float, float], list[slice], list[slice]]]:
+        """Return each peak with the runs of rows and of columns near it: only there are gains other than 1."""
+        fx, fy, zero, near = np.fft.fftfreq(width), np.fft.fftfreq(height), np.zeros(1), []
+        for x, y in self.peaks():
+            down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
+            across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
+            near.append(((x, y), _runs(down), _runs(across)))
+        return near
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
@@ -176,6 +183,14 @@ def _runs(indexes: Array) -> list[slice]:
         return [slice(int(indexes[0]), int(indexes[-1]) + 1)] if indexes.size else []
     runs = np.split(indexes, np.flatnonzero(np.diff(indexes) > 1) + 1)
     return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
+
+
+def _within(runs: list[slice], first: int, count: int) -> Iterator[slice]:
+    """Yield the parts of runs that lie within ``count`` indexes from the ``first`` one on."""
+    for run in runs:
+        start, stop = max(run.start, first), min(run.stop, first + count)
+        if start < stop:
+            yield slice(start, stop)
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:

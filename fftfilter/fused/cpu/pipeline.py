@@ -214,7 +214,7 @@ class FusedCpuPipeline:
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)
         self._filter.set("image", image)
         self._filter.set("pixels", pixels)
-        self._image = image
+        self._image: Any = image
         return pixels, result
 
     def _launch(self, end: int = len(STEPS)) -> None:
@@ -233,6 +233,7 @@ class FusedCpuPipeline:
         """Wait for the pixels, and return them without the padding of a narrow image."""
         pixels, result = bound
         self.launcher.finish(pixels, result)
+        self._image = None  # a copy of what was given may go
         width = self.stack.width
         return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
