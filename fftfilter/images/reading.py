@@ -72,8 +72,9 @@ def _refuse_at_start(start: bytes, name: str) -> None:
     try:
         refuse_oversize(name, _size(start, io.BytesIO(start), name))
     except ReadError:
-        # The headers of these may be longer than the start.
-        if not start.startswith((PNG_START, JPEG_START, *JPEG2000_STARTS, *JPEG_XL_STARTS)):
+        # The headers of these may be longer than the start, and decoders of WebP and AVIF want all of a file.
+        is_avif = start[4:8] == b"ftyp"
+        if not (is_avif or start.startswith((PNG_START, JPEG_START, *JPEG2000_STARTS, *JPEG_XL_STARTS, b"RIFF"))):
             raise
 
 

@@ -89,6 +89,14 @@ def test_of_a_large_file_no_more_than_its_start_is_read_where_that_is_no_picture
         raw("x")
 
 
+@pytest.mark.parametrize("format_", ["AVIF", "WEBP"])
+def test_a_decoder_that_wants_all_of_a_large_file_gets_it(tmp_path, format_):
+    colors = RNG.integers(0, 256, (900, 900, 3), np.uint8)
+    Image.fromarray(colors).save(tmp_path / "x", format_, lossless=True, quality=100)
+    assert (tmp_path / "x").stat().st_size > 1 << 20
+    assert read(tmp_path / "x").planes.shape == (3, 900, 900)
+
+
 @pytest.mark.parametrize("format_", ["PNG", "TIFF"])
 def test_a_header_may_be_longer_than_what_is_read_first(tmp_path, format_):
     file = io.BytesIO()
