@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from fftfilter import Filter, images, transfer
 from fftfilter.commands.shared.options import device_option
-from fftfilter.device.choice import open_device
 from fftfilter.device.launcher import Launcher
-from fftfilter.fused import fused
+from fftfilter.device_choice import open_opencl
 from fftfilter.missing import reference
 from fftfilter.missing.fill import fill
 from fftfilter.text import text_table
@@ -179,7 +178,7 @@ def command(device: str | None) -> None:
     click.echo(text_table(("scene", "filter", *WAYS), rows, right="..rrr"))
     click.echo(f"\nthe same around {len(TERRAINS)} turned terrains, mean")
     click.echo(text_table(("edges", "shape", "filter", "fftfilter", "best"), bounds(), right="...rr"))
-    launcher, picture = Launcher(open_device(device, fused)), photograph(0, LARGE)
+    launcher, picture = Launcher(open_opencl(device)), photograph(0, LARGE)
     times: dict[str, list[float]] = {}
     with Filter(transfer.highpass("100%"), device=device) as f:
         for holes in (round_holes(0.1, 1, LARGE), turned(LARGE)):

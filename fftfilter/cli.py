@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from . import __distribution__, __version__, commands, engine, signals
+from . import __distribution__, __version__, commands, device_choice, signals
 from .errors import FftfilterError, TooLargeError, pip_install, without_secrets
 from .files.standard_streams import guarded
 
@@ -64,7 +64,7 @@ class Cli(click.Group):
     def main(self, *arguments: Any, **extra: Any) -> NoReturn:
         """Run a command line; always ends by SystemExit."""
         self.verbosity = 0
-        engine.tell = _tell
+        device_choice.tell = _tell
         try:
             result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()

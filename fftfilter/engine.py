@@ -14,29 +14,16 @@ device works and neither a device nor an engine is asked for.
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .drivers import NUMPY, VARIABLE, check_process, is_auto, is_numpy
-from .errors import DeviceError, ParameterError, check_option
+from .device_choice import NUMPY, VARIABLE, is_numpy, wanted
+from .errors import ParameterError, check_option
 
 if TYPE_CHECKING:
-    from .device.choice import Device
-    from .device.launcher import Launcher
     from .staged.algorithms import Algorithm, Option
 
 FUSED, BOOK = "fused", "book"
-INSTEAD = "NumPy filters in its place, 5 to 40 times slower, a whole command 1 to 5 times"
-
-
-def _warn(line: str) -> None:
-    warnings.warn(line, RuntimeWarning, stacklevel=2)
-
-
-tell: Callable[[str], None] = _warn
-"""Is told once what is wrong with OpenCL when NumPy takes its place. The command line's prints it."""
 
 
 class Engine(NamedTuple):
@@ -85,7 +72,7 @@ def choose(options: Mapping[str, Any], *, is_even: bool = True, word: str = "eng
 
     Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
     """
-    name = options.get("engine") or NUMPY * is_numpy(device_of(options))
+    name = options.get("engine") or NUMPY * is_numpy(wanted(options))
     is_required = name in (FUSED, NUMPY)
     if is_required and (missing := lacking(options, is_even=is_even, name=name)):
         raise ParameterError(
@@ -102,59 +89,3 @@ def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str 
 
     check_option(word, name, [FUSED, NUMPY, *algorithms.names()])
     return algorithms.load(name, **(options or {}))
-
-
-def device_of(options: Mapping[str, Any]) -> str | int | None:
-    """Return the device that a filter's options or the environment ask for, NUMPY for the engine of that name."""
-    device: str | int | None = options.get("device")
-    return NUMPY if options.get("engine") == NUMPY else os.environ.get(VARIABLE) if device is None else device
-
-
-def open_device(options: Mapping[str, Any]) -> Device:
-    """Return the device that a filter's options ask for.
-
-    It is NumPy's if that is asked for, or if no OpenCL device works and nothing that only those have is asked for.
-    Raises DeviceError without a usable device.
-    """
-    wanted = device_of(options)
-    is_open = is_auto(wanted) and not options.get("engine") and not lacking(options, name=NUMPY)
-    if (is_numpy(wanted) and options.get("engine") in (None, NUMPY)) or (is_open and lacks_opencl()):
-        from .plain.launcher import NumPyDevice
-
-        return cast("Device", NumPyDevice())  # which has what filters ask of one
-    return _open_opencl(wanted)
-
-
-def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:
-    """Return a queue on a device for a filter's options, NumPy's for its device; raises ParameterError."""
-    from .plain.launcher import NumPyDevice, NumPyLauncher
-
-    names = ("precision", "profile", "work_group_size")
-    own = {name: options[name] for name in names if options.get(name) is not None}
-    if isinstance(device, NumPyDevice):
-        return cast("Launcher", NumPyLauncher(device, **own))
-    from .device.launcher import Launcher
-
-    return Launcher(device, **own)
-
-
-def _open_opencl(wanted: str | int | None) -> Device:
-    try:
-        from .device import choice
-    except ImportError as error:
-        raise DeviceError(f"no OpenCL: {error}; see 'fftfilter devices'") from error
-    from .fused import fused
-
-    return choice.open_device(wanted, fused)
-
-
-@cache
-def lacks_opencl() -> bool:
-    """Return whether no OpenCL device works; tell it the first time."""
-    check_process()
-    try:
-        _open_opencl(None)
-    except DeviceError as error:
-        tell(f"{error}; {INSTEAD}")
-        return True
-    return False

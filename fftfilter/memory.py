@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .drivers import NUMPY
+from .device_choice import NUMPY
 from .engine import FUSED, choose, name_of
 from .system import check_memory
 

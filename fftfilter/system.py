@@ -29,6 +29,8 @@ _GROUPS = Path("/sys/fs/cgroup")
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
 # How many files are open at a time while it is linked.
 PROGRAM_FILES = 20
+# The variable that says how many workers PoCL starts: all cores of the machine, unless told.
+POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
 # From this limit on, a process starts as many threads as it needs without trying.
 PLENTY = 4096
 # Threads and processes that are left for a compiler, whose linker is a process of its own.

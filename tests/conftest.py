@@ -85,7 +85,7 @@ class LaterSizes(WeakKeyDictionary):
     """
 
     def setdefault(self, device, default):
-        from fftfilter.device.choice import choose
+        from fftfilter.device_choice import choose
 
         is_shared = device is choose(device.index)
         return SimpleNamespace(setdefault=lambda *_: None) if is_shared else super().setdefault(device, default)
@@ -108,7 +108,7 @@ def camera():
 @pytest.fixture(scope="session")
 def launcher():
     """A queue on the device that auto takes."""
-    from fftfilter.device.choice import choose
     from fftfilter.device.launcher import Launcher
+    from fftfilter.device_choice import choose
 
     return Launcher(choose())

@@ -36,7 +36,6 @@ ALL_ABOVE = "*"
 ROOMS = {
     "fftfilter": "",
     "errors": "fftfilter",
-    "drivers": "errors",
     "signals": "",
     "system": "errors",
     "text": "",
@@ -47,17 +46,18 @@ ROOMS = {
     "images": "fftfilter errors system text files",
     "region": "errors output arrays files images",
     "transfer": "fftfilter errors output arrays text files images",
-    "device": "fftfilter errors drivers signals system output arrays transfer",
+    "device": "fftfilter errors signals system output arrays transfer",
     "staged": "errors output arrays transfer device",
     "fused": "errors output arrays transfer device",
     "plain": "errors system output arrays transfer",
-    "engine": "errors drivers device staged fused plain",
-    "memory": "system output transfer staged engine drivers",
-    "missing": "output arrays transfer plain engine",
-    "transforms": "errors arrays staged fused plain engine",
+    "device_choice": "errors device fused plain",
+    "engine": "errors staged device_choice",
+    "memory": "system output transfer staged device_choice engine",
+    "missing": "output arrays transfer plain device_choice",
+    "transforms": "errors arrays staged fused plain device_choice engine",
     "analysis": "errors output arrays transfer transforms missing",
-    "filters": "errors drivers memory output arrays region transfer device staged fused plain engine missing analysis",
-    "device_check": "fftfilter errors output arrays transfer device staged fused plain missing filters",
+    "filters": "errors memory output arrays region transfer device staged fused plain device_choice engine missing "
+    "analysis",
     "imagej_filter": "errors memory output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "errors transfer analysis filters imagej_filter descreen_filter",
@@ -65,18 +65,18 @@ ROOMS = {
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
-        "fftfilter errors drivers system memory output arrays region transfer staged engine files images missing "
-        "filters imagej_filter descreen_filter analysis preview"
+        "fftfilter errors system memory output arrays region transfer device staged fused plain device_choice engine "
+        "files images missing filters imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
-        "fftfilter errors drivers startup signals system memory text output arrays transfer analysis preview device "
-        "engine files images work"
+        "fftfilter errors startup signals system memory text output arrays transfer analysis preview device "
+        "device_choice files images work"
     ),
     "explore": "errors system text output arrays region transfer analysis preview device files images filters "
     "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
-    "cli": "fftfilter errors startup signals engine files commands",
+    "cli": "fftfilter errors startup signals device_choice files commands",
     "__main__": "startup signals cli",
 }
 # All others are free of OpenCL.

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import drivers
+from fftfilter import device_choice
 from tests.folders.helpers import names, pgm, process
 from tests.helpers import SAMPLES, needs_pocl_wheel
 
@@ -40,50 +40,50 @@ def registered(vendors, **drivers):
 
 @pytest.mark.usefixtures("vendors")
 def test_without_a_registered_driver_nothing_is_to_be_left_out():
-    assert (drivers.has_cpu(), drivers.may_have_gpu(), drivers.without_gpus()) == (True, False, {})
+    assert (device_choice.has_cpu(), device_choice.may_have_gpu(), device_choice.cpu_alone()) == (True, False, {})
 
 
 def test_beside_a_gpu_the_pocl_that_pip_brought_is_found_in_a_folder_without_drivers(vendors):
     registered(vendors, nvidia="libnvidia-opencl.so.1")
-    assert drivers.may_have_gpu()
-    assert not list(Path(drivers.without_gpus()["OCL_ICD_VENDORS"]).glob("*.icd"))
+    assert device_choice.may_have_gpu()
+    assert not list(Path(device_choice.cpu_alone()["OCL_ICD_VENDORS"]).glob("*.icd"))
 
 
 def test_beside_a_gpu_a_registered_driver_of_the_cpu_is_loaded_alone(vendors):
     """The C library stands for PoCL: it is there."""
     registered(vendors, nvidia="libnvidia-opencl.so.1", pocl=ctypes.util.find_library("c"))
-    assert drivers.without_gpus() == {"OCL_ICD_VENDORS": str(vendors / "pocl.icd")}
+    assert device_choice.cpu_alone() == {"OCL_ICD_VENDORS": str(vendors / "pocl.icd")}
 
 
 def test_a_driver_of_the_cpu_that_was_removed_and_still_is_registered_does_not_count(vendors):
     registered(vendors, nvidia="libnvidia-opencl.so.1", pocl="libpocl.so.0.0")
-    assert drivers.without_gpus()["OCL_ICD_VENDORS"] == str(Path(drivers.__file__).parent)
+    assert device_choice.cpu_alone()["OCL_ICD_VENDORS"] == str(Path(device_choice.__file__).parent)
 
 
 def test_of_two_drivers_of_the_cpu_the_better_one_is_known_only_once_all_are_loaded(vendors):
     both = ctypes.util.find_library("c")
     registered(vendors, nvidia="libnvidia-opencl.so.1", pocl=both, intel64=both)
-    assert drivers.without_gpus() == {}
+    assert device_choice.cpu_alone() == {}
 
 
 def test_without_the_pocl_of_pip_no_driver_can_be_left_out(vendors, monkeypatch):
-    monkeypatch.setattr(drivers, "find_spec", lambda _: None)
-    assert not drivers.has_cpu()
+    monkeypatch.setattr(device_choice, "find_spec", lambda _: None)
+    assert not device_choice.has_cpu()
     registered(vendors, nvidia="libnvidia-opencl.so.1")
-    assert not drivers.has_cpu()
-    assert drivers.without_gpus() == {}
+    assert not device_choice.has_cpu()
+    assert device_choice.cpu_alone() == {}
     registered(vendors, pocl="libpocl.so.2")
-    assert drivers.has_cpu()
+    assert device_choice.has_cpu()
 
 
 def test_the_pocl_of_pip_lies_beside_pyopencl(vendors, tmp_path, monkeypatch):
     package = tmp_path / "pyopencl" / "__init__.py"
-    monkeypatch.setattr(drivers, "find_spec", {"pyopencl": SimpleNamespace(origin=str(package))}.get)
+    monkeypatch.setattr(device_choice, "find_spec", {"pyopencl": SimpleNamespace(origin=str(package))}.get)
     registered(vendors, nvidia="libnvidia-opencl.so.1")
-    assert not drivers.has_cpu()
+    assert not device_choice.has_cpu()
     (package.parent / ".libs").mkdir(parents=True)
     (package.parent / ".libs" / "pocl.icd").touch()
-    assert drivers.has_cpu()
+    assert device_choice.has_cpu()
 
 
 @pytest.mark.parametrize(
@@ -92,29 +92,29 @@ def test_the_pocl_of_pip_lies_beside_pyopencl(vendors, tmp_path, monkeypatch):
 )
 def test_a_driver_of_the_cpu_is_known_by_the_name_of_its_file(vendors, name, is_of_cpu):
     registered(vendors, **{name: "a library"})
-    assert drivers.may_have_gpu() != is_of_cpu
+    assert device_choice.may_have_gpu() != is_of_cpu
 
 
 def test_other_files_and_those_that_are_no_text_register_nothing(vendors):
     (vendors / "README").write_text("libnvidia-opencl.so.1")
-    assert not drivers.may_have_gpu()
+    assert not device_choice.may_have_gpu()
     registered(vendors, nvidia="libnvidia-opencl.so.1")
     (vendors / "pocl.icd").write_bytes(b"\xff\xfe")
-    assert drivers.without_gpus()["OCL_ICD_VENDORS"] == str(Path(drivers.__file__).parent)
+    assert device_choice.cpu_alone()["OCL_ICD_VENDORS"] == str(Path(device_choice.__file__).parent)
 
 
 def test_drivers_are_registered_where_the_loader_looks(monkeypatch):
     monkeypatch.setenv("OCL_ICD_VENDORS", "/elsewhere")
-    assert drivers.vendors() == "/elsewhere"
+    assert device_choice.vendors() == "/elsewhere"
     monkeypatch.setenv("OCL_ICD_VENDORS", "")
-    assert drivers.vendors() == "/etc/OpenCL/vendors"
+    assert device_choice.vendors() == "/etc/OpenCL/vendors"
     monkeypatch.delenv("OCL_ICD_VENDORS")
-    assert drivers.vendors() == "/etc/OpenCL/vendors"
+    assert device_choice.vendors() == "/etc/OpenCL/vendors"
 
 
 def test_who_names_no_device_leaves_it_open():
-    assert all(map(drivers.is_auto, (None, "", "auto", "AUTO")))
-    assert not any(map(drivers.is_auto, ("cpu", "gpu", "0", "automatic")))
+    assert all(map(device_choice.is_auto, (None, "", "auto", "AUTO")))
+    assert not any(map(device_choice.is_auto, ("cpu", "gpu", "0", "automatic")))
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from pyopencl import invoker
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device_choice import choose
 from fftfilter.filters import Filter
 
 THREADS = 6

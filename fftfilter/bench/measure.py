@@ -13,12 +13,11 @@ import numpy as np
 
 from .. import __version__
 from ..arrays import Array, Pixels
-from ..device.choice import Device, open_device
 from ..device.launcher import Launcher
-from ..drivers import NUMPY
+from ..device.opencl import Device
+from ..device_choice import NUMPY, open_opencl
 from ..errors import RefusedError
 from ..filters import Filter
-from ..fused import fused
 from ..output.difference import Difference, transform_bound
 from ..transfer import Transfer
 from .tables import Lines, Stats, Table
@@ -46,7 +45,7 @@ class Setting:
         runs: int = 9,
         progress: Callable[[str], object] = lambda _: None,
     ) -> None:
-        self.device: Device = open_device(device, fused)
+        self.device: Device = open_opencl(device)
         self.asked = device
         self.precision = precision
         self.runs = runs

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..device.choice import Device
-from ..drivers import NUMPY
+from ..device.opencl import Device
+from ..device_choice import NUMPY
 from ..engine import FUSED
 from ..filters import Filter
 from ..staged import algorithms

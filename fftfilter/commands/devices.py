@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import DeviceError, RefusedError, VerifyError
+from ..errors import DeviceError, FftfilterError, RefusedError, VerifyError
 from .shared.options import GroupedOption, device_option, trace_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
@@ -41,11 +41,17 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
             raise click.UsageError("--check prints text: leave --json out")
         _check(checked or device)
         return
-    from ..device import diagnosis
+    from .. import device_choice
     from ..fused import fused
+    from ..work import diagnosis
 
-    found = [diagnosis.describe(each) for each in diagnosis.devices()]
-    index, why = diagnosis.chosen(device)
+    found = [diagnosis.describe(each) for each in device_choice.devices()]
+    index = None
+    try:
+        taken = device_choice.choose(device)
+        index, why = taken.index, device_choice.why_chosen(device, taken)
+    except FftfilterError as error:
+        why = str(error)
     wrong = diagnosis.problems(fused)
     if as_json:
         import json
@@ -63,13 +69,12 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
 
 def _check(wanted: str | None) -> None:
     """Print the facts of a device, then a row for each form; raises VerifyError if one is wrong."""
-    from .. import device_check
-    from ..device.choice import choose, open_device
-    from ..fused import fused
+    from ..device_choice import choose, open_opencl
     from ..output.rounding import NOISE
+    from ..work import device_check
 
     try:
-        device = open_device(wanted, fused)
+        device = open_opencl(wanted)
     except RefusedError:  # a wrong device is what the report is for
         device = choose(wanted)
     click.echo(f"{device_check.facts(device)}\n\n{device_check.HEADER}")

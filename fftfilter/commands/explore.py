@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import drivers, signals
+from .. import device_choice, signals
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
@@ -102,7 +103,7 @@ def explore(
 
     # The work of the threads cannot be interrupted: the program does not wait for them at its end.
     with signals.ending_at_once(clean):
-        drivers.show_cpu_alone(device)
+        device_choice.for_small_work(device, math.inf)
         always = ("--device", device) if device and "device" in typed(context) else ()
         commands = Commands(context, always)
         start = commands.start(filter_, source) if filter_ else {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..engine import device_of
+from ..device_choice import wanted
 from ..errors import WriteError
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
@@ -314,7 +314,7 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
 def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandOptions:
     """Return the options of a command for a recipe; ``files`` are inputs beside those that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    others["device"] = device_of({**recipe.options, "device": given.get("device")})
+    others["device"] = wanted({**recipe.options, "device": given.get("device")})
     return CommandOptions(recipe, masks=(*files, *recipe.files), **others)
 
 

@@ -50,8 +50,8 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
              fftfilter spectrum --with "lowpass --radius 40" in.png look.png
     """
-    from ..drivers import NUMPY
-    from ..engine import FUSED, device_of
+    from ..device_choice import NUMPY, wanted
+    from ..engine import FUSED
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
@@ -67,7 +67,7 @@ def spectrum(
         made = parsed(context, filter_, source, target)
         draw_effect(source, target, options_of(str(made.info_name), [source], made.params | shared.typed(context)))
         return
-    engine, precision, device = given["engine"], given["precision"], device_of(given)
+    engine, precision, device = given["engine"], given["precision"], wanted(given)
     how = images.Coding(given["png_level"], given["quality"], given["compression"])
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)

@@ -1,16 +1,15 @@
-"""OpenCL devices: which there are, which one is taken, and how programs are built and launched on it.
+"""OpenCL devices: which there are, and how programs are built and launched on one.
 
-    choice.py          which devices there are, which one is taken, and the programs built for it
+    opencl.py          which devices there are, each with the programs built for it
     programs.py        from .cl files to a program
     launcher.py        a queue: buffers, kernels, launches, times; and the interface of every pipeline
     memory_pool.py     host memory: aligned arrays, and pools that keep large or page-locked memory
     selftest.py        checks a device with a small filter before it is trusted
-    diagnosis.py       finds what is wrong with this machine's OpenCL, and the line that repairs it
     embedded_pocl.py   makes the PoCL that pip installs build on every CPU
     linker.py          links the kernels of that PoCL, in a process of its own, without the system's linker
 
-Importing this room imports pyopencl, if it is there, which takes a tenth of a second. No filter is chosen here: the
-self-test takes the function that makes its pipeline as a parameter.
+Importing this room imports pyopencl, if it is there, which takes a tenth of a second. Neither a device nor a
+filter is chosen here: the self-test takes the function that makes its pipeline as a parameter.
 """
 
 import os

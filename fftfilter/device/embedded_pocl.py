@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import drivers, system
+from .. import system
 from ..errors import DeviceError
 
 if TYPE_CHECKING:
@@ -35,15 +35,6 @@ TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
 LINKER = str(Path(__file__).with_name("bin"))
-WAYS_OUT = (
-    "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
-    "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
-    "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
-)
-"""What gives a machine an OpenCL device that builds programs."""
-
-# A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
-SOONER_ON_CPU = 1 << 26
 
 # PoCL's libraries, the best first, as its getX86KernelLibName picks them: the flags of /proc/cpuinfo that it
 # asks for, and LLVM 14's names for CPUs that fit, first the one that the library was compiled for.
@@ -77,7 +68,7 @@ def prepare_environment() -> None:
         return
     if not os.access("/proc/meminfo", os.R_OK):  # PoCL would abort as soon as it is asked for its device
         raise DeviceError("OpenCL cannot see how much memory there is, as /proc is missing: mount -t proc proc /proc")
-    if drivers.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
+    if system.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
     _limit_workers()
     if _links():
@@ -108,7 +99,7 @@ def _limit_workers() -> None:
             "raise the limit on processes (ulimit -u)"
         )
     if possible < wanted or system.cores() < (os.cpu_count() or 1):
-        os.environ.setdefault(drivers.POCL_WORKERS, str(possible - system.SPARE_TASKS))
+        os.environ.setdefault(system.POCL_WORKERS, str(possible - system.SPARE_TASKS))
 
 
 def _cache() -> Path:
@@ -159,15 +150,9 @@ def names_that_fit(flags: set[str]) -> list[str]:
     return []
 
 
-def is_cpu_sooner(wanted: str | None, file_bytes: float) -> bool:
-    """Tell whether files of that size are done on the CPU before a GPU's driver has loaded, if ``wanted`` is auto.
-
-    To be asked before any platform loads. False where nothing is known of the CPU, or no GPU is expected.
-    """
-    if not drivers.is_auto(wanted or os.environ.get(drivers.VARIABLE)) or file_bytes > SOONER_ON_CPU:
-        return False
-    # The last two say that PoCL can build programs, as far as can be told before it is loaded.
-    return bool(drivers.without_gpus()) and lack() is None and bool(names_that_fit(_listed_flags()))
+def seems_to_work() -> bool:
+    """Tell whether PoCL can build programs, as far as that can be told before it is loaded."""
+    return lack() is None and bool(names_that_fit(_listed_flags()))
 
 
 def repair(device: cl.Device) -> str | None:

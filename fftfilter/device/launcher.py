@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..output.histogram import Ramps
     from ..output.ramp import Facts, Stack
     from ..transfer import Transfer
-    from .choice import Device
+    from .opencl import Device
 
 MakePipeline = Callable[["Launcher", "Transfer", "Stack"], "Pipeline"]
 """Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""

@@ -26,7 +26,7 @@ from . import embedded_pocl, programs
 from .launcher import Launcher, MakePipeline
 
 if TYPE_CHECKING:
-    from .choice import Device
+    from .opencl import Device
 
 # A power of eight: these kernels are built for most images anyway.
 SIDE = 64
@@ -80,8 +80,8 @@ def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
 
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
-        f"from fftfilter.device import choice, selftest\nfrom {module} import {name}\n"
-        f"selftest.measure(choice.choose({device.index}), {name})"
+        f"from fftfilter.device import opencl, selftest\nfrom {module} import {name}\n"
+        f"selftest.measure(opencl.devices()[{device.index}], {name})"
     )
     command, failed = [sys.executable, "-c", code], f"{device.name} cannot be used: its driver"
     with suppress(OSError), programs.while_building():  # no process can be started

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ..analysis.found import Peak
 from ..arrays import Array, check_finite, gray_of, pixel_type, split
-from ..drivers import check_process
-from ..engine import device_of, launcher_on, open_device
+from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
 from ..output.modes import MODES
 from ..output.ramp import Gray
@@ -154,7 +153,7 @@ class Filter:
         """
         made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})
-        is_same = device_of(made._options) == device_of(self._options)
+        is_same = wanted(made._options) == wanted(self._options)
         if is_same and not isinstance(self.launcher, NumPyLauncher):
             made.launcher = launcher_on(self.launcher.device, made._options)
         _ = made.launcher  # without a usable device there is no filter
@@ -443,7 +442,7 @@ class Filter:
         if own.auto:
             from ..analysis.power import spectrum
 
-            device = device_of(self._options)
+            device = wanted(self._options)
             searched = filled(planes, holes, device) if holes.any() else planes
             check_finite(searched)
             peaks, content = own.auto.peaks(spectrum(searched, white, device))

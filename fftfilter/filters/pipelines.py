@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..drivers import NUMPY
-from ..engine import FUSED, launcher_on
+from ..device_choice import NUMPY, launcher_on
+from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.ramp import on_ramps

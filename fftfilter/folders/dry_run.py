@@ -74,7 +74,7 @@ def _asking(
 ) -> Iterator[Callable[[Shape], Need]]:
     """Give a function that returns the need of a picture of some shape; raises DeviceError."""
     if cluster in (None, LOCAL):
-        from ..engine import open_device
+        from ..device_choice import open_device
 
         options = settings.recipe.options
         chosen = [open_device({**options, "device": name}) for name in devices]

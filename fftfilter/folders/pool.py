@@ -217,9 +217,9 @@ _open: list[tuple[Settings, str | None, int, Batch]] = []
 
 def open_device(device: str | None) -> None:
     """Open a device, as a worker does before its first chunk; raises DeviceError."""
-    from .. import engine
+    from .. import device_choice
 
-    engine.open_device({"device": device})
+    device_choice.open_device({"device": device})
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:

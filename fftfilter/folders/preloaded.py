@@ -15,7 +15,7 @@ from .. import startup
 # NumPy's would cross one in a loop. The room of devices imports pyopencl, and so comes before pyopencl's own modules.
 MODULES = (
     *("numpy", "fftfilter.device", "pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
-    *("xxhash", "fftfilter.device.choice", "fftfilter.device.selftest", "fftfilter.filters.filter"),
+    *("xxhash", "fftfilter.device.opencl", "fftfilter.device.selftest", "fftfilter.filters.filter"),
     *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )

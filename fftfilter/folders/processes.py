@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from typing import Any, NamedTuple
 
-from .. import drivers, engine, signals, startup, system
-from ..errors import DeviceError, ProcessError
+from .. import device_choice, signals, startup, system
+from ..errors import ProcessError
 from ..system import cores
 from .jobs import DeviceLostError
 from .pool import Death, Worker, close_batch, open_device
@@ -68,10 +68,9 @@ def choose_workers(
     is_asked_for = processes is not None
     if processes is None:
         processes = system.startable_processes(useful_processes(survey)) or 1
-        if processes > 1 and drivers.is_auto(device) and drivers.may_have_gpu() and drivers.has_cpu():
-            device = "cpu"
-        if processes > 1 and device != "cpu" and not _is_cpu(device):
-            processes = 1
+        if processes > 1:
+            device, is_shared = device_choice.for_processes(device)
+            processes = processes if is_shared else 1
     if processes == 1:
         return WantedWorkers([device], 0, cores())
     return WantedWorkers([device] * processes, processes, max(1, cores() // processes), is_asked_for)
@@ -89,20 +88,6 @@ def useful_processes(survey: Survey) -> int:
     return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
 
-def _is_cpu(device: str | None) -> bool:
-    """Tell whether a device is a CPU; asks OpenCL only if a driver is registered that may have a GPU."""
-    if sys.platform == "linux" and drivers.is_auto(device) and not drivers.may_have_gpu():
-        return True
-    if drivers.is_numpy(device):
-        return True
-    try:
-        from ..device.choice import choose
-
-        return not choose(device).is_gpu
-    except (DeviceError, ImportError):
-        return True  # the workers say what is wrong
-
-
 class LocalWorkers:
     """The workers that are wanted, on this machine; to be closed."""
 
@@ -113,7 +98,7 @@ class LocalWorkers:
         self.notes: list[str] = []
         """Lines about workers that were lost, for the user; a run puts its own list here."""
         self.wanted = wanted
-        self._without_gpus = drivers.without_gpus()
+        self._without_gpus = device_choice.cpu_alone()
         self._why = "no device"
         self._failed_starts = 0
         self._to_start = list(wanted.devices) if wanted.processes else []
@@ -232,9 +217,9 @@ class _Process(ProcessPoolExecutor):
 
 def share_of_cores(sharing: int) -> dict[str, str]:
     """Return the variables of each process of several that share a device, so that it takes its part of the cores."""
-    asked = os.environ.get(drivers.POCL_WORKERS, "")
+    asked = os.environ.get(system.POCL_WORKERS, "")
     each = max(1, cores() // sharing)
-    return {drivers.POCL_WORKERS: str(min(each, int(asked)) if asked.isdigit() else each)} if sharing > 1 else {}
+    return {system.POCL_WORKERS: str(min(each, int(asked)) if asked.isdigit() else each)} if sharing > 1 else {}
 
 
 def start_forkserver() -> None:
@@ -271,11 +256,11 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
     os.environ.update(variables)
-    if drivers.POCL_WORKERS in variables:
+    if system.POCL_WORKERS in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)
     startup.resume_collector()
-    engine.tell = lambda _: None  # the process that started this one says it
+    device_choice.tell = lambda _: None  # the process that started this one says it
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..device.choice import Device
     from ..device.launcher import Launcher
+    from ..device.opencl import Device
     from ..output.ramp import Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, scaled
-from ..engine import launcher_on, open_device
+from ..device_choice import launcher_on, open_device
 from ..plain.launcher import NumPyLauncher
 from .reference import fill as fill_by_numpy
 from .reference import sweeps

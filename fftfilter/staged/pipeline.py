@@ -23,8 +23,8 @@ from . import steps
 from .steps import FORWARD, INVERSE, SPIN, Launch, Local, RowPlan, X, Y, fft_core, plan_rows
 
 if TYPE_CHECKING:
-    from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher
+    from ..device.opencl import Device
     from .algorithms import Algorithm
 
 Names = MutableMapping[str, Any]

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import PRECISIONS, Array, as_numpy
-from ..engine import choose, launcher_on, open_device
+from ..device_choice import launcher_on, open_device
+from ..engine import choose
 from ..errors import ParameterError, check_option, check_unmasked
 from ..fused import Data, Shape, plain_fft, serves_plain
 from ..plain.launcher import NumPyDevice
@@ -27,8 +28,8 @@ from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from ..device.choice import Device
     from ..device.launcher import Precision
+    from ..device.opencl import Device
     from ..fused import PlainFft
     from ..staged.algorithms import Option
 

@@ -9,6 +9,8 @@
     missing.py      which pixels of a file are missing
     output_file.py  `make_output`, of one picture or of pages, and `filter_stack`
     verify.py       the reference in float64; an output, read back and compared with it
+    device_check.py every engine and form on a device, beside the reference
+    diagnosis.py    this machine's OpenCL: its devices, what is wrong, and the line that repairs it
 
 A folder's batch takes the same steps, with several files under way at once.
 """

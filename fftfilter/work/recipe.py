@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__, memory
-from ..drivers import NUMPY
+from ..device_choice import NUMPY
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option, without_secrets
 from ..files.messages import FileName, shown

@@ -22,8 +22,7 @@ from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
 from fftfilter.commands.filters import context_of
 from fftfilter.commands.shared.options import input_limit_option
-from fftfilter.device import diagnosis
-from fftfilter.device.choice import all_devices
+from fftfilter.device_choice import devices
 from fftfilter.errors import RefusedError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.transfer import reference
@@ -460,7 +459,7 @@ def test_no_such_device_is_exit_code_3(run, tmp_path):
     code, _, said = run("highpass", CAMERA, tmp_path / "out.png", "--device", "warp drive")
     assert code == 3
     assert_one_line(said, "no OpenCL device 'warp drive': there is .*0 .*; choose one of these")
-    if not any(device.type & 4 for device in all_devices()):  # a simulator is everything
+    if not any(device.cl_device.type & 4 for device in devices()):  # a simulator is everything
         assert_one_line(run("highpass", CAMERA, tmp_path / "out.png", "--device", "gpu")[2], "its vendor's driver")
 
 
@@ -487,7 +486,7 @@ def test_what_no_command_expects_is_one_line_too(run, monkeypatch, error, code, 
     def failing(*_):
         raise error
 
-    monkeypatch.setattr(diagnosis, "devices", failing)
+    monkeypatch.setattr("fftfilter.device_choice.devices", failing)
     found, out, said = run("devices")
     assert (found, out) == (code, b"")
     assert_one_line(said, message)

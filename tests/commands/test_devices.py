@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import device_check
+from fftfilter import device_choice
 from fftfilter.commands.devices import _bytes
-from fftfilter.device import diagnosis
+from fftfilter.errors import DeviceError
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.work import device_check, diagnosis
 
 
 class Wrong(FusedCpuPipeline):
@@ -71,8 +73,11 @@ def test_only_forms_of_single_precision_say_how_much_of_a_wave_is_left(run, monk
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, monkeypatch, as_json):
-    monkeypatch.setattr(diagnosis, "devices", list)
-    monkeypatch.setattr(diagnosis, "chosen", lambda wanted: (None, f"no OpenCL device {wanted}: install one"))
+    def none(wanted):
+        raise DeviceError(f"no OpenCL device {wanted}: install one")
+
+    monkeypatch.setattr(device_choice, "devices", tuple)
+    monkeypatch.setattr(device_choice, "choose", none)
     monkeypatch.setattr(diagnosis, "problems", lambda _: [diagnosis.Problem("no driver", "apt install one")])
     code, out, err = run("devices", "--device", "gpu", *(["--json"] if as_json else []))
     assert (code, err) == (3, "fftfilter: no OpenCL device gpu: install one\n")
@@ -86,9 +91,10 @@ def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, m
 
 def test_a_device_is_told_line_by_line(run, monkeypatch):
     found = {"index": 2, "name": "abacus", "fp64": False, "half": True, "sizes": [3, 4], "local memory": 2048}
-    monkeypatch.setattr(diagnosis, "devices", lambda: [found | {"missing": None}, found | {"index": 3}])
+    monkeypatch.setattr(device_choice, "devices", lambda: [found | {"missing": None}, found | {"index": 3}])
     monkeypatch.setattr(diagnosis, "describe", dict)
-    monkeypatch.setattr(diagnosis, "chosen", lambda _: (2, "the only one"))
+    monkeypatch.setattr(device_choice, "choose", lambda _: SimpleNamespace(index=2))
+    monkeypatch.setattr(device_choice, "why_chosen", lambda *_: "the only one")
     monkeypatch.setattr(diagnosis, "problems", lambda _: [])
     text = run("devices")[1].decode()
     first, second = text.split("\n\n", 1)

@@ -364,7 +364,7 @@ def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser)
 
     monkeypatch.setattr("fftfilter.explore.server.Server", Served)
     monkeypatch.setattr("fftfilter.explore.session.Session", lambda *given: given)
-    monkeypatch.setattr("fftfilter.drivers.show_cpu_alone", lambda device: done.append(f"alone {device}"))
+    monkeypatch.setattr("fftfilter.device_choice.cpu_alone", lambda: done.append("alone") or {})
     monkeypatch.setattr("asyncio.run", lambda _: None)
     monkeypatch.setattr(Redirect, "open", lambda _, url: done.append(url))
     monkeypatch.setattr(Redirect, "remove", lambda _: done.append("removed"))
@@ -377,4 +377,4 @@ def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser)
     lines += ["fftfilter: on your own machine: ssh -L 8123:127.0.0.1:8123 192.0.2.7"] if is_remote else []
     assert (code, out.decode(), err.splitlines()) == (0, "" if has_browser else f"{url}\n", lines)
     served = ((given, "out.png", "cpu"), ("--device", "cpu"), "lowpass")
-    assert done == ["alone cpu", served, 5, *([url] if has_browser else []), "removed"]
+    assert done == ["alone", served, 5, *([url] if has_browser else []), "removed"]

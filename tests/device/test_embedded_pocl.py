@@ -321,37 +321,16 @@ def test_a_temporary_folder_takes_the_place_of_one_that_cannot_hold_programs(
 # Before any platform is loaded
 
 
-@pytest.fixture
-def sooner(known_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine on which small files are done on the CPU before a GPU's driver has loaded."""
-    monkeypatch.delenv("FFTFILTER_DEVICE", raising=False)
-    monkeypatch.setattr(embedded_pocl.drivers, "without_gpus", lambda: {"OCL_ICD_VENDORS": "/no-vendors"})
+def test_pocl_seems_to_work_where_it_lacks_nothing_and_its_cpu_is_known(
+    known_machine: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(embedded_pocl, "lack", lambda: None)
-    return known_machine
-
-
-def test_files_of_up_to_64_mib_are_done_on_the_cpu_sooner(
-    sooner: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert embedded_pocl.is_cpu_sooner(None, 1 << 26)
-    assert embedded_pocl.is_cpu_sooner("auto", 0)
-    assert not embedded_pocl.is_cpu_sooner(None, (1 << 26) + 1)
-    assert not embedded_pocl.is_cpu_sooner("cpu", 0)
-    monkeypatch.setenv("FFTFILTER_DEVICE", "gpu")
-    assert not embedded_pocl.is_cpu_sooner(None, 0)
-    assert embedded_pocl.is_cpu_sooner("auto", 0)
-    monkeypatch.delenv("FFTFILTER_DEVICE")
-    sooner["/proc/cpuinfo"] = "flags : sse2"
-    assert not embedded_pocl.is_cpu_sooner(None, 0)
-
-
-@pytest.mark.usefixtures("sooner")
-@pytest.mark.parametrize("name", ["lack", "drivers.without_gpus"])
-def test_the_cpu_is_not_sooner_where_it_lacks_something_or_no_gpu_is_expected(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(f"fftfilter.device.embedded_pocl.{name}", {"lack": lambda: "a folder"}.get(name, dict))
-    assert not embedded_pocl.is_cpu_sooner(None, 0)
+    assert embedded_pocl.seems_to_work()
+    known_machine["/proc/cpuinfo"] = "flags : sse2"
+    assert not embedded_pocl.seems_to_work()
+    known_machine["/proc/cpuinfo"] = f"flags : {' '.join(AVX512)}"
+    monkeypatch.setattr(embedded_pocl, "lack", lambda: "a folder")
+    assert not embedded_pocl.seems_to_work()
 
 
 def test_a_processor_whose_features_are_not_listed_is_known_to_no_other_pocl(known_machine: dict[str, str]) -> None:
@@ -359,13 +338,6 @@ def test_a_processor_whose_features_are_not_listed_is_known_to_no_other_pocl(kno
     known_machine["/proc/cpuinfo"] = "processor : 0"
     assert "/proc/cpuinfo, which has none" in (embedded_pocl.unknown_cpu(FakeDevice()) or "")
     assert embedded_pocl.unknown_cpu(FakeDevice(platform=SimpleNamespace(version="OpenCL 3.0 PoCL 3.1"))) is None
-
-
-def test_ways_out_are_one_line_that_names_them() -> None:
-    assert "\n" not in embedded_pocl.WAYS_OUT
-    assert all(
-        way in embedded_pocl.WAYS_OUT for way in ("pocl-opencl-icd", "intel-opencl-rt intel-cmplr-lib-rt", "GPU")
-    )
 
 
 # The real library. Each in a process of its own: a build that goes wrong may take the process with it.
@@ -474,7 +446,7 @@ def test_a_home_that_cannot_be_written_to_costs_no_device(run: Run, tmp_path: Pa
 import os
 del os.environ["POCL_CACHE_DIR"], os.environ["XDG_CACHE_HOME"]
 os.environ.update({{{variable!r}: "/dev/null", "TMPDIR": {str(tmp_path)!r}}})
-from fftfilter.device.choice import choose
+from fftfilter.device_choice import choose
 choose("cpu").program(("staged/steps/magnitude.cl",), ("REAL=float",))
 print(os.stat(os.environ["POCL_CACHE_DIR"]).st_mode & 0o777 == 0o700, len(os.listdir(os.environ["POCL_CACHE_DIR"])) > 0)
 """

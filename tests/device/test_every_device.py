@@ -14,16 +14,15 @@ from tests.helpers import HAS_POCL_WHEEL
 SCRIPT = """
 import numpy as np
 from fftfilter import Filter, transfer as H
-from fftfilter.device.choice import all_devices
-from fftfilter.device.choice import SIMULATOR
+from fftfilter.device_choice import devices
 from tests.helpers import assert_gray_levels, by_reference
 
 image = np.random.default_rng(20261121).integers(0, 256, (8, 64), dtype=np.uint8)
-for index, device in enumerate(all_devices()):
-    if SIMULATOR in device.platform.name:
+for device in devices():
+    if device.is_simulator:
         continue
-    print(index, device.platform.name, device.name, flush=True)
-    assert_gray_levels(Filter(H.highpass(), device=index)(image), by_reference(image, H.highpass()))
+    print(device.index, device.platform, device.name, flush=True)
+    assert_gray_levels(Filter(H.highpass(), device=device.index)(image), by_reference(image, H.highpass()))
 """
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Kernel, Launcher
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError, ParameterError, TooLargeError
 
 
@@ -196,7 +197,7 @@ def test_a_device_without_memory_is_told_with_ways_out(launcher, monkeypatch):
 
 def test_memory_that_is_not_free_is_not_asked_for(launcher, monkeypatch):
     """A CPU says that it has all of the machine's."""
-    monkeypatch.setattr("fftfilter.device.choice.lacking", lambda need: 7 if need > 7 else None)
+    monkeypatch.setattr("fftfilter.device.opencl.lacking", lambda need: 7 if need > 7 else None)
     launcher.device.check_memory("it", [3, 4])
     with pytest.raises(
         TooLargeError, match=r"^it needs 8 bytes, more than the 7 of memory that are free: take a smaller"

@@ -14,7 +14,8 @@ import pyopencl as cl
 import pytest
 
 from fftfilter.device import programs
-from fftfilter.device.choice import Device, choose
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.errors import BuildError
 from tests.helpers import needs_pocl_wheel
 
@@ -37,8 +38,8 @@ def test_a_program_is_built_once():
 
 def test_few_programs_are_kept_those_asked_for_last(monkeypatch):
     device = Device(0, choose().cl_device)
-    monkeypatch.setattr("fftfilter.device.choice.build", lambda *_: object())
-    monkeypatch.setattr("fftfilter.device.choice.MOST_PROGRAMS", 2)
+    monkeypatch.setattr("fftfilter.device.opencl.build", lambda *_: object())
+    monkeypatch.setattr("fftfilter.device.opencl.MOST_PROGRAMS", 2)
     first, second = (device.program((name,), ()) for name in ("first", "second"))
     assert device.program(("first",), ()) is first
     device.program(("third",), ())

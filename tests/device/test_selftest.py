@@ -14,7 +14,8 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.device import selftest
-from fftfilter.device.choice import Device, choose
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError, RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference

@@ -28,8 +28,8 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import PRECISIONS, Launcher, Precision
+from fftfilter.device.opencl import Device
 from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_unmasked
 from fftfilter.filters import Filter, PixelOptions
 from fftfilter.fused import serves

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import drivers
+from fftfilter import device_choice
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
 from fftfilter.folders import planes, processes
@@ -63,8 +63,7 @@ class Stack:
 
 def test_many_small_planes_are_shared_among_the_cores_by_processes_of_one_thread(monkeypatch):
     monkeypatch.setattr(processes, "cores", lambda: 16)
-    monkeypatch.setattr(processes, "_is_cpu", lambda _: True)
-    monkeypatch.setattr(drivers, "may_have_gpu", lambda: False)
+    monkeypatch.setattr(device_choice, "may_have_gpu", lambda: False)
     small, large = Size(500, 300, 1, 2), Size(1500, 300, 3, 2)  # 0.3 MB and 2.7 MB
     for count, size, asked, wanted in (
         (1000, small, None, 16),

@@ -21,9 +21,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fftfilter import drivers, system, transfer
-from fftfilter.commands.shared.folder import devices_of
-from fftfilter.device import choice
+from fftfilter import device_choice, system, transfer
 from fftfilter.errors import ParameterError, ProcessError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
@@ -90,45 +88,19 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == WantedWorkers([None], 0, 16)
 
 
-def test_devices_are_one_or_those_of_a_list_or_all_but_simulators(monkeypatch):
-    ranks = {"a gpu": 2, "a simulator": 0, "a cpu": 1}
-    monkeypatch.setattr(choice, "all_devices", lambda: list(ranks))
-    monkeypatch.setattr(choice, "rank", lambda device: (ranks[device], 0))
-    monkeypatch.setattr(choice, "choose", lambda name: SimpleNamespace(index={"gpu": 0, "cpu": 2}[name]))
-    for given, found in (
-        (None, [None]),
-        ("cpu", ["cpu"]),
-        ("cpu,gpu,", ["2", "0"]),
-        ("gpu,gpu", ["0", "0"]),
-        (" ALL", ["0", "2"]),
-    ):
-        assert devices_of(given) == found
-    ranks = {"a simulator": 0}
-    assert devices_of("all") == [None]
-
-
 @needs_pocl_wheel
 @pytest.mark.parametrize("device", [None, "auto", "cpu"])
 def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkeypatch, tmp_path, device):
     """Where OpenCL takes a GPU by itself, and pip has brought PoCL."""
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
-    monkeypatch.setattr(processes, "_is_cpu", lambda asked: asked == "cpu" or pytest.fail("a driver is loaded"))
+    monkeypatch.setattr(device_choice, "choose", lambda _: pytest.fail("a driver is loaded"))
     monkeypatch.setattr(processes, "cores", lambda: 16)
     assert set(choose_workers(Survey(10**4, 10**9), [device], None, over_network=False).devices) == {"cpu"}
 
 
-def test_where_no_driver_has_a_cpu_the_gpu_is_taken_by_this_process(monkeypatch):
-    monkeypatch.setattr(drivers, "may_have_gpu", lambda: True)
-    monkeypatch.setattr(drivers, "has_cpu", lambda: False)
-    monkeypatch.setattr(processes, "_is_cpu", lambda device: device is not None)
-    monkeypatch.setattr(processes, "cores", lambda: 16)
-    wanted = choose_workers(Survey(10**4, 10**9), [None], None, over_network=False)
-    assert wanted == WantedWorkers([None], 0, 16)
-
-
 def test_a_gpu_that_is_asked_for_is_taken_by_this_process(monkeypatch):
-    monkeypatch.setattr(processes, "_is_cpu", lambda _: False)
+    monkeypatch.setattr(device_choice, "choose", lambda _: SimpleNamespace(is_gpu=True))
     monkeypatch.setattr(processes, "cores", lambda: 16)
     assert choose_workers(Survey(10**4, 10**9), ["gpu"], None, over_network=False) == WantedWorkers(["gpu"], 0, 16)
 

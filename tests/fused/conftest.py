@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError
 
 

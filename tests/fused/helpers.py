@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fftfilter.device.choice import Device
+from fftfilter.device.opencl import Device
 from fftfilter.errors import TooLargeError
 from fftfilter.output.difference import Difference
 from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device_choice import choose
 from fftfilter.fused import Shape
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform

@@ -13,9 +13,9 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import MemoryPool, aligned
+from fftfilter.device.opencl import Device
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline

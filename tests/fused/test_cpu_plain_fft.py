@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, plain_fft
 from fftfilter.fused.cpu.plain_fft import SIGNAL, CpuTransform, LongChirp, long, split

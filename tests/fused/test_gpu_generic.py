@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
 from fftfilter.fused import fused
 from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
 from fftfilter.fused import Shape
 from fftfilter.fused.gpu import launches
 from fftfilter.fused.gpu.launches import Launches, compiler_options, registers_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from tests.fused.helpers import assert_as_the_reference, noise, stack_of
 

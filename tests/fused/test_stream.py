@@ -11,9 +11,9 @@ import pyopencl as cl
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
+from fftfilter.device.opencl import Device
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream

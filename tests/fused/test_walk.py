@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.output.rounding import NUDGE

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device_choice import choose
 from fftfilter.missing import reference
 from fftfilter.missing.fill import fill, filled
 from tests.soak.check import as_gpu

@@ -9,9 +9,9 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
+from fftfilter.device_choice import choose
 from fftfilter.filters.pipelines import Mirrored
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline

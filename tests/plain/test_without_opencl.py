@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import fftfilter
-from fftfilter import engine, images
+from fftfilter import device_choice, images
 from fftfilter import transfer as H
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.filters import Filter
 from tests.helpers import SAMPLES, assert_gray_levels, by_reference, needs_posix
 
-LINE = f"; {engine.INSTEAD}\n"
+LINE = f"; {device_choice.INSTEAD}\n"
 CAMERA = SAMPLES / "camera.pgm"
 WAYS = ("no package", "a broken package", "no platform")
 
@@ -120,7 +120,7 @@ with warnings.catch_warnings(record=True) as said:
 sys.stdout.write(f"{told.category.__name__} {str(told.message).partition('; N')[2]} {f.engine}")
 """
     done = subprocess.run([sys.executable, "-c", code], env=without, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == (f"RuntimeWarning {engine.INSTEAD[1:]} numpy", "")
+    assert (done.stdout, done.stderr) == (f"RuntimeWarning {device_choice.INSTEAD[1:]} numpy", "")
 
 
 @needs_posix

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference

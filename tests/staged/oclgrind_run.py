@@ -18,8 +18,9 @@ import numpy as np
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device import programs
-from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.filters import Filter
 from fftfilter.output.ramp import Stack
 from fftfilter.staged import algorithms

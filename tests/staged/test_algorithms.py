@@ -14,8 +14,8 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device import programs
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device_choice import choose
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Runner, Workspace

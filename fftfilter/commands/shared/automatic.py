@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...device_choice import devices_named
 from ...errors import ParameterError, ReadError
 from ...files.urls import without_file_scheme
 from ...images.formats import is_zarr
 from ...output.modes import EACH, FOLDER
-from .folder import devices_of, inputs_of, is_folder, refuse_options_of_folders
+from .folder import inputs_of, is_folder, refuse_options_of_folders
 from .options import filter_option, pages_of, refuse, remark
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    mean, *_ = of_sources(sources, given, devices_of(given["device"])[0], failures=False)
+    mean, *_ = of_sources(sources, given, devices_named(given["device"])[0], failures=False)
     found, content = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import drivers, images, signals, startup
-from ...drivers import is_numpy
-from ...engine import lacks_opencl
+from ... import images, signals, startup
+from ...device_choice import devices_named, is_numpy, lacks_opencl
 from ...errors import DeviceError, ParameterError, ReadError, without_secrets
 from ...files import urls
 from ...files.messages import as_error, quoted_if_odd
@@ -23,7 +22,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_that_is_done_first, folder_option, refuse, remark
+from .options import device_for, folder_option, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -160,7 +159,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
     if options.preview:
         _check_preview(options.preview, source, out)
-    devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
+    devices = devices_named(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
         out,
@@ -207,9 +206,8 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
+        device = device_for(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
-        drivers.show_cpu_alone(device)
     with closing(LocalWorkers(wanted)) as local:
         yield local, local
 
@@ -230,17 +228,6 @@ def _device_of_workers(options: CommandOptions) -> str | None:
             f"--device {given} with --cluster: a worker has one device; start each with its own FFTFILTER_DEVICE."
         )
     return given
-
-
-def devices_of(given: str | None) -> list[str | None]:
-    """Return the devices of --device: one, all but simulators, or those of a list."""
-    if given is None or (given.strip().lower() != "all" and "," not in given):
-        return [given]
-    from ...device.choice import all_devices, choose, rank
-
-    if given.strip().lower() == "all":
-        return [str(i) for i, each in enumerate(all_devices()) if rank(each)[0] > 0] or [None]
-    return [str(choose(name).index) for name in given.split(",") if name.strip()] or [None]
 
 
 # Running

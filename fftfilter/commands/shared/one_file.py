@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import drivers, images
+from ... import images
 from ...errors import DeviceError, ImageError, ReadError, TooLargeError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
@@ -23,7 +24,7 @@ from ...output.modes import STACK
 from ...text import length_text, text_table
 from .automatic import say_of
 from .folder import check_preview, write_preview
-from .options import device_that_is_done_first, refuse, remark
+from .options import device_for, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -44,8 +45,8 @@ ADVANCE = "fftfilter.advance"
 
 def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
-    options = replace(options, device=_device_for(source, options))
-    drivers.show_cpu_alone(options.device)
+    size = _bytes_of(source, options)
+    options = replace(options, device=device_for(options.device, options.recipe, size, verbose=options.verbose))
     from ...folders.progress import tell_of_compiling
     from ...work.opened import open_input
 
@@ -62,7 +63,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     try:
         opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit, compare=compare)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
-        with closing(opened), _shared(source, target, opened, options) as share:
+        with closing(opened), _shared(source, target, opened, options) as (share, device):
+            options = replace(options, device=device)
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target):
@@ -96,15 +98,13 @@ def _dry_run(source: str, target: str, options: CommandOptions) -> None:
     click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {memory.described(size, how)}", err=target == "-")
 
 
-def _device_for(source: str, options: CommandOptions) -> str | None:
-    """Return the CPU if it is done first with a file, else the device that is asked for; raises ReadError."""
+def _bytes_of(source: str, options: CommandOptions) -> float:
+    """Return how many bytes there are to filter, as many as can be where that is unknown; raises ReadError."""
     if source == "-" or is_url(source):
-        return options.device
+        return math.inf
     with as_error(ReadError, f"{shown(source, '-')}: cannot be read"):
         status = os.stat(source)  # noqa: PTH116
-    if not stat.S_ISREG(status.st_mode) or options.profile or options.save_stages:
-        return options.device
-    return device_that_is_done_first(options.device, options.recipe, status.st_size, verbose=options.verbose)
+    return math.inf if not stat.S_ISREG(status.st_mode) or options.profile or options.save_stages else status.st_size
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:
@@ -123,21 +123,25 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
 
 
 @contextmanager
-def _shared(source: str, target: str, opened: Opened, options: CommandOptions) -> Iterator[Share | None]:
-    """Start processes that share the planes of an OME-Zarr, if they are asked for or many planes are small."""
+def _shared(
+    source: str, target: str, opened: Opened, options: CommandOptions
+) -> Iterator[tuple[Share | None, str | None]]:
+    """Start processes that share the planes of an OME-Zarr, if they are asked for or many planes are small.
+
+    The device is that of this process, too, which filters the first plane.
+    """
     if options.preview or not images.is_zarr(source, target):
-        yield None
+        yield None, options.device
         return
     from ...folders import planes
     from ...folders.processes import LocalWorkers
 
     wanted = planes.choose_for_planes(opened.pages, options.device, options.processes)
-    options.device = wanted.devices[0]
     if not wanted.processes:
-        yield None
+        yield None, wanted.devices[0]
         return
     with closing(LocalWorkers(wanted)) as workers:
-        yield planes.shared(workers, source, target, opened)
+        yield planes.shared(workers, source, target, opened), wanted.devices[0]
 
 
 def _make_and_tell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ...drivers import is_numpy
 from ...errors import without_secrets
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
@@ -187,17 +187,14 @@ file_options = [
 ]
 
 
-def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
-    """Return the CPU if auto may choose, and a GPU would begin too late; to be asked before any platform loads."""
-    if recipe.needs_staged or is_numpy(device):
-        return device
-    from ...device.embedded_pocl import is_cpu_sooner
+def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
+    """Return the device for the work of this process, which auto may decide before OpenCL loads; with -v say so."""
+    from ... import device_choice
 
-    if not is_cpu_sooner(device, file_bytes):
-        return device
-    if verbose:
+    taken = device_choice.for_small_work(device, math.inf if recipe.needs_staged else file_bytes)
+    if taken != device and verbose:
         click.echo("on the CPU: the work is small, and no GPU's driver has to load; --device gpu takes a GPU", err=True)
-    return "cpu"
+    return taken
 
 
 pages_option = input_option(

@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...arrays import Array
-from ...device.choice import Device
 from ...device.memory_pool import aligned
+from ...device.opencl import Device
 from ...device.programs import record
 from ...output.histogram import counted
 from ...output.ramp import Stack

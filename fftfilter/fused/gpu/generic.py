@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from ...device.choice import Device
+from ...device.opencl import Device
 from ...device.programs import record
 from ...transfer.shapes import number_of
 from .launches import REGISTERS, Launch, Launches

@@ -21,9 +21,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from fftfilter import __version__, signals, transfer
+from fftfilter import __version__, device_choice, signals, transfer
 from fftfilter.cli import cli
-from fftfilter.device import choice
 from fftfilter.errors import DeviceError, ParameterError, pip_install
 from fftfilter.folders import cluster, dry_run, pool
 from fftfilter.folders.cluster import ClusterWorkers
@@ -185,7 +184,7 @@ def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, addre
         return result.exit_code, result.stdout.splitlines(), result.stderr
 
     _, here, _ = listed()
-    monkeypatch.setattr(choice, "choose", None)
+    monkeypatch.setattr(device_choice, "choose", None)
     code, lines, said = listed("--cluster", address)
     assert (code, said) == (0, "")
     assert lines[:-2] == here[:-2]

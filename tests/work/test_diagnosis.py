@@ -13,26 +13,13 @@ from types import SimpleNamespace
 import pyopencl as cl
 import pytest
 
-from fftfilter.device import diagnosis, embedded_pocl
-from fftfilter.device.choice import Device, all_devices, choose, rank
-from fftfilter.device.diagnosis import Driver
+from fftfilter.device.opencl import Device
+from fftfilter.device_choice import choose, devices
 from fftfilter.errors import BuildError, RefusedError, pip_install
 from fftfilter.fused import fused
+from fftfilter.work import diagnosis
+from fftfilter.work.diagnosis import Driver
 from tests.helpers import keep_in, needs_posix
-
-
-def test_why_a_device_is_taken(monkeypatch):
-    index = choose("auto").index
-    assert diagnosis.chosen("cpu") == (index, "--device asks for 'cpu'")
-    way_out = "; a GPU needs its vendor's driver, see 'fftfilter devices'"
-    assert diagnosis.chosen("gpu") == (None, f"no OpenCL device 'gpu': there is {names()}{way_out}")
-    assert diagnosis.chosen()[1] in ("auto: the only device", "auto: no GPU, and the best CPU runtime")
-    monkeypatch.setenv("FFTFILTER_DEVICE", "portable")
-    assert diagnosis.chosen() == (index, "FFTFILTER_DEVICE asks for 'portable'")
-
-
-def names():
-    return ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(all_devices()))
 
 
 def test_a_device_is_described_in_numbers_that_json_has():
@@ -43,14 +30,10 @@ def test_a_device_is_described_in_numbers_that_json_has():
     assert len(described["work-item sizes"]) == described["work-item dimensions"]
 
 
-def test_every_device_is_listed():
-    assert [device.index for device in diagnosis.devices()] == list(range(len(all_devices())))
-
-
 @pytest.fixture
 def driver():
     """A C library in the place of a driver's: it loads, and no platform of that vendor appears."""
-    all_devices()  # found once, and not by a test that shows the loader another folder
+    devices()  # found once, and not by a test that shows the loader another folder
     return Driver(ctypes.util.find_library("c"), "nvidia.icd", "NVIDIA")
 
 
@@ -92,7 +75,7 @@ def test_what_pocl_lacks_is_named_with_the_one_thing_that_helps(monkeypatch):
 
 
 def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
-    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    monkeypatch.setattr(diagnosis, "devices", tuple)
     (problem,) = diagnosis.problems(fused, [])
     assert problem.what == "no OpenCL platform has a device"
     assert (pip_install("pyopencl[pocl]") in problem.repair) == (
@@ -107,28 +90,11 @@ def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
 @needs_posix
 @pytest.mark.parametrize(("system", "machine"), [("linux", "aarch64"), ("darwin", "x86_64")])
 def test_where_pip_has_no_pocl_it_is_not_named(monkeypatch, system, machine):
-    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    monkeypatch.setattr(diagnosis, "devices", tuple)
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
     (problem,) = diagnosis.problems(fused, [])
     assert "pip install 'pyopencl[pocl]'" not in problem.repair
-
-
-@pytest.mark.parametrize(
-    ("is_gpu", "why"), [(True, "auto takes a GPU first"), (False, "auto: no GPU, and the best CPU runtime")]
-)
-def test_of_several_devices_it_is_said_which_auto_takes(monkeypatch, is_gpu, why):
-    monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=1, is_gpu=is_gpu))
-    monkeypatch.setattr(diagnosis, "all_devices", lambda: all_devices() * 2)
-    assert diagnosis.chosen() == (1, why)
-
-
-def test_of_one_device_beside_a_simulator_it_is_said_that_there_is_no_other(monkeypatch):
-    own = next(device for device in all_devices() if rank(device)[0] > 0)
-    simulator = SimpleNamespace(platform=SimpleNamespace(name="Oclgrind"))
-    monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=0, is_gpu=False))
-    monkeypatch.setattr(diagnosis, "all_devices", lambda: (simulator, own, simulator))
-    assert diagnosis.chosen() == (0, "auto: the only device")
 
 
 def test_a_card_is_described_with_each_of_its_limits():
@@ -159,6 +125,7 @@ def test_each_device_but_simulators_is_tried_and_another_driver_than_pocl_is_to_
     def device(index, name):
         return SimpleNamespace(
             index=index,
+            platform=name,
             is_simulator=name == "Oclgrind",
             cl_device=SimpleNamespace(platform=SimpleNamespace(version=name)),
         )
@@ -167,17 +134,17 @@ def test_each_device_but_simulators_is_tried_and_another_driver_than_pocl_is_to_
         raise RefusedError(f"{index} computes wrongly by {make}")
 
     monkeypatch.setattr(diagnosis, "devices", lambda: [device(0, "CUDA"), device(1, "Oclgrind"), device(2, "PoCL 5")])
-    monkeypatch.setattr(diagnosis, "open_device", refuse)
+    monkeypatch.setattr(diagnosis, "open_opencl", refuse)
     assert diagnosis.problems("a pipeline", []) == [
         ("0 computes wrongly by a pipeline", "update its driver"),
-        ("2 computes wrongly by a pipeline", embedded_pocl.WAYS_OUT),
+        ("2 computes wrongly by a pipeline", diagnosis.WAYS_OUT),
     ]
 
 
 def test_the_drivers_of_three_vendors_are_looked_for(monkeypatch, tmp_path):
     monkeypatch.setattr(diagnosis, "loads", lambda _: True)
     monkeypatch.setattr(diagnosis, "vendors", lambda: str(tmp_path / "vendors"))
-    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    monkeypatch.setattr(diagnosis, "devices", tuple)
     first, *found = diagnosis.problems(fused)
     assert first.what == "no OpenCL platform has a device"
     assert [problem.repair.partition(" && ")[2].replace(f"{tmp_path}/", "") for problem in found] == [
@@ -186,7 +153,11 @@ def test_the_drivers_of_three_vendors_are_looked_for(monkeypatch, tmp_path):
         "echo libigdrcl.so > vendors/intel.icd",
     ]
     platforms = "NVIDIA CUDA", "AMD Accelerated Parallel Processing", "Intel(R) OpenCL Graphics"
-    present = [SimpleNamespace(platform=SimpleNamespace(name=name)) for name in platforms]
-    monkeypatch.setattr(diagnosis, "all_devices", lambda: present)
-    monkeypatch.setattr(diagnosis, "devices", list)
+    present = [SimpleNamespace(platform=name, is_simulator=True) for name in platforms]
+    monkeypatch.setattr(diagnosis, "devices", lambda: present)
     assert diagnosis.problems(fused) == []
+
+
+def test_ways_out_are_one_line_that_names_them():
+    assert "\n" not in diagnosis.WAYS_OUT
+    assert all(way in diagnosis.WAYS_OUT for way in ("pocl-opencl-icd", "intel-opencl-rt intel-cmplr-lib-rt", "GPU"))

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import fftfilter
-from fftfilter import device_check
-from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.device_check import Form, Found, Row
+from fftfilter.device_choice import choose
 from fftfilter.errors import BuildError
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.rounding import NOISE
 from fftfilter.staged import algorithms
+from fftfilter.work import device_check
+from fftfilter.work.device_check import Form, Found, Row
 
 SIZES = ((1, 1), (12, 10))
 
@@ -40,8 +40,8 @@ def form_of(make, **given):
     return Form("a form", SIZES, partial(device_check._filtered, make), **given)
 
 
-def rows_of(*forms):
-    return [told for told in device_check.check(choose(), iter(forms)) if isinstance(told, Row)]
+def rows_of(*tried):
+    return [told for told in device_check.check(choose(), iter(tried)) if isinstance(told, Row)]
 
 
 class NoHistogram(FusedCpuPipeline):
@@ -138,21 +138,21 @@ def test_missing_pixels_are_held_to_numpy(monkeypatch):
 
 
 def test_all_algorithms_and_both_forms_are_tried_what_the_device_is_given_first():
-    forms = list(device_check.forms(choose("cpu")))
-    names = [form.name for form in forms]
+    found = list(device_check.forms(choose("cpu")))
+    names = [form.name for form in found]
     assert {f"staged, {name}" for name in algorithms.names()} <= set(names)
-    assert [form.is_used for form in forms] == sorted((form.is_used for form in forms), reverse=True)
-    assert {name for name in names if "GPU form" in name} == {form.name for form in forms if not form.is_used}
+    assert [form.is_used for form in found] == sorted((form.is_used for form in found), reverse=True)
+    assert {name for name in names if "GPU form" in name} == {form.name for form in found if not form.is_used}
     as_gpu = SimpleNamespace(is_gpu=True, fp64=False, platform="another one")
-    forms = list(device_check.forms(as_gpu))
-    assert {form.precision for form in forms} == {"single"}
-    assert {form.name for form in forms if not form.is_used} == {"fused, CPU form", "fused, CPU form, mirrored"}
+    found = list(device_check.forms(as_gpu))
+    assert {form.precision for form in found} == {"single"}
+    assert {form.name for form in found if not form.is_used} == {"fused, CPU form", "fused, CPU form, mirrored"}
 
 
 def test_the_pixels_and_outputs_of_the_form_that_a_device_is_given_are_tried():
     def kinds(platform, *, is_gpu):
-        forms = device_check.forms(SimpleNamespace(is_gpu=is_gpu, fp64=False, platform=platform))
-        names = {form.name.partition(", scale auto") for form in forms if form.name.startswith("fused, ")}
+        found = device_check.forms(SimpleNamespace(is_gpu=is_gpu, fp64=False, platform=platform))
+        names = {form.name.partition(", scale auto") for form in found if form.name.startswith("fused, ")}
         return sorted(name for name, auto, _ in names if auto)
 
     assert kinds("PoCL", is_gpu=False) == ["fused, CPU form"]
@@ -208,9 +208,9 @@ def test_what_a_device_is_given_is_tried_on_large_and_long_sizes_and_the_rest_on
 
 
 def test_forms_of_the_staged_engine_are_tried_in_double_precision_where_the_device_has_it():
-    forms = list(device_check.forms(SimpleNamespace(is_gpu=False, fp64=True)))
-    both = {form.name for form in forms if form.precision == "double"}
-    assert both == {form.name for form in forms if form.name.startswith(("numpy", "staged, ", "missing"))}
+    found = list(device_check.forms(SimpleNamespace(is_gpu=False, fp64=True)))
+    both = {form.name for form in found if form.precision == "double"}
+    assert both == {form.name for form in found if form.name.startswith(("numpy", "staged, ", "missing"))}
 
 
 def test_a_form_is_tried_in_its_own_precision():

@@ -18,30 +18,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import __version__
-from .arrays import Array
-from .device import diagnosis, selftest
-from .device.choice import Device
-from .device.launcher import Launcher, MakePipeline
-from .device.memory_pool import PageLocked
-from .errors import FftfilterError
-from .filters.pipelines import Mirrored
-from .fused import Shape, fused, plain_fft, serves_plain
-from .fused.cpu.pipeline import FusedCpuPipeline
-from .fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline
-from .fused.gpu.stream import Stream
-from .missing.fill import fill
-from .missing.reference import fill as fill_by_numpy
-from .output.difference import Difference, transform_bound
-from .output.histogram import ByHistogram, Ramps
-from .output.modes import Auto
-from .output.ramp import Gray, Stack, on_ramps, ramps
-from .output.rounding import deviation
-from .plain.pipeline import NumPyPipeline
-from .staged import algorithms
-from .staged.pipeline import StagedPipeline, Transform
-from .transfer import Transfer, highpass, mask, notch, reference
-from .transfer.edges import Edges, grid_with
+from .. import __version__
+from ..arrays import Array
+from ..device import selftest
+from ..device.launcher import Launcher, MakePipeline
+from ..device.memory_pool import PageLocked
+from ..device.opencl import Device
+from ..errors import FftfilterError
+from ..filters.pipelines import Mirrored
+from ..fused import Shape, fused, plain_fft, serves_plain
+from ..fused.cpu.pipeline import FusedCpuPipeline
+from ..fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline
+from ..fused.gpu.stream import Stream
+from ..missing.fill import fill
+from ..missing.reference import fill as fill_by_numpy
+from ..output.difference import Difference, transform_bound
+from ..output.histogram import ByHistogram, Ramps
+from ..output.modes import Auto
+from ..output.ramp import Gray, Stack, on_ramps, ramps
+from ..output.rounding import deviation
+from ..plain.pipeline import NumPyPipeline
+from ..staged import algorithms
+from ..staged.pipeline import StagedPipeline, Transform
+from ..transfer import Transfer, highpass, mask, notch, reference
+from ..transfer.edges import Edges, grid_with
+from . import diagnosis
 
 Size = tuple[int, int]
 Try = Callable[[Launcher, Size], "Found"]
