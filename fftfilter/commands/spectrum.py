@@ -52,7 +52,8 @@ def spectrum(
     """
     from ..device_choice import NUMPY, wanted
     from ..engine import FUSED
-    from ..preview.steps import log_magnitude, within_single
+    from ..preview.panels import log_magnitude
+    from ..preview.report import within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2

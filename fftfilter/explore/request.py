@@ -18,7 +18,7 @@ from PIL import Image
 from ..analysis.search import AutoNotches
 from ..arrays import Array
 from ..errors import ParameterError, check_option
-from ..preview.steps import StepPictures
+from ..preview.panels import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
 from ..transfer.saved import brief
 from ..transfer.units import number

@@ -326,7 +326,7 @@ class Batch:
 
     def _draw(self, loaded: Loaded, frame: Frame) -> None:
         """Make the row of a picture, or of a stack's middle page, in the contact sheet."""
-        from ..preview.sheet import row
+        from ..preview.page import row
 
         outcome, opened = loaded.outcome, loaded.opened
         name = f"{opened.name}{opened.middle_page}"

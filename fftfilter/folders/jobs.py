@@ -26,7 +26,7 @@ from ..work.done import Done
 if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..images import PixelSize
-    from ..preview.sheet import Row
+    from ..preview.page import Row
     from ..work.recipe import Recipe
     from . import journal
 

@@ -1,13 +1,23 @@
-"""The page of a preview: input, spectrum with the filter over it, result, removed; gain and power by frequency."""
+"""Pages of rows with four pictures: input, spectrum with the filter over it, result, removed.
+
+The page of one picture has gain and power by frequency below its row, that of a large one a second row of its middle.
+A contact sheet has a row for each file, and marks outliers. It has at most 60 rows, however many files there are: files
+evenly spread, and those from which the filter removed least and most. Its rows are compressed until they are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Unpack
+import io
+import math
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nlargest, nsmallest
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from PIL.Image import Image, fromarray
+from PIL import Image
 
 from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
@@ -18,7 +28,23 @@ from ..transfer import Transfer
 from ..transfer.part import Ring
 from ..transfer.units import Radius
 from . import panels
-from .drawing import AFTER, BEFORE, FAINT, INK, LARGE, QUIET, SMALL, TEXT, Canvas, Color, Corners, Fine, fitting, length
+from .drawing import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    INK,
+    LARGE,
+    QUIET,
+    RED,
+    SMALL,
+    TEXT,
+    Canvas,
+    Color,
+    Corners,
+    Fine,
+    fitting,
+    length,
+)
 from .report import HIGHEST, FilterReport, about_filter
 
 SIDE, GAP, MARGIN = 380, 20, 24
@@ -38,10 +64,22 @@ LEFT, BOTTOM, TOP = 44, 40, 26
 # Fewest pixels between two labels.
 APART = 8
 
+# A contact sheet: the sides of its pictures and the distance between them, room for names, the height of its head
+SMALL_SIDE, SMALL_GAP, NAMES, HEAD = 150, 8, 270, 88
+STRIP = 4 * SMALL_SIDE + 3 * SMALL_GAP
+# Rows of a sheet that are evenly spread, and those from which least and most was removed; the quality of a row's JPEG
+EVEN, FARTHEST, QUALITY = 52, 4, 90
+# Fewest files that the usual range takes.
+FEWEST = 6
+# The logarithm of an outlier's share is farther from the median than DEVIATIONS median deviations and than LEAST.
+DEVIATIONS, LEAST = 4 * 1.4826, 0.35
+# Shares up to NOTHING count as none; such files are outliers if they are fewer than RARE of all.
+NOTHING, RARE = 1e-6, 1 / 8
+
 
 def show(
     image: ArrayLike, transfer: Transfer | Filter, *, channel_axis: int | None = None, **options: Unpack[Options]
-) -> Image:
+) -> Image.Image:
     """Return the page that ``--preview`` draws, a picture of Pillow, which a notebook displays.
 
     It has the image, its spectrum with the filter over it, the result, the removed part, and the gain and the power by
@@ -71,7 +109,7 @@ def show(
     edges, used = own.get("edges", "wrap"), filter_.without([peak for each in filter_.peaks() for peak in each])
     report = FilterReport(whole, gray.white, used, edges, device, weight, channels)
     title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, used.depth, channels)
-    return fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
+    return Image.fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))
 
 
 def page(report: FilterReport, result: Array, white: float, title: str, about: str) -> Pixels:
@@ -81,9 +119,7 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
     """
     is_large = max(report.size) > LARGE_AS * SIDE
     canvas = Canvas(WIDTH, TITLE + (1 + is_large) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
-    canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
-    about = about.replace("n/8", f"n/8 = {min(report.size) / 8:g}")
-    canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
+    _head(canvas, title, about.replace("n/8", f"n/8 = {min(report.size) / 8:g}"))
     top = _row(canvas, TITLE, report, result, white, is_middle=False)
     if is_large:
         top = _row(canvas, top, report, result, white, is_middle=True)
@@ -92,6 +128,12 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
     _power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
     canvas.line([(MARGIN, top - GAP // 2), (WIDTH - MARGIN, top - GAP // 2)], FAINT)
     return np.asarray(canvas.image)
+
+
+def _head(canvas: Canvas, title: str, about: str) -> None:
+    width = canvas.image.width - 2 * MARGIN
+    canvas.text(MARGIN, 30, fitting(title, width, LARGE), LARGE)
+    canvas.text(MARGIN, 52, fitting(about, width), TEXT, QUIET)
 
 
 def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: float, *, is_middle: bool) -> int:
@@ -131,7 +173,7 @@ def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     area = (rings.least, rings.most) if has_direction else None
     _diagram(canvas, corners, report, "gain H(f)", (low - room, high + room), levels, [rings.mean], area)
     if has_direction:
-        _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
+        _legend(canvas, corners, {"mean of all directions": BEFORE, "least to largest": (196, 212, 233)})
 
 
 def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
@@ -143,7 +185,7 @@ def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
     levels = np.arange(low, high + 1, DECIBELS).tolist()
     _diagram(canvas, corners, report, "mean power, dB", (low, high), levels, [before, after])
-    _legend(canvas, corners, [("before", BEFORE), ("after", AFTER)])
+    _legend(canvas, corners, {"before": BEFORE, "after": AFTER})
 
 
 def _diagram(  # noqa: PLR0917  a diagram's parts
@@ -201,19 +243,19 @@ def _cut(canvas: Canvas, inside: Corners, report: FilterReport, x_of: Callable[[
     """Draw the cutoffs with their labels: the outer one's to its right, the inner one's to its left."""
     left, top, right, bottom = inside
     cutoffs = [mark for mark in report.transfer.marks(*report.size) if isinstance(mark, Ring) and mark.is_cutoff]
-    seen = [(i, x_of(mark.radius), mark.label) for i, mark in enumerate(cutoffs) if left < x_of(mark.radius) < right]
-    with Fine(canvas, inside) as fine:
-        for _, x, _ in seen:
-            for y in range(top, bottom, 8):
-                fine.line([(x, y), (x, y + 4)], QUIET, 1)
-    for i, x, label in seen:
-        is_left = i % 2 or x + length(label, SMALL) + APART > right
-        canvas.text(x - 5 if is_left else x + 5, bottom - 6, label, SMALL, INK, "rs" if is_left else "ls")
+    for i, mark in enumerate(cutoffs):
+        x = x_of(mark.radius)
+        if left < x < right:
+            with Fine(canvas, inside) as fine:
+                for y in range(top, bottom, 8):
+                    fine.line([(x, y), (x, y + 4)], QUIET, 1)
+            is_left = i % 2 or x + length(mark.label, SMALL) + APART > right
+            canvas.text(x - 5 if is_left else x + 5, bottom - 6, mark.label, SMALL, INK, "rs" if is_left else "ls")
 
 
-def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color]]) -> None:
+def _legend(canvas: Canvas, corners: Corners, entries: Mapping[str, Color]) -> None:
     x, y = corners[2], corners[1] + 12
-    for label, color in reversed(entries):
+    for label, color in reversed([*entries.items()]):
         x -= round(length(label, SMALL))
         canvas.text(x, y, label, SMALL, QUIET)
         canvas.box((x - 24, y - 6, x - 6, y - 3), color, fill=True)
@@ -233,3 +275,89 @@ def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Itera
             frequency = value.bins(*size) / min(size)
             if low <= frequency <= high:
                 yield frequency, f"{value.value:g}"
+
+
+# The contact sheet of many pictures
+
+
+class Row(NamedTuple):
+    """One file: four small pictures, and the part of its power that the filter removed."""
+
+    number: int
+    name: str
+    size: str
+    share: float
+    strip: bytes
+    """A JPEG."""
+
+
+def row(report: FilterReport, result: Array, white: float, number: int, name: str) -> Row:
+    """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
+    strip, file = Canvas(STRIP, SMALL_SIDE), io.BytesIO()
+    pictures, _ = panels.pictures(report, result, white, SMALL_SIDE)
+    for i, picture in enumerate(pictures):
+        strip.panel(picture, i * (SMALL_SIDE + SMALL_GAP), 0, SMALL_SIDE)
+    strip.image.save(file, "JPEG", quality=QUALITY)
+    height, width = report.size
+    return Row(number, name, f"{width} x {height}", report.share, file.getvalue())
+
+
+@dataclass
+class Sheet:
+    """Collects rows in any order; ``files`` is about their number."""
+
+    files: int
+    _even: list[Row] = field(default_factory=list)
+    _least: list[Row] = field(default_factory=list)
+    _most: list[Row] = field(default_factory=list)
+    _shares: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, row: Row) -> None:
+        """Take a row into account, and keep it if it is to be shown."""
+        self._shares.append(row.share)
+        files, number = max(self.files, 1), row.number
+        if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
+            self._even.append(row)
+            return
+        self._least = nsmallest(FARTHEST, [*self._least, row], key=lambda each: (each.share, -each.number))
+        self._most = nlargest(FARTHEST, [*self._most, row], key=lambda each: (each.share, each.number))
+
+    def picture(self, title: str) -> Pixels:
+        """Return the sheet, RGB ``(height, width, 3)``."""
+        kept = {each.number: each for each in (*self._even, *self._least, *self._most)}
+        rows = [kept[number] for number in sorted(kept)]
+        each_row, left = SMALL_SIDE + SMALL_GAP, MARGIN + NAMES
+        canvas = Canvas(left + STRIP + MARGIN, HEAD + max(1, len(rows)) * each_row + MARGIN)
+        shares = np.array(self._shares)
+        touched = shares[shares > NOTHING]
+        low, high = _usual(touched)
+        is_rare = len(touched) >= FEWEST and len(shares) - len(touched) < RARE * len(shares)
+        outliers = [each for each in rows if (is_rare if each.share <= NOTHING else not low <= each.share <= high)]
+        spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < len(shares) else ""
+        marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
+        _head(canvas, title, f"{len(shares)} pictures{spread}{marked}")
+        for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
+            canvas.text(left + i * each_row, HEAD - 8, caption, SMALL, QUIET)
+        for i, each in enumerate(rows):
+            top = HEAD + i * each_row
+            with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
+                canvas.paste(np.asarray(strip), left, top)
+            canvas.line([(MARGIN, top - SMALL_GAP // 2), (left - SMALL_GAP, top - SMALL_GAP // 2)], FAINT)
+            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24))
+            canvas.text(MARGIN + 8, top + 38, each.size, SMALL, QUIET)
+            color = RED if each in outliers else QUIET
+            canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", SMALL, color)
+            if each in outliers:
+                canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {low:.2%} to {high:.2%}", SMALL, RED)
+                canvas.box((MARGIN, top, MARGIN + 2, top + SMALL_SIDE - 1), RED, fill=True)
+        return np.asarray(canvas.image)
+
+
+def _usual(shares: Floats) -> tuple[float, float]:
+    """Return the least and the largest share of files that are not outliers, of those above 0."""
+    if len(shares) < FEWEST:
+        return 0.0, math.inf
+    logs = np.log(shares)
+    middle = float(np.median(logs))
+    away = max(LEAST, DEVIATIONS * float(np.median(np.abs(logs - middle))))
+    return math.exp(middle - away), math.exp(middle + away)

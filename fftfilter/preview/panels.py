@@ -1,4 +1,4 @@
-"""RGB pictures of a filter's effect, at the size in which they are shown; and its cutoffs over a spectrum."""
+"""RGB pictures of a filter's effect, at the size in which they are shown; cutoffs; results of a pipeline's steps."""
 
 from __future__ import annotations
 
@@ -173,3 +173,48 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
 def _is_inside(mark: Ring, end: float) -> bool:
     """Whether a part of a mark lies below a frequency along each axis."""
     return mark.radius < 2 * end if mark.is_cutoff else max(abs(mark.fx), abs(mark.fy)) < end
+
+
+# Results of a pipeline's steps
+
+
+def log_magnitude(spectrum: Array, largest: float | None = None, *, unit: float = 1.0) -> Pixels:
+    """Return ``log(1 + |spectrum| unit)`` as 8 bits, DC in the middle of the last two axes.
+
+    ``largest`` is the magnitude of white, by default the largest in the spectrum.
+    """
+    centered = np.fft.fftshift(np.abs(spectrum), axes=(-2, -1)).astype(np.float64)
+    centered *= unit
+    white = float(centered.max()) if largest is None else largest
+    made = np.log1p(centered, out=centered)
+    made *= 255
+    made /= np.log1p(white or 1.0)
+    return made.astype(np.uint8)
+
+
+class StepPictures:
+    """Makes pictures of the intermediate results of a pipeline, as the book's Figures 6.3, 6.4 and 6.7.
+
+    Spectra are upright with DC in the middle; the filtered spectrum has the scale of the unfiltered one, so that the
+    two can be compared. The filtered image is scaled from its smallest value, which may be negative. Partial results
+    are log-magnitudes, as laid out in memory.
+    """
+
+    def __init__(self) -> None:
+        self._largest: float | None = None
+
+    def pixels(self, name: str, planes: Array) -> Pixels:
+        """Return a result ``(channels, height, width)`` as 8 bits of one channel, or of three."""
+        if name.startswith("spectrum"):
+            upright = planes.swapaxes(1, 2)
+            if self._largest is None:
+                self._largest = float(np.abs(upright).max())
+            pixels = log_magnitude(upright, self._largest)
+        else:
+            if name == "filtered":
+                values = planes.real - min(0, planes.real.min())
+            else:
+                is_picture = name in ("image", "magnitude", "output")
+                values = np.abs(planes) if is_picture else np.log1p(np.abs(planes))
+            pixels = np.asarray(255 * (values / (values.max() or 1))).astype(np.uint8)
+        return pixels if len(pixels) in (1, 3) else pixels[:1]

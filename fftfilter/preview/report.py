@@ -17,7 +17,6 @@ from ..output.luma import of_channels, part_of
 from ..output.modes import Channels
 from ..transfer import Transfer
 from ..transfer.edges import Edges, grid_with
-from .steps import within_single
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240
@@ -25,6 +24,8 @@ HIGHEST = float(np.sqrt(0.5))
 """Cycles per pixel in a corner of the spectrum."""
 # Up to this many parts of a kind are described one by one.
 TOLD = 3
+# Transforms of pictures with smaller values stay within single precision.
+LARGEST = 1e20
 
 
 class Rings(NamedTuple):
@@ -154,6 +155,12 @@ def about_filter(
     others = [str(part) for part in transfer.parts if part.plural not in many]
     said = " * ".join([*others, *many.values()]) or nothing
     return said + ("" if depth is None else f", depth {depth:g} dB") + (f", {channels} alone" if channels else "")
+
+
+def within_single(planes: Array) -> tuple[Array, float]:
+    """Return planes whose transforms fit single precision, and the factor by which they were divided."""
+    largest = float(np.abs(planes).max()) if planes.dtype.kind == "f" else 0.0
+    return (planes / np.float32(largest), largest) if largest > LARGEST else (planes, 1.0)
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:

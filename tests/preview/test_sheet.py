@@ -7,8 +7,11 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.preview.drawing import FAINT, RED, Canvas
+from fftfilter.preview.page import EVEN, FARTHEST, MARGIN, NAMES, Row, Sheet, row
+from fftfilter.preview.page import HEAD as TITLE
+from fftfilter.preview.page import SMALL_GAP as GAP
+from fftfilter.preview.page import SMALL_SIDE as SIDE
 from fftfilter.preview.report import FilterReport
-from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, NAMES, SIDE, TITLE, Row, Sheet, row
 
 CAPTIONS = ["input", "spectrum, removed tinted", "result", "removed, gray is 0"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fftfilter.preview.steps import StepPictures, log_magnitude
+from fftfilter.preview.panels import StepPictures, log_magnitude
 
 
 def test_a_spectrum_is_shown_by_its_logarithm_with_dc_in_the_middle():

@@ -238,8 +238,8 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun) -> 
     if preview is None:
         yield from outcomes
         return
+    from ...preview.page import Sheet
     from ...preview.report import about_filter
-    from ...preview.sheet import Sheet
 
     sheet = Sheet(run.found.files)
     for outcome in outcomes:

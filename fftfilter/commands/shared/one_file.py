@@ -252,7 +252,7 @@ def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[st
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
-    from ...preview.steps import StepPictures
+    from ...preview.panels import StepPictures
 
     pictures, numbers = StepPictures(), count(1)
 
