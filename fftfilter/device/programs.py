@@ -59,12 +59,17 @@ NUMBERS = {"uint": np.uint32, "int": np.int32, "ulong": np.uint64, "float": np.f
 
 @cache
 def record(name: str, struct: str) -> np.dtype[Any]:
-    """Return a struct of a file as NumPy has it. Its fields are numbers, or structs of the same file."""
+    """Return a struct of a file as NumPy has it, so that its fields are written down once.
+
+    The file declares it as ``typedef struct { uint count, taken; stage_t stages[24]; } name;``, a line or more. Fields
+    are ``NUMBERS`` and such structs of the same file, one by one or an array; the larger numbers come first, as there
+    is no padding.
+    """
     code = re.sub(r"//.*", "", source(name)).partition(f"}} {struct};")[0].rpartition("typedef struct {")[2]
     fields: list[Any] = []
-    for kind, declared_as in re.findall(r"(\w+) ([^;]+);", code):
+    for kind, *names in (re.split(r"[\s,]+", line.strip()) for line in code.split(";")[:-1]):
         number = NUMBERS.get(kind) or record(name, kind)
-        for field, count in re.findall(r"(\w+)(?:\[(\d+)\])?", declared_as):
+        for field, _, count in (each.rstrip("]").partition("[") for each in names):
             fields.append((field, number, int(count)) if count else (field, number))
     return np.dtype(fields)
 
