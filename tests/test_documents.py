@@ -44,8 +44,9 @@ COMMAND = re.compile(r"^ {4}(?:\$ )?(?:\w+=\S+ )*(fftfilter|python -m benchmarks
 def table_of_algorithms():
     rows = [("engine", "what", "trips through global memory", "source"), ("---",) * 4]
     for entry in algorithms.catalogue():
-        home = f"../fftfilter/staged/algorithms/{entry.name.replace('-', '_')}.py"
-        rows.append((f"[{entry.name}]({home})", entry.title, entry.trips, entry.source))
+        home = f"../kernels/staged/algorithms/{entry.name.replace('-', '_')}.cl"
+        is_there = (ROOT / "docs" / home).exists()
+        rows.append((f"[{entry.name}]({home})" if is_there else entry.name, entry.title, entry.trips, entry.source))
     return "".join(f"| {' | '.join(row)} |\n".replace("``", "`") for row in rows)
 
 

@@ -21,7 +21,7 @@ from ..device_choice import NUMPY
 from ..engine import FUSED
 from ..filters import Filter
 from ..staged import algorithms
-from ..staged.algorithms import Algorithm, workgroup_coalesced
+from ..staged.algorithms import COALESCED, Algorithm
 from ..staged.pipeline import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
@@ -198,7 +198,7 @@ def _radices(device: Device, n: int, number_bytes: int) -> Iterator[tuple[str, d
     """Yield the algorithm, options and radix of each row of the table, up to the limits of the device."""
     yield from (("stockham", {"radix": value}, value) for value in (2, 4, 8, 16) if value <= n)
     fits = min(device.work_group_limit, device.cl_device.local_mem_size // (2 * number_bytes), n // 2)
-    for name, largest in (("workgroup", fits), ("workgroup-coalesced", min(fits, workgroup_coalesced.ITEMS))):
+    for name, largest in (("workgroup", fits), ("workgroup-coalesced", min(fits, COALESCED))):
         yield from ((name, {"r": 1 << i}, 2 << i) for i in range(largest.bit_length()))
 
 
