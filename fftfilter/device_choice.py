@@ -271,7 +271,7 @@ def open_device(options: Mapping[str, Any]) -> Device:
     device = wanted(options)
     is_open = is_auto(device) and all(options.get(each) in (None, "", {}) for each in ONLY_OPENCL)
     if (is_numpy(device) and options.get("engine") in (None, NUMPY)) or (is_open and lacks_opencl()):
-        from .plain.launcher import NumPyDevice
+        from .plain import NumPyDevice
 
         return cast("Device", NumPyDevice())  # which has what filters ask of one
     return open_opencl(device)
@@ -309,7 +309,7 @@ def lacks_opencl() -> bool:
 
 def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:
     """Return a queue on a device for a filter's options, NumPy's for its device; raises ParameterError."""
-    from .plain.launcher import NumPyDevice, NumPyLauncher
+    from .plain import NumPyDevice, NumPyLauncher
 
     names = ("precision", "profile", "work_group_size")
     own = {name: options[name] for name in names if options.get(name) is not None}

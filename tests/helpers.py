@@ -103,7 +103,7 @@ def values_by(form, launcher, transfer, images):
     from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
     from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
     from fftfilter.output.ramp import Stack
-    from fftfilter.plain.pipeline import NumPyPipeline
+    from fftfilter.plain import NumPyPipeline
     from fftfilter.staged import algorithms
     from fftfilter.staged.pipeline import StagedPipeline
 

@@ -17,7 +17,7 @@ from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
 from fftfilter.output.rounding import NUDGE, deviation
-from fftfilter.plain.pipeline import NumPyPipeline
+from fftfilter.plain import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference

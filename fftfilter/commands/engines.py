@@ -33,7 +33,7 @@ NUMPY: dict[str, Any] = {
     "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
     "trips": "none: arrays in the memory of this machine",
     "limits": "several times slower than fused; no intermediate results",
-    "source": "fftfilter/plain/pipeline.py",
+    "source": "fftfilter/plain.py",
     "options": {},
 }
 

@@ -21,7 +21,7 @@ from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
 from ..output.modes import MODES
 from ..output.ramp import Gray
-from ..plain.launcher import NumPyLauncher
+from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
 from .call import NOTHING, Found, call, picture, start

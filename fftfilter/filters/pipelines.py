@@ -16,9 +16,8 @@ from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.ramp import on_ramps
 from ..output.rounding import UNEVEN, deviation
-from ..plain.launcher import NumPyLauncher
-from ..plain.pipeline import NumPyPipeline
-from ..plain.pipeline import buffer_bytes as bytes_by_numpy
+from ..plain import NumPyLauncher, NumPyPipeline
+from ..plain import buffer_bytes as bytes_by_numpy
 from .description import describe
 
 if TYPE_CHECKING:

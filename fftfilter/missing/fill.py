@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, scaled
 from ..device_choice import launcher_on, open_device
-from ..plain.launcher import NumPyLauncher
+from ..plain import NumPyLauncher
 from .reference import fill as fill_by_numpy
 from .reference import sweeps
 

@@ -22,8 +22,7 @@ from ..device_choice import launcher_on, open_device
 from ..engine import choose
 from ..errors import ParameterError, check_option, check_unmasked
 from ..fused import Data, Shape, plain_fft, serves_plain
-from ..plain.launcher import NumPyDevice
-from ..plain.pipeline import transformed
+from ..plain import NumPyDevice, transformed
 from ..staged.pipeline import Transform
 from ..staged.steps import FORWARD, INVERSE
 

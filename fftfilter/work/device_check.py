@@ -37,7 +37,7 @@ from ..output.histogram import ByHistogram, Ramps
 from ..output.modes import Auto
 from ..output.ramp import Gray, Stack, on_ramps, ramps
 from ..output.rounding import deviation
-from ..plain.pipeline import NumPyPipeline
+from ..plain import NumPyPipeline
 from ..staged import algorithms
 from ..staged.pipeline import StagedPipeline, Transform
 from ..transfer import Transfer, highpass, mask, notch, reference

@@ -22,7 +22,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, decided_row, most_undecided
-from fftfilter.plain.pipeline import NumPyPipeline
+from fftfilter.plain import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference

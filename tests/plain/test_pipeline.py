@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import fftfilter
+from fftfilter import plain
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
-from fftfilter.plain import launcher, pipeline
-from fftfilter.plain.launcher import NumPyDevice, NumPyLauncher
+from fftfilter.plain import NumPyDevice, NumPyLauncher
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
 from tests.helpers import assert_transform, needs
@@ -46,8 +46,8 @@ def test_values_of_every_size_and_type_are_those_of_the_reference(size, dtype, r
 
 @pytest.mark.parametrize("module", ["numpy.fft", pytest.param("scipy.fft", marks=needs("scipy"))])
 def test_either_library_is_right(module, rng, monkeypatch):
-    monkeypatch.setattr(launcher, "MANY", 1 if module == "scipy.fft" else 1 << 60)
-    assert launcher.library(4)[0].__name__ == module
+    monkeypatch.setattr(plain, "MANY", 1 if module == "scipy.fft" else 1 << 60)
+    assert plain.library(4)[0].__name__ == module
     image = rng.integers(0, 256, (67, 72), dtype=np.uint8)
     for transfer, edges in product(FILTERS, ("wrap", "mirror")):
         got = Filter(transfer, engine="numpy", output="real", edges=edges)(image)
@@ -62,12 +62,12 @@ def test_either_library_is_right(module, rng, monkeypatch):
 
 def test_large_images_go_to_scipy_and_do_without_it():
     """In a process in which it cannot be imported, as where it is not installed."""
-    assert launcher.MANY > 1024**2
+    assert plain.MANY > 1024**2
     code = """
 import sys
 sys.modules["scipy"] = sys.modules["scipy.fft"] = None
 import numpy as np
-from fftfilter.plain.launcher import MANY, library
+from fftfilter.plain import MANY, library
 assert library(MANY) == (np.fft, {})
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -116,7 +116,7 @@ def test_infinite_values_are_refused():
 
 def test_a_picture_that_memory_does_not_hold_is_refused_before_anything_is_allocated(monkeypatch):
     asked = []
-    monkeypatch.setattr(pipeline, "check_memory", lambda *given: asked.append(given))
+    monkeypatch.setattr(plain, "check_memory", lambda *given: asked.append(given))
     with Filter(H.lowpass(2), engine="numpy") as lowpass:
         lowpass(np.zeros((8, 9), "u1"))
         assert asked == [(8, 9, lowpass.device_bytes((1, 8, 9)), "an image of 9 x 8")]
