@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,7 @@ from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, ClusterWorkers, check_address, connect
 from fftfilter.folders.jobs import Job, Outcome, Settings, Tree
-from fftfilter.folders.pool import pack
-from fftfilter.folders.processes import LocalWorkers, WantedWorkers
+from fftfilter.folders.pool import Workers, pack
 from fftfilter.folders.run import FolderRun
 from fftfilter.images import Picture, write
 from fftfilter.system import cores
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from fftfilter.bench.measure import Setting
     from fftfilter.bench.tables import Cell
-    from fftfilter.folders.pool import Workers
 
 # Different pictures; further files are links to them.
 _PICTURES = 16
@@ -211,9 +209,9 @@ def _rates(folder: Path, client: Client, setting: Setting) -> tuple[dict[str, St
 
     Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
-    started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
-        "one process": lambda: closing(LocalWorkers(WantedWorkers([str(setting.device.index)], 0, cores()))),
-        "the cluster": lambda: nullcontext(ClusterWorkers(client, None, threads=1)),
+    started: dict[str, Callable[[], Workers]] = {
+        "one process": lambda: Workers(str(setting.device.index), cores()),
+        "the cluster": lambda: ClusterWorkers(client, None, threads=1),
     }
     rates: dict[str, list[float]] = {what: [] for what in started}
     spent = []
@@ -223,8 +221,8 @@ def _rates(folder: Path, client: Client, setting: Setting) -> tuple[dict[str, St
             run.survey()
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0
-            with start() as workers:
-                for outcome in run.run(workers):
+            with closing(start()) as workers:
+                for outcome in run.run([workers]):
                     count += 1
                     if outcome.error:
                         raise WriteError(outcome.error)

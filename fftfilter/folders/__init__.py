@@ -2,12 +2,11 @@
 
 run.py        a whole run: its files, their outputs, its journal and report
 jobs.py       the images in a folder, in natural order; a job is one file of a run, and its outcome the result
-pool.py       chunks of jobs over workers: feeds them, counts deaths, tries suspects one by one; does a chunk
-processes.py  workers on this machine: this process, one per core, or one per device
+pool.py       chunks of jobs over executors: feeds them, tries those of a dead worker again alone; does a chunk
+processes.py  executors of this machine, one a device: this process, or a pool of processes; planes of an OME-Zarr
 preloaded.py  the imports of those processes, once for all
-cluster.py    workers of a Dask cluster
+cluster.py    the executor of a Dask cluster
 batch.py      files through one device: read, filtered in stacks of one size, written; errors become outcomes
-planes.py     the planes of an OME-Zarr, shared among processes
 journal.py    the files that an output folder holds already
 report.py     a line of JSON about each file
 progress.py   lines on a terminal: the bar, and that programs are compiled

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import images, system
 from ..arrays import MOST_CHANNELS
-from ..errors import DeviceError, FftfilterError, ParameterError, WriteError
+from ..errors import DeviceError, FftfilterError, ParameterError, ProcessError, WriteError
 from ..files import sources
 from ..files.messages import as_error, quoted_if_odd
 from ..transfer.fitted import NOTHING
@@ -107,10 +107,9 @@ class Batch:
         self.settings = settings
         self._recipe = settings.recipe
         self._device = device
-        self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
+        self._threads = threads
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = system.threads(threads, "codec") if threads > 1 else None
-        self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
         self._stack_pixels = 0
         self._filter: Filter | None = None
@@ -124,6 +123,15 @@ class Batch:
         if self._pool:
             self._pool.shutdown(cancel_futures=True)
         self._close_filter()
+
+    def _submit(self, work: Callable[..., T], /, *arguments: Any) -> Future[T]:
+        if self._pool is None:
+            return system.at_once(work, *arguments)
+        try:
+            return self._pool.submit(work, *arguments)
+        except RuntimeError as error:
+            why = "no more threads can be started to read and write: raise the limit on processes (ulimit -u)"
+            raise ProcessError(why) from error
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """Do all jobs; yield their outcomes; raises what Filter raises, DeviceLostError if the device fails twice."""

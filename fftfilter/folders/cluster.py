@@ -1,8 +1,7 @@
 """Workers of a Dask cluster: its scheduler is reached by its address, or started here with workers of its own.
 
-For the pool, each worker is an executor of Dask's client for one address. It opens its device once and does one chunk
-at a time. If a chunk is broken off, the files that it has written are written again: the same bytes, under the same
-name.
+A worker opens its device once and does one chunk at a time. If a chunk is broken off, the files that it has written
+are written again: the same bytes, under the same name.
 """
 
 from __future__ import annotations
@@ -10,101 +9,140 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .. import signals
 from ..errors import DeviceError, ParameterError, pip_install
-from .jobs import DeviceLostError
-from .pool import Death, Worker
+from ..files import atomic
+from .jobs import DeviceLostError, Job, Settings
+from .pool import IN_HAND, Result, Workers, folders_of
 from .processes import share_of_cores
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from distributed import Client, Security
 
 LOCAL = "local"
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 _SECONDS_TO_CONNECT = 10
-# Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
-_MOST_DEATHS = 1
+# Deaths that a chunk survives in a cluster of one's own; another's scheduler has its own limit.
+_MOST_DEATHS = 0
 # Messages that each side of a connection keeps for debugging Dask. Its default would keep the names of 1000 batches.
 _MESSAGES_KEPT = 20
 # How long a cluster may take to have a worker (again).
 PATIENCE = 60.0
 
 
-class ClusterWorkers:
-    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`.
+class ClusterWorkers(Workers):
+    """An executor of Dask's client, which gives a dead worker's chunks to others, as often as its scheduler allows.
 
-    Each takes ``device``, None for its own; ``threads`` read and write in each, 0 for one per core of its machine.
+    Each worker takes ``device``, None for its own; ``threads`` read and write in each, 0 for one per core of its
+    machine.
     """
 
     seconds_a_chunk = 1.0
     seconds_between_looks = 1.0
 
     def __init__(self, client: Client, device: str | None, threads: int = 0) -> None:
-        self.notes: list[str] = []
-        self._client, self._device, self._threads = client, device, threads
-        self._workers: dict[str, Worker] = {}
-        self._useless: set[Worker] = set()
+        super().__init__(device, threads)
+        self.count = self.most = 0  # until it is looked
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+        self._workers: set[str] = set()
+        self._useless: set[str] = set()
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
+        self._folders: set[str] = set()
+        """Where outputs were written since the last look."""
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
 
-    def look(self, *, has_work: bool) -> list[Worker]:  # noqa: ARG002  they come by themselves
-        """Return the workers that are there and of use; waits for the first; raises DeviceLostError if none comes."""
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Give work to any worker that is of use."""
+        future: Future[Any] = self._executor.submit(_do, function, *arguments, **options)
+        return future
+
+    def give(self, jobs: Sequence[Job], settings: Settings) -> None:
+        """Submit a chunk."""
+        self._folders |= folders_of(jobs)
+        super().give(jobs, settings)
+
+    def look(self) -> None:
+        """See which workers are there; waits for the first; raises DeviceLostError if none comes."""
         while True:
             now = time.monotonic()
             if now - self._looked >= self.seconds_between_looks or not self._workers:
                 self._update(now)
-            useful = [worker for worker in self._workers.values() if worker not in self._useless]
-            if useful:
+            if self.count:
                 self._had_workers = now
-                return useful
-            if self._workers or now - self._had_workers > PATIENCE:
+                return
+            if now - self._had_workers > PATIENCE:
                 raise DeviceLostError(self._why)
             time.sleep(min(0.1, PATIENCE))
 
     def _update(self, now: float) -> None:
         try:
-            addresses = self._client.nthreads(callback_timeout=PATIENCE)
+            found = set(self._client.nthreads(callback_timeout=PATIENCE))
         except OSError as error:
             raise _gone(self._client) from error
         self._looked = now
-        for address in set(self._workers) - set(addresses):
-            worker = self._workers.pop(address)
-            # The scheduler would wait for it to return.
-            for future in worker.in_hand:
-                future.cancel()
-            if not addresses:
+        if self._workers - found:
+            for folder in self._folders:
+                atomic.remove_leftovers(folder)
+            if not found:
                 self._why = f"{self._client.scheduler.address}: no worker is left; what they logged says why"
-        for address in set(addresses) - set(self._workers):
-            executor = self._client.get_executor(workers=[address], pure=False)
-            self._workers[address] = Worker(f"worker {address}", executor, self._device, self._threads)
+        self._folders = folders_of(job for jobs in self.in_hand.values() for job in jobs)
+        if found != self._workers:
+            self._workers = found
+            self._choose()
 
-    def lose(self, worker: Worker, why: str) -> None:
-        """Leave out a worker that has no usable device, or has another version."""
-        self._useless.add(worker)
-        self._why = f"{worker.name}: {why}"
-        if {*self._workers.values()} - self._useless:
-            self.notes.append(f"{self._why}; the other workers do its files")
+    def _choose(self) -> None:
+        """Send work to the workers that are of use; if these die, others are taken, too."""
+        useful = self._workers - self._useless
+        self.count, self.most = len(useful), IN_HAND * len(useful)
+        some = {"workers": [*useful], "allow_other_workers": True} if useful < self._workers and useful else {}
+        self._executor = self._client.get_executor(pure=False, **some)
 
-    def died(self, worker: Worker, error: BaseException) -> Death:
-        """Return that a worker died; raises any other error."""
-        from concurrent.futures import CancelledError
+    def lose(self, result: Result) -> str | None:
+        """Leave out a worker that has no usable device, or has another version; return why, if it was the last one."""
+        is_new = result.worker not in self._useless
+        self._useless.add(result.worker)
+        self._choose()
+        self._why = why = f"worker {result.worker}: {result.lost}"
+        if not self.count:
+            return why
+        if is_new:
+            self.notes.append(f"{why}; the other workers do its files")
+        return None
 
+    def died(self, error: BaseException) -> str:
+        """Return how a worker died; raises any other error."""
         from distributed import KilledWorker
 
-        if isinstance(error, KilledWorker | CancelledError | TimeoutError):
-            self._looked = float("-inf")
-            with suppress(DeviceLostError):
-                self._update(time.monotonic())
-            if self._client.status == "running":
-                return Death(f"{worker.name} died")
+        if self._client.status == "running":
+            if isinstance(error, KilledWorker):
+                return f"worker {error.last_worker.address} died"
+            if isinstance(error, CancelledError | TimeoutError):
+                return "a worker died"
         raise explain(error, self._client)
+
+    def close(self) -> None:
+        """See whether a worker has died at the end."""
+        with suppress(DeviceLostError):
+            self._update(time.monotonic())
+
+
+def _do(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Do work in a worker, which puts its name to the result of a chunk."""
+    from distributed import get_worker
+
+    result = function(*arguments)
+    return result._replace(worker=get_worker().address) if isinstance(result, Result) else result
 
 
 # The scheduler

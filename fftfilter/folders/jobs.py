@@ -36,6 +36,8 @@ Status = Literal["done", "skipped", "failed", "measured"]
 _NUMBER = re.compile(r"[0-9]+")
 # The most folders of a web page, and how deep they may lie: a server may link to more and more without end.
 MOST_FOLDERS, DEEPEST = 100_000, 32
+# About how long a core takes for a file, and for each of its bytes.
+SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
 
 
 @dataclass(repr=False)
@@ -102,6 +104,27 @@ class DeviceLostError(DeviceError):
 
 
 # The files, folder by folder in natural order
+
+
+@dataclass
+class Survey:
+    """The files of a run, before anything is done."""
+
+    files: int = 0
+    bytes: int = 0
+    """The bytes of all files, estimated from the first ones."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    not_entered: int = 0
+
+    @property
+    def file_bytes(self) -> float:
+        """The mean size of a file."""
+        return self.bytes / max(1, self.files)
+
+    @property
+    def file_seconds(self) -> float:
+        """About how long a core takes for a file."""
+        return SECONDS_A_FILE + SECONDS_A_BYTE * self.file_bytes
 
 
 class Branch(NamedTuple):

@@ -1,11 +1,10 @@
-"""A pool feeds workers with chunks of jobs, counts deaths, and tries suspects one by one; below, a worker's own part.
+"""A pool feeds executors with chunks of jobs, and tries those of a dead worker again alone; below, a worker's own part.
 
-A worker is an executor of the standard library's kind with a device of its own, which stays open from chunk to chunk:
-this process, another one, or one of a Dask cluster. Each has one chunk that it works on and one that waits for it.
-Workers come and go: :class:`processes.LocalWorkers` and :class:`cluster.ClusterWorkers` have the same methods.
+An executor is one of ``concurrent.futures``, whose workers share a device: this process, processes of this machine, or
+the workers of a Dask cluster. A worker keeps its device open from chunk to chunk.
 
-When a worker dies, every job that it had in hand is a suspect, and is tried once more, alone. A job that was in hand at
-two deaths is given up. The jobs of a worker that has lost its device go to the others.
+A dead worker breaks its executor. Each job that the executor had in hand is tried once more, alone, in an executor of
+one worker; a job that a worker dies of then, too, is given up. The jobs of a device that is lost go to the others.
 
 A cluster's scheduler, which only passes chunks on, imports this module, too: NumPy and OpenCL are imported when there
 is work.
@@ -18,36 +17,26 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import __version__
+from .. import __version__, system
 from ..errors import DeviceError
-from ..files.atomic import remove_leftovers
+from ..files import atomic
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
-from ..system import cores
-from .jobs import Job, Outcome, Settings
+from .jobs import DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from .batch import Batch
-    from .cluster import ClusterWorkers
-    from .processes import LocalWorkers
 
-    Workers: TypeAlias = LocalWorkers | ClusterWorkers
-
-# Chunks a worker: one that it does, one that is there when that ends.
+# Chunks for each worker: one that it does, one that is there when that ends.
 IN_HAND = 2
 FIRST_CHUNK, LARGEST_CHUNK = 8, 512
 JOBS_A_THREAD = 16
-# A job that was in hand when this many workers died is not given to another.
-DEATHS = 2
 
 
 class Result(NamedTuple):
@@ -56,150 +45,171 @@ class Result(NamedTuple):
     outcomes: list[Outcome]
     seconds: float
     lost: str | None = None
-    """Why the worker is of no use, if so; the others do the rest of its chunk."""
+    """Why the worker is of no use, if so; others do the rest of its chunk."""
+    worker: str = ""
+    """Its address in a cluster."""
 
 
-class Chunk(NamedTuple):
-    """The jobs that are sent to a worker at a time."""
+class Workers(Executor):
+    """An executor whose workers share a device; this one works at once, in this process."""
 
-    jobs: Sequence[Job]
-    is_suspect: bool = False
+    count, most = 1, 1
+    """How many workers it has, and how many chunks it takes at a time."""
+    seconds_a_chunk = 0.05
+    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
+    seconds_between_looks: float | None = None
+    """When :meth:`look` has to be called again; None if there is nothing to see."""
 
-    @property
-    def folders(self) -> set[str]:
-        """Where temporary files of it may be."""
-        return {str(Path(job.target).parent) for job in self.jobs if not is_url(job.target)}
+    def __init__(self, device: str | None, threads: int) -> None:
+        self.device, self.threads = device, threads
+        self.in_hand: dict[Future[Result], Sequence[Job]] = {}
+        self.notes: list[str] = []
+        """Lines about workers that died or were lost, for the user; a pool puts that of its run here."""
 
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Work at once; the future is done."""
+        return system.at_once(function, *arguments, **options)
 
-class Death(NamedTuple):
-    """How a worker died."""
+    def give(self, jobs: Sequence[Job], settings: Settings) -> None:
+        """Submit a chunk."""
+        self.in_hand[self.submit(do_chunk, *self.arguments(jobs, settings))] = jobs
 
-    why: str
-    at_start: bool = False
-    """Whether it was never ready, so that no job can be the cause."""
+    def arguments(self, jobs: Sequence[Job], settings: Settings) -> tuple[Any, ...]:
+        """Return those of :func:`do_chunk`."""
+        return pack(jobs), settings, self.device, self.threads, __version__
 
+    def submit_alone(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Let a worker work that has nothing else in hand."""
+        return self.submit(function, *arguments)
 
-@dataclass(eq=False)
-class Worker:
-    """An executor that does chunks, one after the other."""
+    def look(self) -> None:
+        """See which workers came and went; raises DeviceLostError if none is there."""
 
-    name: str
-    """In messages."""
-    executor: Executor
-    device: str | None
-    threads: int
-    in_hand: dict[Future[Result], Chunk] = field(default_factory=dict)
+    def died(self, error: BaseException) -> str:
+        """Return how a worker died, when all futures of its executor are done; raises an error that is no death."""
+        raise error
+
+    def lose(self, result: Result) -> str | None:
+        """Do without a worker that is of no use; return why, if it was the last one."""
+        return result.lost
+
+    def close(self) -> None:
+        """End the workers, whatever they do."""
+        close_batch()
 
 
 class Pool:
-    """The jobs of a run, shared among workers: about ``files``, each of about ``seconds``."""
+    """The jobs of a run, shared among executors: about ``files``, each of about ``seconds``; it adds to ``notes``."""
 
-    def __init__(self, workers: Workers, files: int, seconds: float = 0.0) -> None:
-        self._workers = workers
+    def __init__(self, executors: Sequence[Workers], files: int, seconds: float, notes: list[str]) -> None:
+        self._executors = [*executors]
         self._left = files
         self._again: deque[Job] = deque()
-        self._suspects: deque[Job] = deque()
-        self._deaths: dict[int, int] = {}
-        self._seconds_a_job = max(seconds, workers.seconds_a_chunk / FIRST_CHUNK)
+        self._seconds_a_job = max(seconds, executors[0].seconds_a_chunk / FIRST_CHUNK)
+        for each in executors:
+            each.notes = notes
 
     def run(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError when no worker is left, FftfilterError for settings that are invalid."""
-        workers: list[Worker] = []
         while True:
-            has_work = not workers or self._left > 0 or bool(self._again or self._suspects)
-            known, workers = workers, self._workers.look(has_work=has_work)
-            for gone in set(known) - set(workers):
-                yield from self._after_death(gone, Death(f"{gone.name} is gone"))
-            for worker in workers:
-                self._feed(worker, jobs, settings, len(workers))
-            in_hand = {future: worker for worker in workers for future in worker.in_hand}
-            if not (in_hand or self._suspects or self._again):
+            for executor in self._executors:
+                executor.look()
+                while len(executor.in_hand) < executor.most and (chunk := self._next(jobs, executor)):
+                    executor.give(chunk, settings)
+            in_hand = {future: executor for executor in self._executors for future in executor.in_hand}
+            if not in_hand:
                 return
-            done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
-            for future, worker in in_hand.items():
-                if future in done and future in worker.in_hand:  # else its worker died with another chunk
-                    yield from self._take(worker, future)
+            for future in wait(in_hand, self._executors[0].seconds_between_looks, FIRST_COMPLETED).done:
+                executor = in_hand[future]
+                if future in executor.in_hand:  # else it was taken back with another chunk
+                    yield from self._take(executor, future, settings)
 
-    def _feed(self, worker: Worker, jobs: Iterator[Job], settings: Settings, workers: int) -> None:
-        # No other chunk waits behind a suspect, whose death would count as its own.
-        while len(worker.in_hand) < IN_HAND and not any(chunk.is_suspect for chunk in worker.in_hand.values()):
-            if self._suspects and worker.in_hand:
-                return
-            chunk = self._next(jobs, workers, worker.threads)
-            if not chunk.jobs:
-                return
-            arguments = (pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
-            try:
-                future = worker.executor.submit(do_chunk, *arguments)
-            except BrokenExecutor as error:  # it died since it was looked at
-                future = Future()
-                future.set_exception(error)
-            worker.in_hand[future] = chunk
-            if future.done():
-                return
-
-    def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
-        if self._suspects:
-            return Chunk([self._suspects.popleft()], is_suspect=True)
+    def _next(self, jobs: Iterator[Job], executor: Workers) -> Sequence[Job]:
+        """Return the next chunk for an executor, empty if there is none."""
         # The last chunks are small, so that several workers end at about the same time.
+        workers = sum(each.count for each in self._executors)
         fair = -(-self._left // (2 * workers)) if workers > 1 else self._left
-        size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
+        size = min(int(executor.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
         # What stacks of one size fill, so that a filter keeps its pipeline: multiples of 32, or powers of two.
         size -= size % (1 << min(5, max(0, size.bit_length() - 1)))
         # Threads read and write several at a time.
-        size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
+        size = max(size, JOBS_A_THREAD * executor.threads if executor.threads > 1 else 1)
         if self._again:
-            return Chunk([self._again.popleft() for _ in range(min(size, len(self._again)))])
-        chunk = Chunk(list(islice(jobs, size)))
-        self._left -= len(chunk.jobs)
+            return [self._again.popleft() for _ in range(min(size, len(self._again)))]
+        chunk = list(islice(jobs, size))
+        self._left -= len(chunk)
         return chunk
 
-    def _take(self, worker: Worker, future: Future[Result]) -> Iterator[Outcome]:
-        """Yield the outcomes of a chunk, whose worker may have died or lost its device."""
-        try:
-            result = future.result()
-        except Exception as error:  # noqa: BLE001  the workers know which of them is a death
-            yield from self._after_death(worker, self._workers.died(worker, error))
+    def _take(self, executor: Workers, future: Future[Result], settings: Settings) -> Iterator[Outcome]:
+        """Yield the outcomes of a chunk, or those of all chunks that a dead worker has broken."""
+        if error := _error(future):
+            executor.died(error)
+            for broken in [each for each in executor.in_hand if each.done() and _error(each)]:
+                if broken in executor.in_hand:  # else its device was lost meanwhile
+                    yield from self._alone(executor, executor.in_hand.pop(broken), settings)
+            return
+        result, chunk = future.result(), executor.in_hand.pop(future)
+        if result.lost:
+            yield from self._lose(executor, result, chunk)
             return
         if result.outcomes:
             self._seconds_a_job = (self._seconds_a_job + max(result.seconds / len(result.outcomes), 1e-6)) / 2
-        if not result.lost:
-            yield from result.outcomes
-            del worker.in_hand[future]
-        else:
-            for unfinished in (yield from self._finished(worker)):
-                self._again.extend(unfinished.jobs)
-            self._workers.lose(worker, result.lost)
+        yield from result.outcomes
 
-    def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
-        """Take all chunks from a worker: yield the outcomes of finished jobs, return the other jobs."""
-        unfinished = []
-        for future, chunk in worker.in_hand.items():
-            outcomes: list[Outcome] = []
-            if future.done() and not future.cancelled() and future.exception() is None:
-                outcomes = future.result().outcomes
-            yield from outcomes
-            done = {outcome.job.number for outcome in outcomes}
-            unfinished.append(chunk._replace(jobs=[job for job in chunk.jobs if job.number not in done]))
-        worker.in_hand = {}
-        return unfinished
-
-    def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
-        """Put the jobs of a dead worker aside, to be tried one by one; yield those that are given up."""
-        chunks = yield from self._finished(worker)
-        for folder in {folder for chunk in chunks for folder in chunk.folders}:
-            remove_leftovers(folder)
-        jobs = [job for chunk in chunks for job in chunk.jobs]
-        if death.at_start:
-            self._again.extend(jobs)
-            return
-        for job in jobs:
-            self._deaths[job.number] = self._deaths.get(job.number, 0) + 1
-            if self._deaths[job.number] < DEATHS:
-                self._suspects.append(job)
-            else:
-                why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
+    def _alone(self, executor: Workers, chunk: Sequence[Job], settings: Settings) -> Iterator[Outcome]:
+        """Yield the outcomes of jobs that a dead worker had in hand, after trying each of them alone."""
+        remove_leftovers(chunk)
+        for number, job in enumerate(chunk):
+            future = executor.submit_alone(do_chunk, *executor.arguments([job], settings))
+            while not wait([future], executor.seconds_between_looks).done:
+                executor.look()
+            if error := _error(future):
+                why = f"{quoted_if_odd(job.source)}: given up: {executor.died(error)} while it was in hand"
+                remove_leftovers([job])
                 yield Outcome(job=job, status="failed", error=why)
+            elif future.result().lost:
+                yield from self._lose(executor, future.result(), chunk[number:])
+                return
+            else:
+                yield from future.result().outcomes
+
+    def _lose(self, executor: Workers, result: Result, chunk: Sequence[Job]) -> Iterator[Outcome]:
+        """Yield the outcomes of a worker that is of no use; others do the rest of its chunk.
+
+        Raises DeviceLostError if there are none.
+        """
+        results = [(result, chunk)]
+        if why := executor.lose(result):
+            self._executors.remove(executor)
+            executor.close()
+            for future, jobs in executor.in_hand.items():
+                remove_leftovers(jobs)
+                results.append((Result([], 0.0) if _error(future) else future.result(), jobs))
+            executor.in_hand = {}
+        for each, jobs in results:
+            yield from each.outcomes
+            done = {outcome.job.number for outcome in each.outcomes}
+            self._again.extend(job for job in jobs if job.number not in done)
+        if not self._executors:
+            raise DeviceLostError(why)
+        if why:
+            executor.notes.append(f"{why}; the other devices do its files")
+
+
+def _error(future: Future[Result]) -> BaseException | None:
+    """Return the error of a future, if it has one; one that is not done counts as cancelled."""
+    return CancelledError() if future.cancelled() or not future.done() else future.exception()
+
+
+def remove_leftovers(jobs: Iterable[Job]) -> None:
+    """Remove what dead workers have left half written."""
+    for folder in folders_of(jobs):
+        atomic.remove_leftovers(folder)
+
+
+def folders_of(jobs: Iterable[Job]) -> set[str]:
+    """Return the folders of outputs, as far as they are on a file system."""
+    return {str(Path(job.target).parent) for job in jobs if not is_url(job.target)}
 
 
 # What a worker does
@@ -268,5 +278,5 @@ def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
 
     if not _open or _open[0][:3] != (settings, device, threads):
         close_batch()
-        _open.append((settings, device, threads, Batch(settings, device, threads or cores())))
+        _open.append((settings, device, threads, Batch(settings, device, threads or system.cores())))
     return _open[0][-1]

@@ -6,7 +6,7 @@
     a GPU, by name    this process, with one reading and writing thread per core
 
 Processes are forked from a forkserver that has done the slow imports. It never touches an OpenCL platform: those do not
-survive a fork. A process that dies is replaced.
+survive a fork.
 """
 
 from __future__ import annotations
@@ -18,16 +18,25 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import device_choice, signals, startup, system
-from ..errors import ProcessError
+from ..errors import ProcessError, WriteError
 from ..system import cores
-from .jobs import DeviceLostError
-from .pool import Death, Worker, close_batch, open_device
-from .run import Survey
+from .jobs import DeviceLostError, Job, Outcome, Settings, Survey
+from .pool import IN_HAND, Pool, Workers, open_device
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+    from ..images import Pages
+    from ..work.opened import Opened
+    from ..work.output_file import Share
+    from ..work.recipe import Recipe
 
 # The time that the start of a process costs the others; most of it is on its own core.
 SECONDS_A_START = 0.01
@@ -37,6 +46,10 @@ SECONDS_THAT_PAY = 0.15
 THREADS_FOR_URLS = 16
 # The bytes of a file from which on threads do as well as processes: all but a little is done without Python then.
 LARGE_FILE = 1 << 20
+# Jobs of planes for each process: enough that all end at about the same time.
+JOBS_A_PROCESS = 8
+# The exit code of a process that was killed.
+KILLED = -getattr(signal, "SIGKILL", signal.SIGTERM)
 HAS_FORKSERVER = hasattr(os, "fork")
 CONTEXT = multiprocessing.get_context("forkserver" if HAS_FORKSERVER else "spawn")
 
@@ -67,7 +80,7 @@ def choose_workers(
     device = devices[0]
     is_asked_for = processes is not None
     if processes is None:
-        processes = system.startable_processes(useful_processes(survey)) or 1
+        processes = useful_processes(survey)
         if processes > 1:
             device, is_shared = device_choice.for_processes(device)
             processes = processes if is_shared else 1
@@ -88,131 +101,129 @@ def useful_processes(survey: Survey) -> int:
     return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
 
-class LocalWorkers:
-    """The workers that are wanted, on this machine; to be closed."""
+class Processes(Workers):
+    """Processes that share a device; if one dies, which breaks their executor, they are started anew.
 
-    seconds_a_chunk = 0.05
-    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
+    Raises ProcessError if they cannot be started.
+    """
 
-    def __init__(self, wanted: WantedWorkers) -> None:
-        self.notes: list[str] = []
-        """Lines about workers that were lost, for the user; a run puts its own list here."""
-        self.wanted = wanted
-        self._without_gpus = device_choice.cpu_alone()
-        self._why = "no device"
-        self._failed_starts = 0
-        self._to_start = list(wanted.devices) if wanted.processes else []
-        if system.startable_processes(wanted.processes) < wanted.processes:
-            by_files = system.processes_by_files(wanted.processes) < wanted.processes
-            limit = "open files (ulimit -n)" if by_files else "processes (ulimit -u)"
-            raise ProcessError(
-                f"{wanted.processes} processes cannot be started: the limit on {limit} allows no more; "
-                "give --processes 1"
-            )
-        self._workers: list[Worker] = []
-        self._started = 0
-        if not wanted.processes:
-            self._workers.append(Worker("this process", _ThisProcess(), wanted.devices[0], wanted.threads))
+    def __init__(self, wanted: WantedWorkers, device: str | None) -> None:
+        super().__init__(device, wanted.threads)
+        self.count = wanted.devices.count(device)
+        self.most = IN_HAND * self.count
+        self._variables = share_of_cores(self.count) | (device_choice.cpu_alone() if device == "cpu" else {})
+        self._started: _Executor | None = None
+        self._start(self.count)
 
-    def __str__(self) -> str:
-        return f"{self._started} processes" if self._started > 1 else "1 process" if self._started else "this process"
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Give work to the processes; that one has died may be the future's error."""
+        return self._start(self.count).submit(function, *arguments, **options)
 
-    @property
-    def seconds_between_looks(self) -> float | None:
-        """When :meth:`look` has to be called again: at once while processes are to be started; None for events only."""
-        return 0.0 if self._to_start else None
+    def submit_alone(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Let a process of its own work; raises DeviceLostError if two die before they have opened the device."""
+        why = ""
+        for _ in range(2):
+            started = self._start(1)
+            error = started.opened.exception()
+            if not isinstance(error, BrokenExecutor):
+                return started.submit(function, *arguments)
+            why = self.died(error)
+        raise DeviceLostError(f"{why} at its start")
 
-    def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the workers; start one more if ``has_work`` and one is wanted; raises DeviceLostError without any."""
-        if self._to_start and has_work:
-            self._start_next()
-        elif not has_work:
-            self._to_start.clear()
-        if not self._workers:
-            raise DeviceLostError(self._why)
-        return list(self._workers)
-
-    def lose(self, worker: Worker, why: str) -> None:
-        """Do without a worker whose device is lost."""
-        self._why = why
-        self._workers.remove(worker)
-        _end([worker])
-        if self._workers:
-            self.notes.append(f"{why}; the other devices do its files")
-
-    def died(self, worker: Worker, error: BaseException) -> Death:
-        """Start another process in the place of one that died; return how it died; raises an error that is no death."""
-        process = worker.executor
-        if not isinstance(process, _Process) or not isinstance(error, BrokenExecutor):
+    def died(self, error: BaseException) -> str:
+        """End what is left of a broken executor; return how its process died."""
+        if not isinstance(error, BrokenExecutor):
             raise error
-        device = f" of device {worker.device}" if worker.device else ""
-        why = f"a process{device} died ({process.how_it_ended()})"
-        at_start = not process.has_started
-        self._failed_starts = self._failed_starts + 1 if at_start else 0
-        if self._failed_starts > len(self._workers):
-            raise DeviceLostError(f"{why} at its start")
+        device = f" of device {self.device}" if self.device else ""
+        why = f"a process{device} died (exit code {self._end()})"
         self.notes.append(f"{why}; another one does its files")
-        worker.executor = self._start(worker.device)
-        return Death(why, at_start)
+        return why
 
     def close(self) -> None:
-        """End all processes."""
-        close_batch()
-        _end(self._workers)
+        """Kill the processes: all their files are written, or the user wants no more."""
+        self._end()
 
-    def _start_next(self) -> None:
-        """Start another process; if that fails, the others do its work, or this process does."""
-        device, threads = self._to_start.pop(0), self.wanted.threads
-        try:
-            self._workers.append(Worker(f"a process of device {device}", self._start(device), device, threads))
-            self._started += 1
-        except ProcessError as error:
-            if not self._workers and self.wanted.is_asked_for:
-                raise
-            self._to_start.clear()
-            if self.wanted.is_asked_for:
-                self.notes.append(str(error))
-            if not self._workers:
-                self._workers.append(Worker("this process", _ThisProcess(), device, cores()))
-
-    def _start(self, device: str | None) -> _Process:
-        """Start a process that opens a device."""
-        variables = share_of_cores(self.wanted.devices.count(device))
-        if device == "cpu":
-            variables |= self._without_gpus
+    def _start(self, count: int) -> _Executor:
+        """Return an executor of so many processes, started if it is not there."""
+        if self._started and self._started.count == count:
+            return self._started
+        self._end()
         try:
             start_forkserver()
-            with signals.blocked():
-                return _Process(device, variables)
+            self._started = _Executor(count, self._variables)
+            for _ in range(count):
+                self._started.opened = self._started.submit(open_device, self.device)
         # The first: the forkserver dies meanwhile; the last: no more threads.
         except (EOFError, OSError, ImportError, RuntimeError) as error:
+            self._end()
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
+        return self._started
+
+    def _end(self) -> int:
+        started, self._started = self._started, None
+        return started.end() if started else 0
 
 
-class _Process(ProcessPoolExecutor):
-    """An executor of one process, which opens its device at once."""
+class _Executor(ProcessPoolExecutor):
+    """An executor whose processes can be killed."""
 
-    def __init__(self, device: str | None, variables: dict[str, str]) -> None:
-        super().__init__(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
+    opened: Future[None]
+    """Done when a process has opened the device."""
+
+    def __init__(self, count: int, variables: dict[str, str]) -> None:
+        self.count = count
+        self._known: set[BaseProcess] = set()
+        super().__init__(count, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         before = set(multiprocessing.active_children())
-        self._started = self.submit(open_device, device)
-        self._process = next(iter(set(multiprocessing.active_children()) - before), None)
+        try:
+            with signals.blocked():  # for the processes and threads that it starts
+                return super().submit(function, *arguments, **options)
+        except BrokenExecutor as error:
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed
+        finally:
+            self._known |= set(multiprocessing.active_children()) - before
 
-    @property
-    def has_started(self) -> bool:
-        """Whether it lived long enough to open its device, or to say why not."""
-        return self._started.done() and not isinstance(self._started.exception(), BrokenExecutor)
+    def end(self) -> int:
+        """Kill all processes, and wait for their ends; return the exit code of one that had died before."""
+        for each in self._known:
+            each.kill()
+        with suppress(RuntimeError):  # its thread was not started
+            # It joins the processes: a second thread that did so at once would lose their exit codes.
+            self.shutdown(cancel_futures=True)
+        for each in self._known:
+            each.join()
+        codes = {each.exitcode or 0 for each in self._known}
+        return min(codes - {0, KILLED}, default=KILLED)
 
-    def how_it_ended(self) -> str:
-        """Return the exit code of a process that died, as text."""
-        self.shutdown()  # its thread joins the process; a second one at once would lose the exit code
-        return f"exit code {self._process.exitcode if self._process else 'unknown'}"
 
-    def kill(self) -> None:
-        """End the process at once: all its files are written, or the user wants no more."""
-        if self._process is not None:
-            self._process.kill()
+@contextmanager
+def started(wanted: WantedWorkers) -> Iterator[list[Workers]]:
+    """Start an executor for each device, or for this process; at the end all are closed.
+
+    If processes cannot be started, this process takes over, or ProcessError is raised if the user has asked for them.
+    """
+    with ExitStack() as stack:
+        executors: list[Workers] = []
+        devices = dict.fromkeys(wanted.devices) if wanted.processes else ()
+        try:
+            executors += (stack.enter_context(closing(Processes(wanted, device))) for device in devices)
+        except ProcessError:
+            if wanted.is_asked_for:
+                raise
+            stack.close()
+        threads = cores() if wanted.processes else wanted.threads
+        yield executors or [stack.enter_context(closing(Workers(wanted.devices[0], threads)))]
+
+
+def described(executors: Sequence[Workers]) -> str:
+    """Return where files are filtered, in words."""
+    count = sum(each.count for each in executors if isinstance(each, Processes))
+    return f"{count} processes" if count > 1 else "1 process" if count else "this process"
 
 
 def share_of_cores(sharing: int) -> dict[str, str]:
@@ -232,22 +243,6 @@ def start_forkserver() -> None:
         set_forkserver_preload(["fftfilter.folders.preloaded"])
         with signals.blocked():
             ensure_running()
-
-
-def _end(workers: Sequence[Worker]) -> None:
-    """Kill processes, and wait for their ends."""
-    for worker in workers:
-        if isinstance(worker.executor, _Process):
-            worker.executor.kill()
-    for worker in workers:
-        worker.executor.shutdown(cancel_futures=True)
-
-
-class _ThisProcess(Executor):
-    """An executor that works at once, in this process."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        return system.at_once(function, *arguments, **options)
 
 
 def _begin(variables: dict[str, str], path: list[str]) -> None:
@@ -270,3 +265,46 @@ def _end_with_parent() -> None:
         parent.join()
         time.sleep(1)  # to finish the files that are being written
         os._exit(0)
+
+
+# The planes of an OME-Zarr, as the files of a folder: a job is a run of planes. The program itself filters the first
+# plane, whose output shows which arrays to make; the workers write the others into them.
+
+
+def choose_for_planes(pages: Pages, device: str | None, processes: int | None) -> WantedWorkers:
+    """Return the workers that suit the chosen planes; ``device`` and ``processes`` are the user's choice."""
+    size = pages.size()
+    survey = Survey(len(pages), len(pages) * size.samples * size.bytes_per_sample)
+    # A process reads, filters and writes one plane after the other; zarr has threads of its own.
+    return choose_workers(survey, [device], processes, over_network=False)._replace(threads=1)
+
+
+def share_planes(executors: Sequence[Workers], source: str, target: str, opened: Opened) -> Share:
+    """Return a function that lets workers filter and write all chosen planes of an input but the first.
+
+    With ``measure_only`` they find the largest value of each plane by a recipe that measures. ``advance`` is called
+    after each plane. The outcomes are in the planes' order. Raises WriteError if a plane cannot be read, filtered or
+    written, and DeviceError.
+    """
+
+    def do(recipe: Recipe, advance: Callable[[], None], *, measure_only: bool = False) -> list[Outcome]:
+        planes = opened.pages.chosen[0 if measure_only else 1 :]
+        # Waves were looked for in all planes.
+        settings = Settings(replace(recipe, transfer=opened.transfer, auto=None), measure_only=measure_only)
+        share = max(1, -(-len(planes) // (JOBS_A_PROCESS * sum(each.count for each in executors))))
+        share += -share % opened.pages.thick
+        starts = range(0, len(planes), share)
+        jobs = [Job(i, source, target, planes=planes[start : start + share]) for i, start in enumerate(starts)]
+        done: list[Outcome] = []
+        notes: list[str] = []  # on processes that died
+        for outcome in Pool(executors, len(jobs), executors[0].seconds_a_chunk, notes).run(iter(jobs), settings):
+            if outcome.error:
+                raise WriteError(outcome.error)
+            done.append(outcome)
+            for _ in range(outcome.pages):
+                advance()
+        for outcome in done[:1]:
+            outcome.cautions += notes
+        return sorted(done, key=lambda outcome: outcome.job.number)
+
+    return do

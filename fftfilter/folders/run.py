@@ -24,7 +24,7 @@ from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
 from ..output.modes import FOLDER
-from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Tree, identity, is_inside, real
+from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Survey, Tree, identity, is_inside, real
 from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
@@ -38,29 +38,6 @@ if TYPE_CHECKING:
 OPEN_JOURNALS = 8
 # Files whose size is asked for, to estimate that of all.
 FILES_MEASURED = 256
-# About how long a core takes for a file, and for each of its bytes.
-SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
-
-
-@dataclass
-class Survey:
-    """The files of a run, before anything is done."""
-
-    files: int = 0
-    bytes: int = 0
-    """The bytes of all files, estimated from the first ones."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    not_entered: int = 0
-
-    @property
-    def file_bytes(self) -> float:
-        """The mean size of a file."""
-        return self.bytes / max(1, self.files)
-
-    @property
-    def file_seconds(self) -> float:
-        """About how long a core takes for a file."""
-        return SECONDS_A_FILE + SECONDS_A_BYTE * self.file_bytes
 
 
 @dataclass
@@ -248,27 +225,27 @@ class FolderRun:
 
     # The run
 
-    def run(self, workers: Workers) -> Iterator[Outcome]:
+    def run(self, executors: Sequence[Workers]) -> Iterator[Outcome]:
         """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
-        self.warnings += workers.notes
-        workers.notes = self.warnings
         try:
             self._report.open()
             if self.recipe.span == FOLDER:
-                yield from self._measure(workers)
+                yield from self._measure(executors)
             if not self._is_over():
-                pool = Pool(workers, self.found.files, self.found.file_seconds)
-                yield from self._noted(pool.run(self._until_over(self.jobs()), self.settings))
+                yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
             self._report.close()
 
-    def _measure(self, workers: Workers) -> Iterator[Outcome]:
+    def _pool(self, executors: Sequence[Workers]) -> Pool:
+        return Pool(executors, self.found.files, self.found.file_seconds, self.warnings)
+
+    def _measure(self, executors: Sequence[Workers]) -> Iterator[Outcome]:
         """Find the largest value of all; files that cannot be read are reported in the second pass."""
         largest = 0.0
         jobs = takewhile(lambda _: self.stopped_by is None, self.jobs(prepare=False))
         settings = replace(self.settings, recipe=self.recipe.measuring(), measure_only=True)
-        for outcome in Pool(workers, self.found.files, self.found.file_seconds).run(jobs, settings):
+        for outcome in self._pool(executors).run(jobs, settings):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status="measured")
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))

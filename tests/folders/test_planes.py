@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -12,19 +12,19 @@ import pytest
 from fftfilter import device_choice
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
-from fftfilter.folders import planes, processes
+from fftfilter.folders import processes
 from fftfilter.folders.jobs import Job, Outcome, Settings
-from fftfilter.folders.pool import Result
-from fftfilter.folders.processes import WantedWorkers
+from fftfilter.folders.pool import Result, Workers
 from fftfilter.images import Size
 from fftfilter.work.recipe import Recipe
-from tests.folders.test_pool import Crowd
 
 
-class Worker(Executor):
+class Worker(Workers):
     """Does a chunk at once, but for the first one of a slow worker, which ends when the other gets its second one."""
 
     def __init__(self, given, slow, *, is_slow, error):
+        super().__init__(None, 1)
+        self.most = 2
         self.given, self.slow, self.is_slow, self.error = given, slow, is_slow, error
         self.chunks = 0
 
@@ -32,6 +32,8 @@ class Worker(Executor):
         jobs = pickle.loads(zlib.decompress(packed))  # noqa: S301
         self.given += [(job, settings) for job in jobs]
         self.chunks += 1
+        if self.chunks == 1:
+            self.notes.append("a process died")
         future, made = Future(), [Outcome(job=job, pages=len(job.planes), error=self.error) for job in jobs]
         if self.is_slow and self.chunks == 1:
             self.slow.append(lambda: future.set_result(Result(made, 0.1)))
@@ -45,10 +47,9 @@ class Worker(Executor):
 def share_of(chosen, *, thick=1, given=None, error=None):
     """Return the function that shares these planes between two workers."""
     given, slow = [] if given is None else given, []
-    crowd = Crowd(*(Worker(given, slow, is_slow=is_slow, error=error) for is_slow in (True, False)))
-    crowd.wanted, crowd.notes = WantedWorkers([None] * 2, 2, 1), ["a process died"]
+    executors = [Worker(given, slow, is_slow=is_slow, error=error) for is_slow in (True, False)]
     opened = SimpleNamespace(pages=SimpleNamespace(chosen=chosen, thick=thick), transfer=H.lowpass("8px"))
-    return planes.shared(crowd, "in.zarr", "out.zarr", opened)
+    return processes.share_planes(executors, "in.zarr", "out.zarr", opened)
 
 
 class Stack:
@@ -73,7 +74,7 @@ def test_many_small_planes_are_shared_among_the_cores_by_processes_of_one_thread
         (1000, large, 3, 3),
         (1000, small, 1, 0),
     ):
-        found = planes.choose_for_planes(Stack(count, size), "cpu", asked)
+        found = processes.choose_for_planes(Stack(count, size), "cpu", asked)
         assert (found.processes, found.threads, set(found.devices)) == (wanted, 1, {"cpu"}), (count, size, asked)
 
 
@@ -99,7 +100,7 @@ def test_each_plane_but_the_first_is_done_once_and_all_come_back_in_order(count,
     for job, settings in given:
         assert settings == wanted
         assert job == Job(job.number, "in.zarr", "out.zarr", None, False, job.planes)
-    assert [line for each in done for line in each.cautions] == ["a process died"]
+    assert [line for each in done for line in each.cautions] == ["a process died"] * 2
 
 
 def test_a_plane_that_fails_ends_the_run():

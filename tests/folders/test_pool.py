@@ -8,22 +8,20 @@ import re
 import subprocess
 import sys
 import zlib
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 
 import pytest
 
-from fftfilter import __version__, transfer
+from fftfilter import __version__, system, transfer
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.folders.jobs import DeviceLostError, Job, Outcome, Settings
 from fftfilter.folders.pool import (
     LARGEST_CHUNK,
-    Chunk,
-    Death,
     Pool,
     Result,
-    Worker,
+    Workers,
     close_batch,
     device_bytes,
     do_chunk,
@@ -34,12 +32,14 @@ from fftfilter.work.recipe import Recipe
 SETTINGS = Settings(Recipe(transfer.highpass()))
 
 
-class Scripted(Executor):
-    """An executor that does every chunk at once, or what its script says of it."""
+class Scripted(Workers):
+    """Does every chunk at once, or what its script says of it."""
 
-    def __init__(self, script=lambda _: None, seconds_a_job=0.001):
+    def __init__(self, script=lambda _: None, seconds_a_job=0.001, count=1):
+        super().__init__(None, 1)
         self.script, self.seconds_a_job = script, seconds_a_job
-        self.chunks = []
+        self.count, self.most = count, 2 * count
+        self.chunks, self.alone, self.closed = [], [], False
 
     def submit(self, _, packed, *__):
         jobs = pickle.loads(zlib.decompress(packed))  # noqa: S301
@@ -52,34 +52,24 @@ class Scripted(Executor):
             done.set_exception(error)
         return done
 
+    def submit_alone(self, function, *arguments):
+        future = self.submit(function, *arguments)
+        self.alone.append(self.chunks.pop())
+        return future
 
-class Crowd:
-    """Workers by scripts; one that dies is replaced by itself."""
-
-    seconds_a_chunk = 0.05
-    seconds_between_looks = None
-
-    def __init__(self, *executors):
-        self.notes = []
-        self.workers = [Worker(f"worker {i}", each, None, 1) for i, each in enumerate(executors)]
-
-    def look(self, *, has_work):  # noqa: ARG002
-        if not self.workers:
-            raise DeviceLostError("no worker is left")
-        return list(self.workers)
-
-    def lose(self, worker, _):
-        self.workers.remove(worker)
-
-    def died(self, worker, error):
+    def died(self, error):
         if not isinstance(error, BrokenExecutor):
             raise error
-        return Death(f"{worker.name} died")
+        self.notes.append("a worker died; another one does its files")
+        return "a worker died"
+
+    def close(self):
+        self.closed = True
 
 
-def outcomes(crowd, count=100):
+def outcomes(*executors, count=100, notes=None):
     jobs = [Job(i, f"in/{i}.pgm", f"out/{i}.pgm") for i in range(count)]
-    return list(Pool(crowd, count).run(iter(jobs), SETTINGS))
+    return list(Pool(executors, count, 0.0, [] if notes is None else notes).run(iter(jobs), SETTINGS))
 
 
 def dies_of(*numbers):
@@ -93,31 +83,37 @@ def dies_of(*numbers):
 
 
 def test_every_job_is_done_once_whoever_does_it():
-    crowd = Crowd(Scripted(), Scripted(), Scripted())
-    found = outcomes(crowd)
+    executors = [Scripted(), Scripted(count=2)]
+    found = outcomes(*executors)
     assert sorted(each.job.number for each in found) == list(range(100))
-    assert all(each.executor.chunks for each in crowd.workers)
-    assert outcomes(Crowd(Scripted()), 0) == []
+    assert all(each.chunks for each in executors)
+    assert outcomes(Scripted(), count=0) == []
+
+
+def test_this_process_does_one_chunk_after_the_other():
+    """So that its outcomes are noted before it begins the next one."""
+    assert (Workers(None, 1).most, Workers(None, 1).submit(os.getpid).result()) == (1, os.getpid())
+    with pytest.raises(MemoryError):
+        Workers(None, 1).died(MemoryError())
 
 
 def test_files_that_take_long_are_given_out_one_by_one_from_the_start():
     slow = Scripted(seconds_a_job=0.1)
     jobs = [Job(i, f"in/{i}.png", f"out/{i}.png") for i in range(20)]
-    assert len(list(Pool(Crowd(slow), 20, seconds=0.1).run(iter(jobs), SETTINGS))) == 20
+    assert len(list(Pool([slow], 20, 0.1, []).run(iter(jobs), SETTINGS))) == 20
     assert slow.chunks == [[i] for i in range(20)]
 
 
 def test_only_the_job_that_kills_twice_is_given_up():
-    crowd = Crowd(Scripted(dies_of(3, 57)), Scripted(dies_of(3, 57)))
-    found = {each.job.number: each for each in outcomes(crowd)}
+    executors, notes = [Scripted(dies_of(3, 57)), Scripted(dies_of(3, 57))], []
+    found = {each.job.number: each for each in outcomes(*executors, notes=notes)}
     assert sorted(found) == list(range(100))
     assert {number for number, each in found.items() if each.status == "failed"} == {3, 57}
-    assert found[3].error.startswith("in/3.pgm: given up: worker ")
-    assert found[3].error.endswith("died while it was in hand")
+    assert found[3].error == "in/3.pgm: given up: a worker died while it was in hand"
     # Each of them was in hand with others, and once more alone.
-    sent = [chunk for each in crowd.workers for chunk in each.executor.chunks if 3 in chunk]
-    assert min(map(len, sent)) == 1
-    assert len(sent) == 2
+    assert sum(3 in chunk for each in executors for chunk in each.chunks) == 1
+    assert sum(chunk == [3] for each in executors for chunk in each.alone) == 1
+    assert notes == ["a worker died; another one does its files"] * 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="does not ask which processes are running")
@@ -134,65 +130,48 @@ def test_what_a_dead_worker_left_half_written_is_removed(tmp_path):
             raise BrokenExecutor
 
     jobs = [Job(i, f"in/{i}.pgm", str(tmp_path / f"{i}.pgm")) for i in range(10)]
-    assert len(list(Pool(Crowd(Scripted(script)), 10).run(iter(jobs), SETTINGS))) == 10
+    assert len(list(Pool([Scripted(script)], 10, 0.0, []).run(iter(jobs), SETTINGS))) == 10
     assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
-def test_a_suspect_never_waits_behind_another_chunk_nor_another_behind_it():
-    executor = Scripted()
-    (worker,) = Crowd(executor).workers
-    pool = Pool(Crowd(executor), 3)
-    jobs = [Job(i, f"in/{i}.pgm", f"out/{i}.pgm") for i in range(3)]
-    worker.in_hand = {Future(): Chunk([jobs[0]])}
-    pool._suspects.append(jobs[1])
-    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
-    assert executor.chunks == []
-    worker.in_hand = {Future(): Chunk([jobs[1]], is_suspect=True)}
-    pool._suspects.clear()
-    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
-    assert executor.chunks == []
-    worker.in_hand = {}
-    pool._suspects.append(jobs[1])
-    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
-    assert executor.chunks == [[1]]
-
-
-def test_deaths_before_a_worker_was_ready_are_no_suspicion():
-    deaths = [True] * 3
-
-    def script(_):
-        if deaths:
-            deaths.pop()
-            raise BrokenExecutor
-
-    crowd = Crowd(Scripted(script))
-    crowd.died = lambda worker, _: Death(f"{worker.name} died", at_start=True)
-    found = outcomes(crowd, 10)
-    assert [each.status for each in found] == ["done"] * 10
-    assert len(crowd.workers[0].executor.chunks[3]) > 1  # not one by one
-
-
-def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():
+def test_all_that_a_broken_executor_had_in_hand_is_tried_alone():
     deaths = [True]
 
-    def script(_):
-        if deaths:
+    def script(chunk):
+        if 0 in chunk and deaths:
             deaths.pop()
             raise BrokenExecutor
+        if deaths == [] and 8 in chunk and len(chunk) > 1:
+            raise BrokenExecutor
 
-    found = outcomes(Crowd(Scripted(script)))
+    executor = Scripted(script)
+    found = outcomes(executor)
     assert sorted(each.job.number for each in found) == list(range(100))
     assert {each.status for each in found} == {"done"}
+    assert executor.alone == [[i] for i in range(16)]
 
 
 def test_the_jobs_of_a_lost_device_go_to_the_others():
-    lost = Scripted(lambda chunk: Result([Outcome(job=Job(chunk[0], "", ""))], 0.0, "device lost"))
-    crowd = Crowd(lost, Scripted())
-    found = outcomes(crowd)
+    def loses(chunk):
+        return Result([Outcome(job=Job(chunk[0], "", ""))], 0.0, "device lost")
+
+    lost, other, notes = Scripted(loses), Scripted(), []
+    found = outcomes(lost, other, notes=notes)
     assert sorted(each.job.number for each in found) == list(range(100))
-    assert [each.name for each in crowd.workers] == ["worker 1"]
-    with pytest.raises(DeviceLostError, match="no worker is left"):
-        outcomes(Crowd(lost))
+    assert (lost.closed, other.closed, notes) == (True, False, ["device lost; the other devices do its files"])
+    with pytest.raises(DeviceLostError, match="device lost"):
+        outcomes(Scripted(loses), notes=notes)
+    assert len(notes) == 1
+
+
+def test_a_device_may_be_lost_while_files_are_tried_alone():
+    def script(chunk):
+        if len(chunk) > 1:
+            raise BrokenExecutor
+        return Result([], 0.0, "device lost")
+
+    found = outcomes(Scripted(script), Scripted())
+    assert sorted(each.job.number for each in found) == list(range(100))
 
 
 def test_an_error_that_is_no_death_ends_the_run():
@@ -200,7 +179,7 @@ def test_an_error_that_is_no_death_ends_the_run():
         raise ParameterError("no work-groups of that size")
 
     with pytest.raises(ParameterError, match="of that size"):
-        outcomes(Crowd(Scripted(script)))
+        outcomes(Scripted(script))
 
 
 def test_a_worker_of_another_version_does_nothing_and_says_which_it_has():
@@ -234,7 +213,7 @@ def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_a
 
     close_batch()  # that another test has left
     monkeypatch.setattr("fftfilter.folders.batch.Batch", Batch)
-    monkeypatch.setattr("fftfilter.folders.pool.cores", lambda: 7)
+    monkeypatch.setattr(system, "cores", lambda: 7)
     other = Settings(Recipe(transfer.lowpass(3)))
     ways = [(SETTINGS, "cpu", 2), (SETTINGS, "cpu", 0), (SETTINGS, "gpu", 0), (other, "gpu", 0)]
     for count, way in enumerate(ways, start=1):
@@ -250,9 +229,9 @@ def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_a
 
 @pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])
 def test_chunks_take_about_the_same_time_and_the_last_are_small(seconds_a_job, largest):
-    crowd = Crowd(Scripted(seconds_a_job=seconds_a_job), Scripted(seconds_a_job=seconds_a_job))
-    outcomes(crowd, 5000)
-    sizes = [len(chunk) for each in crowd.workers for chunk in each.executor.chunks]
+    executors = [Scripted(seconds_a_job=seconds_a_job), Scripted(seconds_a_job=seconds_a_job)]
+    outcomes(*executors, count=5000)
+    sizes = [len(chunk) for each in executors for chunk in each.chunks]
     assert max(sizes) <= largest
     assert max(sizes) >= largest // 2
-    assert len(crowd.workers[0].executor.chunks[-1]) <= 2
+    assert len(executors[0].chunks[-1]) <= 2

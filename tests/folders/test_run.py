@@ -36,8 +36,7 @@ from fftfilter.filters import Filter
 from fftfilter.folders import batch, journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
-from fftfilter.folders.pool import close_batch
-from fftfilter.folders.processes import LocalWorkers, WantedWorkers
+from fftfilter.folders.pool import Workers, close_batch
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
@@ -1110,8 +1109,8 @@ def test_a_run_that_is_to_stop_begins_no_other_file(tmp_path, span, status):
     made = FolderRun(Tree(tmp_path / "in"), tmp_path / "out", Settings(Recipe(transfer.highpass(), span=span)))
     made.survey()
     found = []
-    with closing(LocalWorkers(WantedWorkers([None], 0, 1))) as local:
-        for outcome in made.run(local):
+    with closing(Workers(None, 1)) as workers:
+        for outcome in made.run([workers]):
             found.append(outcome.status)
             made.stopped_by = signal.SIGINT
     assert 0 < len(found) < 60

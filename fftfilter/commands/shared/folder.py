@@ -26,9 +26,9 @@ from .options import device_for, folder_option, refuse, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
-    from ...folders.jobs import Files, Outcome, Tree
+    from ...folders.jobs import Files, Outcome, Survey, Tree
     from ...folders.pool import Workers
-    from ...folders.run import FolderRun, Survey
+    from ...folders.run import FolderRun
     from ..filters import CommandOptions
 
 # Formats that hold colors and that every browser shows.
@@ -179,13 +179,15 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
     if options.dry_run:
         return _dry_run(run, devices, options) or left_out
-    with _workers(run, devices, options) as (workers, where):
-        return _watch(run, workers, where, options) or left_out
+    with _executors(run, devices, options) as (executors, where):
+        return _watch(run, executors, where, options) or left_out
 
 
 @contextmanager
-def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions) -> Iterator[tuple[Workers, object]]:
-    """Start the workers of a run; yield them and their description for the summary."""
+def _executors(
+    run: FolderRun, devices: list[str | None], options: CommandOptions
+) -> Iterator[tuple[list[Workers], str]]:
+    """Start the workers of a run; yield their executors, and their description for the summary."""
     if options.cluster:
         from ...folders.cluster import LOCAL, ClusterWorkers, connect
         from ...folders.processes import THREADS_FOR_URLS
@@ -194,11 +196,14 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
         workers = devices * (options.processes or 1)
         is_local = options.cluster == LOCAL  # whose workers have their devices from their environment
         threads = THREADS_FOR_URLS if run.urls else max(1, cores() // len(workers)) if is_local else 0
-        with connect(options.cluster, workers) as client:
-            device = None if is_local else devices[0]
-            yield ClusterWorkers(client, device, threads), f"cluster {options.cluster}"
+        device = None if is_local else devices[0]
+        with (
+            connect(options.cluster, workers) as client,
+            closing(ClusterWorkers(client, device, threads)) as executor,
+        ):
+            yield [executor], f"cluster {options.cluster}"
         return
-    from ...folders.processes import LocalWorkers, choose_workers
+    from ...folders.processes import choose_workers, described, started
 
     wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
     if not wanted.processes:
@@ -208,8 +213,8 @@ def _workers(run: FolderRun, devices: list[str | None], options: CommandOptions)
         verbose = 0 if options.quiet else options.verbose
         device = device_for(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
-    with closing(LocalWorkers(wanted)) as local:
-        yield local, local
+    with started(wanted) as executors:
+        yield executors, described(executors)
 
 
 def _device_of_workers(options: CommandOptions) -> str | None:
@@ -269,7 +274,7 @@ def _outcome_line(outcome: Outcome) -> str:
     return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 
 
-def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOptions) -> int:
+def _watch(run: FolderRun, executors: list[Workers], where: str, options: CommandOptions) -> int:
     from ...folders.progress import Progress
 
     began = time.monotonic()
@@ -283,7 +288,7 @@ def _watch(run: FolderRun, workers: Workers, where: object, options: CommandOpti
 
     with signals.asking_first(stop):
         try:
-            for outcome in _drawn(run.run(workers), options.preview, run):
+            for outcome in _drawn(run.run(executors), options.preview, run):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)

@@ -133,15 +133,14 @@ def _shared(
     if options.preview or not images.is_zarr(source, target):
         yield None, options.device
         return
-    from ...folders import planes
-    from ...folders.processes import LocalWorkers
+    from ...folders.processes import choose_for_planes, share_planes, started
 
-    wanted = planes.choose_for_planes(opened.pages, options.device, options.processes)
+    wanted = choose_for_planes(opened.pages, options.device, options.processes)
     if not wanted.processes:
         yield None, wanted.devices[0]
         return
-    with closing(LocalWorkers(wanted)) as workers:
-        yield planes.shared(workers, source, target, opened), wanted.devices[0]
+    with started(wanted) as executors:
+        yield share_planes(executors, source, target, opened), wanted.devices[0]
 
 
 def _make_and_tell(

@@ -14,7 +14,7 @@ import ssl
 import subprocess
 import sys
 import time
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
@@ -26,9 +26,8 @@ from fftfilter.cli import cli
 from fftfilter.errors import DeviceError, ParameterError, pip_install
 from fftfilter.folders import cluster, dry_run, pool
 from fftfilter.folders.cluster import ClusterWorkers
-from fftfilter.folders.jobs import DeviceLostError, Job, Settings, Tree
-from fftfilter.folders.pool import Pool, Worker
-from fftfilter.folders.processes import LocalWorkers, WantedWorkers
+from fftfilter.folders.jobs import DeviceLostError, Settings, Tree
+from fftfilter.folders.pool import Pool, Result, Workers
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
@@ -168,14 +167,6 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
         assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
     same(tmp_path / "all of one", tmp_path / "all of cluster")
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
-
-
-def test_others_do_the_files_of_a_worker_while_there_are_others():
-    lost = ClusterWorkers(SimpleNamespace(scheduler=SimpleNamespace(address="tcp://x")), None)
-    lost._workers = {name: Worker(f"worker {name}", None, None, 1) for name in "ab"}
-    for worker in lost._workers.values():
-        lost.lose(worker, "no device")
-    assert lost.notes == ["worker a: no device; the other workers do its files"]
 
 
 def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, address, monkeypatch):
@@ -400,7 +391,7 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up_and_one_whose_scheduler_
             client = stack.enter_context(cluster.connect(address, [None]))
         workers = ClusterWorkers(client, None)
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(Pool(workers, 0).run(iter(()), Settings(Recipe(transfer.highpass()))))
+            list(Pool([workers], 0, 0.0, []).run(iter(()), Settings(Recipe(transfer.highpass()))))
 
 
 @pytest.mark.parametrize(
@@ -431,7 +422,7 @@ def test_workers_get_their_device_their_threads_and_absolute_names(
     def in_this_process(client, device, threads):
         assert client == "a client"
         told.append((device, threads))
-        return stack.enter_context(closing(LocalWorkers(WantedWorkers([None], 0, 1))))
+        return stack.enter_context(closing(Workers(None, 1)))
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cluster, "connect", connect)
@@ -466,40 +457,44 @@ def test_dask_logs_nothing_while_its_cluster_is_used_and_then_as_before(monkeypa
 
 
 def fake_client(*looks):
-    """Return a client whose cluster has these workers, look after look; the last forever."""
-    addresses = iter(looks)
-    return SimpleNamespace(
+    """Return a client whose cluster has these workers, the last forever, and the options of its executors."""
+    addresses, chosen = iter(looks), []
+    client = SimpleNamespace(
         scheduler=SimpleNamespace(address="tcp://s"),
         nthreads=lambda **_: next(addresses, looks[-1]),
-        get_executor=lambda **_: None,
+        get_executor=lambda **options: chosen.append(options),
         status="running",
     )
+    return client, chosen
 
 
 def test_when_all_workers_went_nobody_says_that_none_came(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0)
-    workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None)
+    client, _ = fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {})
+    workers = ClusterWorkers(client, None)
     workers.seconds_between_looks = 0
-    assert {each.name for each in workers.look(has_work=True)} == {"worker tcp://a", "worker tcp://b"}
-    assert [each.name for each in workers.look(has_work=True)] == ["worker tcp://a"]
+    workers.look()
+    assert (workers.count, workers.most) == (2, 4)
+    workers.look()
+    assert (workers.count, workers.most) == (1, 2)
     with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
-        workers.look(has_work=True)
+        workers.look()
 
 
-def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
-    """Its executor would wait for it to return."""
-    workers = ClusterWorkers(fake_client({"tcp://a": 1}, {}), None)
-    workers.seconds_between_looks = 0
-    (worker,) = workers.look(has_work=True)
-    future = Future()
-    worker.in_hand[future] = pool.Chunk([Job(0, "in.pgm", str(tmp_path / "out.pgm"))])
-    workers._update(time.monotonic())
-    with pytest.raises(CancelledError):
-        future.result(0)
+def test_work_goes_to_the_workers_that_are_of_use_while_there_are_any():
+    client, chosen = fake_client({"tcp://a": 1, "tcp://b": 1})
+    workers = ClusterWorkers(client, None)
+    workers.look()
+    assert chosen[-1] == {"pure": False}
+    for _ in range(2):  # it may have had two chunks
+        assert workers.lose(Result([], 0, "no device", "tcp://a")) is None
+    assert chosen[-1] == {"pure": False, "workers": ["tcp://b"], "allow_other_workers": True}
+    assert workers.notes == ["worker tcp://a: no device; the other workers do its files"]
+    assert workers.lose(Result([], 0, "no device", "tcp://b")) == "worker tcp://b: no device"
 
 
 def test_what_a_cluster_cannot_do_is_told_by_what_is_to_be_done():
-    client = fake_client({"tcp://a": 1})
+    client, _ = fake_client({"tcp://a": 1})
     imports = "the cluster cannot load this program (no module x): install the same version on all its machines"
     for error in (ImportError("no module x"), RuntimeError("of Dask")):
         if isinstance(error, RuntimeError):
@@ -516,16 +511,17 @@ def test_what_a_cluster_cannot_do_is_told_by_what_is_to_be_done():
 def test_only_the_end_of_a_worker_is_a_death():
     from distributed import KilledWorker
 
-    client = fake_client({"tcp://a": 1})
+    client, _ = fake_client({"tcp://a": 1})
     workers = ClusterWorkers(client, None)
-    (worker,) = workers.look(has_work=True)
-    for error in (KilledWorker("task", None, 1), CancelledError(), TimeoutError()):
-        assert workers.died(worker, error) == pool.Death("worker tcp://a died", at_start=False)
+    killed = KilledWorker("task", SimpleNamespace(address="tcp://a"), 1)
+    assert workers.died(killed) == "worker tcp://a died"
+    for error in (CancelledError(), TimeoutError()):
+        assert workers.died(error) == "a worker died"
     with pytest.raises(ParameterError, match="no such engine"):
-        workers.died(worker, ParameterError("no such engine"))
+        workers.died(ParameterError("no such engine"))
     client.status = "closed"
     with pytest.raises(DeviceLostError, match="the scheduler is gone"):
-        workers.died(worker, CancelledError())
+        workers.died(CancelledError())
 
 
 def test_a_schedulers_address_is_one_of_dask():
