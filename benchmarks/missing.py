@@ -16,12 +16,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from fftfilter import Filter, images, transfer
+from fftfilter import Filter, images, missing, transfer
 from fftfilter.commands.shared.options import device_option
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import open_opencl
-from fftfilter.missing import reference
-from fftfilter.missing.fill import fill
+from fftfilter.missing import fill
 from fftfilter.text import text_table
 from fftfilter.transfer.edges import grid_with
 from fftfilter.transfer.reference import filtered
@@ -120,7 +119,7 @@ def nearest(picture: Values, holes: Holes, _: transfer.Transfer) -> Values:
 
 
 WAYS: dict[str, Fill] = {
-    "fftfilter": lambda picture, holes, h: reference.complete(picture[None], holes[None], h, "wrap")[0],
+    "fftfilter": lambda picture, holes, h: missing.complete(picture[None], holes[None], h, "wrap")[0],
     "mean": lambda picture, holes, _: np.where(holes, picture[~holes].mean(), picture),
     "nearest": nearest,
 }

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .errors import MissingError, ParameterError, is_masked
+from .output import rounding
 from .output.ramp import PIXELS, Gray, Stack
 
-Array = NDArray[Any]
+Array = rounding.Array
 Floats = NDArray[np.float64]
 Holes = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]

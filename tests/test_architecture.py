@@ -228,7 +228,7 @@ def owners(file):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]
     if file.startswith("missing/"):
-        return ["missing.fill"]
+        return ["missing"]
     if file.startswith("staged/algorithms/"):
         return ["staged.algorithms"]
     return ["staged.steps"]

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, check_finite, split, white_of_input
 from ..errors import ParameterError, check_option
-from ..missing.fill import filled
+from ..missing import filled
 from ..output.modes import ALL, MODES, Output
 from ..transfer import Transfer
 from ..transfer.edges import Edges

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
-from ..missing.fill import fill
-from ..missing.reference import filled, waves_of
+from ..missing import fill, filled_by, waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
@@ -327,7 +326,7 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
         own, unit = scaled(own, -exponent), float(np.ldexp(1.0, exponent))
     waves = waves_of(prepared.description.transfer, holes)
     of_waves = None if waves is None else prepared.of_values(waves)
-    whole, base = filled(
+    whole, base = filled_by(
         own,
         holes,
         lambda part, holes: fill(prepared.launcher, part, holes),

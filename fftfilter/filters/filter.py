@@ -436,7 +436,7 @@ class Filter:
 
     def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""
-        from ..missing.fill import fill_floats, filled
+        from ..missing import fill_floats, filled
 
         own, notes, peaks = self._description, list[str](), list[Peak]()
         if own.auto:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from ..arrays import Array
+    from .rounding import Array
 
 # With up to 255 levels, one sample of this many may be off by one, and at least one of each picture.
 ONE_OF = 500

@@ -11,15 +11,13 @@ evenly spread.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .modes import MODES, Auto, Output, Range
 from .ramp import WANTED, Gray, of_values, ramps
-
-if TYPE_CHECKING:
-    from ..arrays import Array
+from .rounding import Array
 
 BINS = 1 << 12
 # Counting all samples would take half as long as the filter. This many rows are enough, or rows with this many pixels,

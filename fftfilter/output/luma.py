@@ -9,14 +9,11 @@ F is linear, so that luminance turns each channel c into c + F(Y) - Y, and chrom
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .modes import ALL, Channels, check_colors
-
-if TYPE_CHECKING:
-    from ..arrays import Array
+from .rounding import Array
 
 RED, GREEN, BLUE = WEIGHTS = 0.299, 0.587, 0.114
 

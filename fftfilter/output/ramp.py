@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .modes import MODES, Output, Range
-from .rounding import NOISE, NUDGE, SMALL, UNDECIDED, UNDECIDED_IF_SMALL, WHITE, decided_row, most_undecided
+from .rounding import NOISE, NUDGE, SMALL, UNDECIDED, UNDECIDED_IF_SMALL, WHITE, Array, decided_row, most_undecided
 
 if TYPE_CHECKING:
-    from ..arrays import Array
     from .histogram import Ramps
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")

@@ -28,14 +28,15 @@ whole numbers passes, or where few values are all that a picture has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ..arrays import Array
     from .ramp import Stack
+
+Array = NDArray[Any]
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""

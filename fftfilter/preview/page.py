@@ -22,7 +22,7 @@ from PIL import Image
 from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.libraries import as_upright
-from ..missing.fill import filled
+from ..missing import filled
 from ..output.modes import ALL
 from ..transfer import Transfer
 from ..transfer.part import Ring

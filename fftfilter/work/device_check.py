@@ -30,8 +30,7 @@ from ..fused import Shape, fused, plain_fft, serves_plain
 from ..fused.cpu.pipeline import FusedCpuPipeline
 from ..fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline
 from ..fused.gpu.stream import Stream
-from ..missing.fill import fill
-from ..missing.reference import fill as fill_by_numpy
+from ..missing import fill, fill_by_numpy
 from ..output.difference import Difference, transform_bound
 from ..output.histogram import ByHistogram, Ramps
 from ..output.modes import Auto

@@ -308,7 +308,7 @@ def filled(picture: Picture, holes: Holes | None, device: str | int | None = Non
     """Return the planes of a picture, with values for those samples that are missing."""
     if holes is None:
         return picture.planes
-    from ..missing.fill import filled as fill
+    from ..missing import filled as fill
 
     return fill(picture.planes, holes, device)
 

@@ -22,7 +22,7 @@ from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..filters import Filter
 from ..images.formats import FORMATS
-from ..missing.reference import complete, fill
+from ..missing import complete, fill_by_numpy
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.luma import filtered_part
@@ -85,7 +85,7 @@ def references_of(
     mode = MODES[output]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
     if transfer.is_fitted:
-        measured = fill(planes, holes) if holes.any() else planes
+        measured = fill_by_numpy(planes, holes) if holes.any() else planes
         transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
         planes = planes if left is measured else np.where(holes, planes, left)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer

@@ -1,5 +1,5 @@
 // Fill: values for missing pixels, by push and pull over a pyramid of halved images. The twin of
-// fftfilter/missing/reference.py, which says why. Nothing wraps around.
+// fftfilter/missing.py, which says why. Nothing wraps around.
 //
 // A level has images (height, width) of values and of holes, which are 1 where a pixel is missing, else 0. Level 0 lies
 // in buffers of its own; the coarse ones lie one behind the other, each `first` numbers from the beginning.

@@ -15,7 +15,7 @@ from fftfilter import Filter, filter_stack, images, transfer
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
-from fftfilter.missing.fill import filled
+from fftfilter.missing import filled
 from fftfilter.preview.report import FilterReport
 from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked
 from tests.helpers import SAMPLES

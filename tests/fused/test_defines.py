@@ -23,7 +23,7 @@ from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from fftfilter.missing.fill import fill
+from fftfilter.missing import fill
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline, Transform
 from tests.fused.helpers import stack_of

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fftfilter import missing
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import choose
-from fftfilter.missing import reference
-from fftfilter.missing.fill import fill, filled
+from fftfilter.missing import fill, filled
 from tests.soak.check import as_gpu
 
 SHAPES = [(1, 1, 1), (1, 1, 9), (1, 9, 1), (2, 7, 5), (3, 12, 10), (1, 33, 64), (1, 67, 61), (1, 150, 161)]
@@ -31,7 +31,7 @@ def with_holes(rng, shape, part=0.4):
 def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, error, part):
     planes, holes = with_holes(rng, shape, part)
     made = fill(Launcher(device(), precision=precision), planes, holes)
-    np.testing.assert_allclose(made, reference.fill(planes, holes), atol=error)
+    np.testing.assert_allclose(made, missing.fill_by_numpy(planes, holes), atol=error)
 
 
 @pytest.mark.parametrize("device", [choose, as_gpu])
@@ -39,7 +39,7 @@ def test_a_device_fills_as_the_reference_does(rng, shape, device, precision, err
 def test_several_levels_of_a_large_picture_are_filled_by_launches_of_their_own(rng, shape, device):
     """The second level has more than 16,384 pixels, and a side of it is odd; or as many, and as many levels as any."""
     planes, holes = with_holes(rng, shape, 0.9)
-    np.testing.assert_allclose(fill(Launcher(device()), planes, holes), reference.fill(planes, holes), atol=1e-6)
+    np.testing.assert_allclose(fill(Launcher(device()), planes, holes), missing.fill_by_numpy(planes, holes), atol=1e-6)
 
 
 def test_of_a_row_the_fill_is_known_by_hand():
@@ -50,7 +50,7 @@ def test_of_a_row_the_fill_is_known_by_hand():
     ):
         n = len(row)
         planes, holes = np.array([[[99] * n + row]]), np.array([[[True] * n + [False] * n]])
-        for by in (reference.fill, partial(fill, Launcher(choose())), partial(fill, Launcher(as_gpu()))):
+        for by in (missing.fill_by_numpy, partial(fill, Launcher(choose())), partial(fill, Launcher(as_gpu()))):
             assert by(planes, holes).tolist() == [[wanted]]
             assert by(planes.mT, holes.mT).mT.tolist() == [[wanted]]
 
@@ -63,7 +63,7 @@ def test_waves_go_on_through_holes_in_three_rounds():
         return np.where(holes, 1, planes)
 
     planes, holes = np.array([[[5.0, 7, 0]]]), np.array([[[False, False, True]]])
-    made, base = reference.filled(planes, holes, by_ones, lambda picture: picture / 2)  # a half of all is waves
+    made, base = missing.filled_by(planes, holes, by_ones, lambda picture: picture / 2)  # a half of all is waves
     assert base == 5
     assert filled_so == [7, 6, 6, 6]
     # 1; then 1 and a half of what is there: 1.5, 1.75, 1.875.
@@ -75,7 +75,7 @@ def test_waves_go_on_through_holes_in_three_rounds():
 def test_valid_samples_stay_and_the_others_lie_between_them(height, width, part, seed):
     rng = np.random.default_rng(seed)
     planes, holes = with_holes(rng, (1, height, width), part)
-    made = reference.fill(np.where(holes, np.nan, planes), holes)
+    made = missing.fill_by_numpy(np.where(holes, np.nan, planes), holes)
     assert np.array_equal(made[~holes], planes[~holes])
     if holes.all():
         assert not made.any()
@@ -87,16 +87,16 @@ def test_a_constant_and_a_slope_are_continued_through_a_hole():
     rows, columns = np.indices((64, 64))
     holes = np.zeros((1, 64, 64), bool)
     holes[0, 20:40, 24:36] = True
-    assert np.all(reference.fill(np.where(holes, 9.0, 5.0), holes) == 5)
+    assert np.all(missing.fill_by_numpy(np.where(holes, 9.0, 5.0), holes) == 5)
     slope = (2.0 * rows + columns)[None]
     # The range of the slope is 189; the fill is off most in the middle, where it is near to the mean.
-    assert np.abs(reference.fill(np.where(holes, 0, slope), holes) - slope).max() < 4
+    assert np.abs(missing.fill_by_numpy(np.where(holes, 0, slope), holes) - slope).max() < 4
 
 
 def test_nothing_wraps_around():
     planes, holes = np.zeros((1, 8, 64)), np.zeros((1, 8, 64), bool)
     planes[..., 32:], holes[..., :8] = 100, True
-    assert reference.fill(planes, holes)[holes].max() < 1
+    assert missing.fill_by_numpy(planes, holes)[holes].max() < 1
 
 
 def test_what_stands_in_holes_does_not_matter(rng):
@@ -125,7 +125,7 @@ def test_what_stands_in_holes_does_not_matter(rng):
 )
 def test_waves_go_on_through_holes_and_stripes_if_few_are_missing(transfer, part, kinds):
     holes = np.arange(100).reshape(1, 10, 10) < 100 * part
-    waves = reference.waves_of(transfer, holes)
+    waves = missing.waves_of(transfer, holes)
     assert [each.kind for each in waves.parts] == kinds if kinds else waves is None
 
 
@@ -144,8 +144,8 @@ def test_a_notch_takes_its_wave_out_beside_holes_as_of_a_whole_picture(camera):
         off = (filtered(filled, gain).real - wanted)[~holes]
         return float(np.sqrt(np.mean(off**2)) / wave.std())
 
-    plain = error(reference.fill(wave[None], holes))
-    assert error(reference.complete(wave[None], holes, transfer, "wrap")) < 0.15 * plain
+    plain = error(missing.fill_by_numpy(wave[None], holes))
+    assert error(missing.complete(wave[None], holes, transfer, "wrap")) < 0.15 * plain
 
 
 def test_floats_of_any_size_are_filled(rng):
@@ -158,4 +158,4 @@ def test_floats_of_any_size_are_filled(rng):
 def test_whole_numbers_are_filled_by_the_nearest(rng):
     planes, holes = with_holes(rng, (2, 7, 5))
     whole = np.rint(200 * planes / planes.max()).astype(np.uint8)
-    np.testing.assert_array_equal(filled(whole, holes), np.rint(reference.fill(whole.astype(float), holes)))
+    np.testing.assert_array_equal(filled(whole, holes), np.rint(missing.fill_by_numpy(whole.astype(float), holes)))

@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import call
 from fftfilter.images.picture import Depth
-from fftfilter.missing.reference import waves_of
+from fftfilter.missing import waves_of
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
 from fftfilter.output.rounding import NUDGE

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fftfilter
+from fftfilter import transforms
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.staged import algorithms
-from fftfilter.transforms import engine
 from tests.helpers import assert_transform
 
 # No stage, one, several; then lengths that go through Bluestein: the smallest, odd, composite, an image's, a prime.
@@ -233,7 +233,7 @@ def test_what_is_beyond_single_precision_is_infinite_or_0_and_no_reason_to_warn(
 
 def test_a_length_that_the_fused_engine_does_not_serve_takes_the_book_and_is_told(monkeypatch, rng):
     x = numbers(rng, (3, 8))
-    monkeypatch.setattr(engine, "serves_plain", lambda *_: False)  # as of a GPU for long ones
+    monkeypatch.setattr(transforms, "serves_plain", lambda *_: False)  # as of a GPU for long ones
     np.testing.assert_array_equal(fftfilter.fft(x), fftfilter.fft(x, algorithm="book"))
     with pytest.raises(ParameterError, match=r"is too long for the fused engine of .*: take another"):
         fftfilter.fft(x, algorithm="fused")
@@ -275,7 +275,7 @@ def test_each_type_of_numbers_has_a_transform_of_its_own(rng):
     for factor, dtype in ((1, "u1"), (257, "u2"), (-0.5, "f4"), (1, "u1")):
         given = (factor * x).astype(dtype)
         assert_transform(fftfilter.fft2(given), np.fft.fft2(given), 6)
-    assert {pixel.name for *_, pixel in list(engine._kept)[-3:]} == {"uint8", "uint16", "float32"}
+    assert {pixel.name for *_, pixel in list(transforms._kept)[-3:]} == {"uint8", "uint16", "float32"}
 
 
 def test_a_sum_of_numbers_below_single_precision_is_within_it():
@@ -283,20 +283,20 @@ def test_a_sum_of_numbers_below_single_precision_is_within_it():
 
 
 def test_transforms_are_kept_and_let_go(monkeypatch):
-    engine._kept.clear()
-    for n in range(1, 2 * engine.MOST_KEPT):
+    transforms._kept.clear()
+    for n in range(1, 2 * transforms.MOST_KEPT):
         fftfilter.fft(np.ones(n))
-    assert len(engine._kept) == engine.MOST_KEPT
+    assert len(transforms._kept) == transforms.MOST_KEPT
     fftfilter.fft(np.ones(n))
-    assert len(engine._kept) == engine.MOST_KEPT
+    assert len(transforms._kept) == transforms.MOST_KEPT
     # The one that was asked for longest ago goes first, and any but the last if they are large.
-    monkeypatch.setattr(engine, "MOST_KEPT", 2)
+    monkeypatch.setattr(transforms, "MOST_KEPT", 2)
     for n in (3, 4, 3, 5):
         fftfilter.fft(np.ones(n))
-    assert [shape.width for _, shape, _ in engine._kept] == [3, 5]
-    monkeypatch.setattr(engine, "MOST_BYTES", 1)
+    assert [shape.width for _, shape, _ in transforms._kept] == [3, 5]
+    monkeypatch.setattr(transforms, "MOST_BYTES", 1)
     fftfilter.fft(np.ones(3))
-    assert [shape.width for _, shape, _ in engine._kept] == [3]
+    assert [shape.width for _, shape, _ in transforms._kept] == [3]
 
 
 def test_masked_values_are_refused():

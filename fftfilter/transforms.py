@@ -1,7 +1,8 @@
-"""Plain FFTs along axes, by the fused engine or by an algorithm of the papers, kept between calls.
+"""Plain FFTs with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
 
-Lengths, axes, norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers outside
-single precision's range are scaled first.
+They go along axes by the fused engine or by an algorithm of the papers, and are kept between calls. Lengths, axes,
+norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers outside single precision's
+range are scaled first.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import PRECISIONS, Array, as_numpy
-from ..device_choice import launcher_on, open_device
-from ..engine import choose
-from ..errors import ParameterError, check_option, check_unmasked
-from ..fused import Data, Shape, plain_fft, serves_plain
-from ..plain import NumPyDevice, transformed
-from ..staged.pipeline import Transform
-from ..staged.steps import FORWARD, INVERSE
+from .arrays import PRECISIONS, Array, as_numpy
+from .device_choice import launcher_on, open_device
+from .engine import choose
+from .errors import ParameterError, check_option, check_unmasked
+from .fused import Data, Shape, plain_fft, serves_plain
+from .plain import NumPyDevice, transformed
+from .staged.pipeline import Transform
+from .staged.steps import FORWARD, INVERSE
 
 if TYPE_CHECKING:
-    from ..device.launcher import Precision
-    from ..device.opencl import Device
-    from ..fused import PlainFft
-    from ..staged.algorithms import Option
+    from .device.launcher import Precision
+    from .device.opencl import Device
+    from .fused import PlainFft
+    from .staged.algorithms import Option
 
 Complex = NDArray[np.complexfloating[Any, Any]]
 Real = NDArray[np.floating[Any]]
@@ -49,6 +50,126 @@ SAFE_EXPONENT = 40
 PIXELS = (np.uint8, np.uint16, np.float32)
 # Prepared transforms that are kept, and the bytes that they may take together on their devices.
 MOST_KEPT, MOST_BYTES = 16, 256 << 20
+
+
+def fft(
+    a: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the transform along an axis, of any length, as ``numpy.fft.fft`` does.
+
+    ``n``, ``axis``, ``norm`` and ``out`` are NumPy's. The result is complex64, complex128 in double precision.
+    ``algorithm`` is "fused", the fast one and the default, or one of ``fftfilter engines`` for the papers' way, with
+    options of its own (``radix=8`` for stockham). Only the papers' have a ``precision`` of double, by default book's,
+    and so has "numpy", which does without OpenCL. ``device`` is chosen as in :class:`fftfilter.Filter`. Raises
+    ParameterError for what has no transform, DeviceError without a usable device.
+
+        spectrum = fftfilter.fft(signal)
+    """
+    return Engine(algorithm, device, precision, options).transformed(a, lengths_of(n), (axis,), norm, out=out)
+
+
+def ifft(
+    a: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
+    return Engine(algorithm, device, precision, options).transformed(
+        a, lengths_of(n), (axis,), norm, out=out, inverse=True
+    )
+
+
+def fft2(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the transform over the last two axes, as ``numpy.fft.fft2`` does; see :func:`fft` for the rest.
+
+    ``a`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex; real ones take half the time.
+    ``s`` and ``axes`` are NumPy's.
+    """
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out)
+
+
+def ifft2(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, inverse=True)
+
+
+def rfft2(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the half of a real array's transform that says it all, as ``numpy.fft.rfft2`` does; see :func:`fft2`.
+
+    The result is ``(..., height, width // 2 + 1)``.
+    """
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, half="made")
+
+
+def irfft2(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: Norm = None,
+    out: Real | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Real:
+    """Return the real array of half a spectrum, as ``numpy.fft.irfft2`` does; see :func:`rfft2`.
+
+    The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
+    odd one has to be given in ``s``.
+    """
+    return Engine(algorithm, device, precision, options).transformed(
+        a, s, axes, norm, out=out, inverse=True, half="given"
+    )
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:

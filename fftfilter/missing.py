@@ -1,0 +1,203 @@
+"""Missing pixels: what stands in for them while a picture is filtered, by NumPy in float64 and on a device.
+
+A filter is linear, so the best estimate of its result is the filter of the best estimate of the picture. Push: the
+picture is halved, by the mean of the valid pixels of each four, until nothing is missing. Pull: from coarse to fine,
+holes get the bilinear value of the coarser level, and sweeps of Gauss and Seidel's iteration toward the mean of their
+neighbors take out the steps that this leaves. It joins the holes' borders nearly as smoothly as the solution of
+Laplace's equation, in a small part of the time.
+
+Waves that a notch removes go on through the holes, and so do stripes: with y the filled picture and Hy what these parts
+leave of it, the waves are q = y - Hy, and the holes get fill(x - q) + q, three times. Where much is missing, whole
+lines are, through which stripes would carry on whatever lies at their ends.
+
+What NumPy does is the reference, and the twin of ``kernels/missing/fill.cl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .arrays import Array, Floats, Holes, scaled
+from .device_choice import launcher_on, open_device
+from .output.luma import filtered_part
+from .output.modes import Channels
+from .plain import NumPyLauncher
+from .transfer import Transfer
+from .transfer.edges import Edges, grid_with
+from .transfer.reference import filtered as filter_
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from .device.launcher import Kernel, Launcher
+
+ROUNDS = 3
+# From a level of so many pixels on, one launch does all that is left: each of many would take longer than its work.
+_SMALL = 1 << 14
+# A level of so many pixels has fewer levels above it.
+_LEVELS = _SMALL.bit_length() + 1
+
+
+def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges, channels: Channels | None = None) -> Floats:
+    """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes.
+
+    ``channels`` is the part of its colors that is filtered, None for all.
+    """
+    waves, without_waves = waves_of(transfer, holes), None
+    if waves is not None:
+        gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
+
+        def without_waves(whole: Array) -> Array:
+            return filtered_part(whole, channels, lambda part: filter_(part, gains, edges).real)
+
+    made, base = filled_by(planes.astype(np.float64), holes, fill_by_numpy, without_waves)
+    return np.where(holes, made + base, planes)
+
+
+def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
+    """Return the parts of a transfer function that remove what goes on through holes; None if it has none."""
+    missing = np.count_nonzero(holes) / holes.size
+    parts = tuple(part for part in transfer.parts if missing < part.carried_on)
+    return Transfer(parts).keeping_mean() if parts else None
+
+
+def filled_by(
+    planes: Array, holes: Holes, fill: Callable[[Array, Holes], Array], without_waves: Callable[[Array], Array] | None
+) -> tuple[Array, Array]:
+    """Return planes less a valid value of each, with their holes filled by ``fill``, and these values.
+
+    Overwrites ``planes``, which are of floats; ``fill`` may overwrite the holes of what it is given.
+    Waves go on through the holes if ``without_waves``, their filter, is given. What is left has nothing to round where
+    a plane is constant, and little where it is nearly so.
+    """
+    base = np.array([plane.reshape(-1)[np.argmin(hole)] for plane, hole in zip(planes, holes, strict=True)])
+    base = np.where(holes.all((1, 2)), 0, base).astype(planes.dtype)[:, None, None]
+    away = np.subtract(planes, base, out=planes)
+    made = fill(away, holes)
+    if without_waves:
+        for _ in range(ROUNDS):
+            waves = made - without_waves(made)
+            made = np.where(holes, fill(away - waves, holes) + waves, away)
+    return made if made.dtype == away.dtype else np.where(holes, made, away), base
+
+
+def sweeps(*, is_finest: bool) -> int:
+    """Return the number of sweeps at a level: the finest takes most of the time, and gains least."""
+    return 1 if is_finest else 3
+
+
+def fill_by_numpy(planes: Array, holes: Holes, *, is_finest: bool = True) -> Floats:
+    """Return planes ``(count, height, width)`` with values where ``holes`` is True; 0 if a plane has nothing else."""
+    values = np.where(holes, 0.0, planes)
+    if values.shape[1:] == (1, 1):
+        return values
+    height, width = values.shape[1:]
+    even = [(0, 0), (0, height % 2), (0, width % 2)]
+    fours = (len(values), (height + 1) // 2, 2, (width + 1) // 2, 2)
+    sums = np.pad(values, even).reshape(fours).sum((2, 4))
+    valid = np.pad(~holes, even).reshape(fours).sum((2, 4))
+    coarse = fill_by_numpy(sums / np.maximum(valid, 1), valid == 0, is_finest=False)
+    values = np.where(holes, _twice(_twice(coarse, height, 1), width, 2), values)
+    rows, columns = np.indices((height, width))
+    for color in (0, 1) * sweeps(is_finest=is_finest):
+        own = holes & ((rows + columns) % 2 == color)
+        values[own] = (_beside(values) / _beside(np.ones_like(values)))[own]
+    return values
+
+
+def _beside(values: Array) -> Array:
+    """Return the sum of each value's neighbors, of which there are four but at the borders."""
+    wide = np.pad(values, ((0, 0), (1, 1), (1, 1)))
+    return np.asarray(wide[:, :-2, 1:-1] + wide[:, 2:, 1:-1] + wide[:, 1:-1, :-2] + wide[:, 1:-1, 2:])
+
+
+def _twice(coarse: Array, size: int, axis: int) -> Array:
+    """Return values at twice the points along an axis, linear between them."""
+    fine = np.arange(size)
+    beside = (fine // 2 + np.where(fine % 2, 1, -1)).clip(0, coarse.shape[axis] - 1)
+    return np.asarray(0.75 * coarse.take(fine // 2, axis) + 0.25 * coarse.take(beside, axis))
+
+
+# On a device
+
+
+class Level(NamedTuple):
+    """A level of the pyramid, which is the part of two buffers from ``first`` on."""
+
+    values: cl.Buffer
+    holes: cl.Buffer
+    first: np.uint64
+    width: int
+    height: int
+
+
+def fill(launcher: Launcher, planes: Array, holes: Holes) -> Array:
+    """Return planes ``(count, height, width)`` in the launcher's real numbers, with values where ``holes`` is True.
+
+    What the holes held does not matter. Planes of these numbers are filled in their place. A plane without any valid
+    pixel becomes 0. Raises TooLargeError.
+    """
+    if isinstance(launcher, NumPyLauncher):
+        return fill_by_numpy(planes, holes).astype(launcher.real)
+    filled = np.ascontiguousarray(planes, launcher.real)
+    filled[holes.all((1, 2))] = 0
+    flags = np.ascontiguousarray(holes).view(np.uint8)
+    levels = _levels(launcher, filled, flags)
+    count, group = len(filled), launcher.work_group_size if launcher.device.is_gpu else 1
+
+    kernels: dict[str, Kernel] = {}
+    # A CPU looks at 16 pixels at once.
+    defines = (f"LEVELS={_LEVELS}", f"RUN={2 if launcher.device.is_gpu else 16}")
+
+    def launch(name: str, rows: int, columns: int, /, **arguments: Any) -> None:
+        if name not in kernels:
+            kernels[name] = launcher.kernel(("missing/fill.cl",), defines, name, arguments)
+        kernels[name].bind(**arguments)
+        across = group * -(-columns // group) if launcher.device.is_gpu else 1
+        launcher.enqueue("fill", kernels[name], (across, rows, count), (group, 1, 1))
+
+    small = next((i for i, each in enumerate(levels) if i and each.width * each.height <= _SMALL), 0)
+    for fine, coarse in pairwise(levels[: small + 1]):
+        into = {"coarse": coarse.values, "coarse_holes": coarse.holes, "coarse_first": coarse.first}
+        launch("halve", coarse.height, coarse.width, **fine._asdict(), **into)
+    if small:
+        launch("coarsest", 1, group, **levels[small]._asdict(), sweeps=sweeps(is_finest=False))
+    for coarse, fine in pairwise(levels[small::-1]):
+        half = (fine.width + 1) // 2
+        launch("pull", fine.height, half, **fine._asdict(), coarse=coarse.values, coarse_first=coarse.first)
+        for color in (0, 1) * sweeps(is_finest=fine is levels[0]):
+            launch("sweep", fine.height, half, **fine._asdict(), color=color)
+    launcher.finish(levels[0].values, filled)
+    return filled
+
+
+def fill_floats(launcher: Launcher, planes: Array, holes: Holes) -> Array:
+    """Fill as :func:`fill`, also floats beyond single precision; floats keep their type."""
+    if planes.dtype.kind != "f":
+        return fill(launcher, np.array(planes, launcher.real), holes)
+    exponent = np.frexp(np.abs(planes).max(where=~holes, initial=0))[1]
+    made = fill(launcher, scaled(planes, -exponent), holes).astype(planes.dtype)
+    return scaled(made, exponent)
+
+
+def filled(planes: Array, holes: Holes, device: str | int | None = None) -> Array:
+    """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
+    made = fill_floats(launcher_on(open_device({"device": device}), {}), planes, holes)
+    return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
+
+
+def _levels(launcher: Launcher, values: Array, holes: Array) -> list[Level]:
+    count, height, width = values.shape
+    sizes = [(height, width)]
+    while sizes[-1] != (1, 1):
+        sizes.append(((sizes[-1][0] + 1) // 2, (sizes[-1][1] + 1) // 2))
+    ends = np.cumsum([0, *(count * high * wide for high, wide in sizes[1:])], dtype=np.uint64)
+    coarse = launcher.allocate(max(1, int(ends[-1])) * launcher.real.itemsize)
+    coarse_holes = launcher.allocate(max(1, int(ends[-1])))
+    finest = Level(launcher.wrap(values), launcher.wrap(holes), np.uint64(0), width, height)
+    levels = zip(ends[:-1], sizes[1:], strict=True)
+    return [finest, *(Level(coarse, coarse_holes, first, wide, high) for first, (high, wide) in levels)]
