@@ -4,8 +4,8 @@ It is the sum of the arrays that are there at the same time, in the step that ha
 
     read, find gains, fill missing pixels, gains as a table, transforms, pixels, encode, compare with the reference
 
-The program itself takes ``PROGRAM`` beside it. Single precision filters again in double where that is needed and fits
-into memory, which is not counted.
+The program itself takes ``PROGRAM`` beside it, or ``BY_NUMPY``. Single precision filters again in double where that is
+needed and fits into memory, which is not counted.
 """
 
 from __future__ import annotations
@@ -17,17 +17,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .device_choice import NUMPY
 from .engine import FUSED, choose, name_of
-from .system import check_memory
+from .system import check_memory, cores
 
 if TYPE_CHECKING:
     from .arrays import Array
     from .output.modes import Mode
     from .transfer import Transfer
 
-# What Python, NumPy and OpenCL take before a picture is read.
-PROGRAM = 115 << 20
+# What Python, NumPy and OpenCL take before a picture is read, and Python and NumPy alone.
+PROGRAM, BY_NUMPY = 115 << 20, 45 << 20
 # Bytes of filtered pages that may wait to be encoded.
 WAITING_BYTES = 1 << 24
+# Smaller arrays that threads are done with stay with them, as glibc's malloc keeps their memory for the next page.
+KEPT_BYTES = 1 << 25
+
+
+class Encoder(NamedTuple):
+    """What writing a picture takes beside its samples."""
+
+    pixel: float = 0
+    """Bytes a pixel, for all channels together."""
+    sample: float = 0
+    """Bytes a pixel for each channel."""
+    library: int = 0
+    """Bytes for the library that writes it."""
 
 
 class Pixels(NamedTuple):
@@ -39,12 +52,14 @@ class Pixels(NamedTuple):
     itemsize: int
     pages: int = 1
     has_holes: bool = False
+    decoder: int = 0
+    """Bytes a pixel that decoding page after page takes beside the samples."""
 
     @classmethod
-    def of(cls, planes: Array, pages: int = 1, *, has_holes: bool = False) -> Pixels:
+    def of(cls, planes: Array, pages: int = 1, *, has_holes: bool = False, decoder: int = 0) -> Pixels:
         """Return that of planes ``(channels, height, width)``."""
         count, height, width = planes.shape
-        return cls(count, height, width, planes.itemsize, pages, has_holes)
+        return cls(count, height, width, planes.itemsize, pages, has_holes, decoder)
 
 
 class How(NamedTuple):
@@ -61,26 +76,60 @@ class How(NamedTuple):
     """Whether a histogram finds the range of the output: that of valid pixels, if some are missing."""
     keeps: bool = False
     """Whether the picture as it was read is kept, too: for a preview."""
+    encoder: Encoder = Encoder()
+    """That of the output's format."""
 
 
 def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
     """Return the bytes that a run takes at its peak beside the program; if it is read, beside the picture, too."""
-    count, height, width, item, pages, _ = picture
+    count, height, width, item, pages, _, decoder = picture
     pixels, given = height * width, count * item
+    out = count * (4 if how.mode.is_values or item == 4 else item)
     if is_read:
-        return round(pixels * max(_steps(picture, how, 4 * count if how.mode.is_values or item == 4 else given)))
+        return round(pixels * max(*_steps(picture, how, out), _searched(picture) * how.is_auto))
     # A gray picture lies as it is in the bytes of its file; colors are taken apart.
     held: float = given * (2 if count == 1 else 1) + (given * (how.verifies or how.keeps))
-    out = count * (4 if how.mode.is_values or item == 4 else item)
-    if pages > 1:  # the next is read while others wait to be encoded, or are encoded
-        held += given + 2 * out * min(pages, 1 + WAITING_BYTES / (pixels * out))
-    steps = [2 * given + (4 if count > 1 else given), *(held + step for step in _steps(picture, how, out))]
-    steps.append(held + 2 * out)  # encoded
-    if how.keeps:  # what was removed, by transforms
-        steps.append(held + out + 8 * count + (90 if how.options.get("edges") == "mirror" else 48))
+    encoded = max(out, how.encoder.pixel + how.encoder.sample * count)
+    # Notches for a file's own waves are found before anything is filtered.
+    steps = [2 * given + (4 if count > 1 else given), 2 * given + _searched(picture) * how.is_auto]
+    if pages > 1:  # the first is kept, and the next is read while others wait to be encoded, or are encoded
+        held += decoder + 2 * given + 2 * out * min(pages, 1 + WAITING_BYTES / (pixels * out))
+        held += (encoded - out) * max(1, min(pages, cores()) / 2)  # seldom do all encoders need their most at once
+        held += 3 * given * (pixels * given < KEPT_BYTES)
+    steps += [held + step for step in _steps(picture, how, out)]
+    steps.append(held + out + encoded)
+    if how.keeps:  # what was removed, by transforms; power and gains of each channel, if these differ
+        alone = 16 * (count - 1) * (how.is_auto or how.transfer.is_by_channel)
+        steps.append(held + out + 8 * count + alone + (90 if how.options.get("edges") == "mirror" else 48))
+    size = round(pixels * max(steps)) + how.encoder.library
     if how.verifies:
-        return max(round(pixels * max(steps)), round(pixels * (held + out + 4 * count)) + of_reference(picture, how))
-    return round(pixels * max(steps))
+        return max(size, round(pixels * (held + out + 4 * count)) + of_reference(picture, how))
+    return size
+
+
+def of_spectrum(picture: Pixels, options: Mapping[str, Any] | None = None) -> int:
+    """Return the bytes that a picture takes until its waves are found; with ``options`` those of its transform."""
+    count, height, width, item, *_ = picture
+    pixels, held = height * width, 2 * count * item
+    if options is None:
+        return round(pixels * (held + _searched(picture)))
+    number = 16 if options.get("precision") == "double" else 8
+    made = 2.5 * number * count
+    if name_of(options) not in (FUSED, NUMPY):
+        made = max(made, _staged(options, picture[:3]) + 2 * number * count)
+    return round(pixels * (held + made + (4 * count if number == 8 else 0)))
+
+
+def of_page(picture: Pixels, how: How) -> int:
+    """Return the bytes that ``explore`` takes: a picture's spectrum, and two filters that are ready."""
+    size, count = (picture.height, picture.width), picture.channels
+    ready = _pipeline(how, size, count, count, given=4, out=4, is_mirrored=False, is_table=True)
+    return round(picture.height * picture.width * (2 * count * picture.itemsize + _searched(picture) + 2 * ready))
+
+
+def _searched(picture: Pixels) -> float:
+    """Return the bytes a pixel that the search for waves takes: a plane as floats, its spectrum, all powers."""
+    return (4 * picture.channels if picture.itemsize == 4 else 0) + 3 * picture.channels + 14
 
 
 def _steps(picture: Pixels, how: How, out: float) -> list[float]:
@@ -97,15 +146,13 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
     if how.method == "descreen":
         searched = 4 * count + 2 * count + 4 * 5
         fitted = 4 * count + 1 + 2 * count + 4 * 5
-        faded = 4 * count + 4 * 7 + _pipeline(how, size, 1, 1, given=4, out=4, is_mirrored=True, is_table=False)
+        faded = 4 * count + 4 * 4 + _pipeline(how, size, 1, 1, given=4, out=4, is_mirrored=True, is_table=False)
         return [searched, fitted, faded, 8 * count + out]
     is_table = transfer.radial is None or how.is_auto
     part_of_color = None if options.get("channels") == "all" else options.get("channels")
     is_alone = transfer.is_by_channel or (transfer.is_fitted and not (mode.is_scaled or part_of_color))
     at_once = 1 if is_alone else count
-    steps = []
-    if how.is_auto:
-        steps.append((4 * count if is_float else 0) + 3 * count + 4 * 5)
+    steps: list[float] = []
     if transfer.is_fitted:
         floats = 8 * count if is_float else 0
         kinds = {part.kind for part in transfer.parts}
@@ -149,18 +196,14 @@ def _pipeline(
     """Return the bytes a pixel that a pipeline takes for planes, ``at_once`` of them, with its result."""
     is_double = how.options.get("precision") == "double"
     engine = name_of(how.options, is_even=how.transfer.is_even)
-    is_staged = engine not in (FUSED, NUMPY)
-    if engine == NUMPY:  # a plane at a time, in a half spectrum of twice the sides with mirrored edges
-        return (24 if is_mirrored else 8) + 4 * is_table + count * out
     copies: float = 4 * at_once if given >= 4 else 0
-    if is_staged:
-        from .staged.pipeline import buffer_bytes
-
+    if engine == NUMPY:  # a plane at a time, in a half spectrum of twice the sides with mirrored edges
+        number = 8 if is_double else 4
+        return number * (at_once + (9 if is_mirrored else 5)) + 4 * is_table + count * out
+    if engine != FUSED:
         number, times = (16 if is_double else 8), (4 if is_mirrored else 1)
         side = 2 if is_mirrored else 1
-        shape = (at_once, side * size[0], side * size[1])
-        algorithm = choose(how.options, is_even=how.transfer.is_even).staged
-        buffers = 1.15 * buffer_bytes(algorithm, shape, how.options.get("precision")) / math.prod(size)
+        buffers = _staged(how.options, (at_once, side * size[0], side * size[1]), is_even=how.transfer.is_even) * times
         copies = given * times * at_once if is_mirrored else copies
         table = 2 * number / 2 * times if is_table else 0
         values = number * times * at_once if is_mirrored else 0
@@ -171,6 +214,14 @@ def _pipeline(
     build, run = (16, 8) if is_twice else (8, 4) if is_mirrored else (6, 2)
     build, run = (build, run) if is_table else (0, 0)
     return max(build, strips + run + copies + at_once * out) + count * out * (at_once < count)
+
+
+def _staged(options: Mapping[str, Any], shape: tuple[int, int, int], *, is_even: bool = True) -> float:
+    """Return the bytes a pixel of the buffers of the staged pipeline for a stack ``(count, height, width)``."""
+    from .staged.pipeline import buffer_bytes
+
+    algorithm = choose(options, is_even=is_even).staged
+    return 1.15 * buffer_bytes(algorithm, shape, options.get("precision")) / math.prod(shape[1:])
 
 
 def of_reference(picture: Pixels, how: How) -> int:
@@ -196,10 +247,11 @@ def padded_side(height: int, width: int) -> int:
 
 def described(picture: Pixels, how: How) -> str:
     """Return a picture's size and the memory that a run takes, in words."""
-    count, height, width, item, pages, _ = picture
+    count, height, width, item, pages, *_ = picture
     color, number = "gray" if count == 1 else "color", f"{pages} pages, " if pages > 1 else ""
     size = f"{number}{width} x {height} {color}, {8 * item} bits"
-    return f"{size}; {(PROGRAM + taken(picture, how)) / 1e6:,.1f} MB of memory"
+    program = BY_NUMPY if name_of(how.options, is_even=how.transfer.is_even) == NUMPY else PROGRAM
+    return f"{size}; {(program + taken(picture, how)) / 1e6:,.1f} MB of memory"
 
 
 def check(picture: Pixels, size: int, name: str = "") -> None:

@@ -44,6 +44,8 @@ _WEBP_REPLACES = 0x02  # and is not blended with the frame before
 class AnimationPages(Pages):
     """The frames of an animation, given as bytes; raises ReadError."""
 
+    decoder = 24  # frames in four bytes: this one, the one before, what it is drawn on, copies
+
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self.data = name, data
         with quiet_pillow():
@@ -90,7 +92,8 @@ class AnimationPages(Pages):
             else:
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
-                samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
+                whole = self._image.convert("RGBA")
+                samples = np.stack([np.asarray(whole.getchannel(i)) for i in [*bands, *[3] * has_alpha]], axis=-1)
             picture = upright(
                 pillow_reader.picture_of(self._image, samples, data=self.data[:]), orientation_of(self._image)
             )
@@ -110,12 +113,14 @@ class AnimationPages(Pages):
 
     def _look(self) -> tuple[bool, bool]:
         """Return whether any of the chosen frames has color, and whether any is transparent somewhere."""
+        from PIL import ImageChops
+
         has_color = has_alpha = False
         for number in self.chosen:
             self._seek(number)
-            colors = np.asarray(self._image.convert("RGBA"))
-            has_alpha |= bool((colors[..., 3] < 255).any())
-            has_color |= bool((colors[..., :2] != colors[..., 1:3]).any())
+            red, *others, alpha = self._image.convert("RGBA").split()
+            has_alpha |= any(alpha.histogram()[:255])
+            has_color |= any(ImageChops.difference(red, each).getbbox() is not None for each in others)
         return has_color, has_alpha
 
 

@@ -37,6 +37,9 @@ class Format(NamedTuple):
     is_shown: bool = False  # whether pages are frames of an animation, each shown for some time
     has_tables: bool = False  # whether it can hold a palette
     has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
+    # Bytes that its encoder takes beside the samples: a pixel, a pixel for each channel, and for its library; if these
+    # are fewer than the samples have, it is a copy of these.
+    encoder: tuple[float, float, int] = (0, 0, 0)
 
 
 class Coding(NamedTuple):
@@ -52,11 +55,11 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 """TIFF's numbers of lossless compressions."""
 
 
-_JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
+_JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True, encoder=(0, 3, 0))
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
-_FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True)
-_EXACT = {"lossless": True, "exact": True}  # of WebP
-_JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True)
+_FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True, encoder=(8, 0, 20_000_000))
+_WEBP = Format("WEBP", alpha=True, longest=16383, has_quality=True, pages=True, is_shown=True, encoder=(35, 1, 0))
+_JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True, encoder=(0, 15, 0))
 # Standard output gets the first extension of a format.
 FORMATS = {
     ".pnm": Format("PPM", gray=16, color=16),
@@ -72,13 +75,21 @@ FORMATS = {
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
-    ".webp": Format("WEBP", alpha=True, longest=16383, options=_EXACT, has_quality=True, pages=True, is_shown=True),
-    ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
+    ".webp": _WEBP._replace(options={"lossless": True, "exact": True}),
+    ".avif": _JPEG._replace(name="AVIF", alpha=True, longest=65536, encoder=(17, 5, 0)),
     ".bmp": Format("BMP"),
     ".gif": Format(
-        "GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True, is_shown=True, has_tables=True
+        "GIF",
+        alpha=True,
+        shades_of_alpha=False,
+        longest=65535,
+        lossy=True,
+        pages=True,
+        is_shown=True,
+        has_tables=True,
+        encoder=(0, 6, 0),
     ),
-    ".tga": Format("TGA", alpha=True, longest=65535),
+    ".tga": Format("TGA", alpha=True, longest=65535, encoder=(0, 4, 0)),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
 }

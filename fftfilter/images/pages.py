@@ -84,6 +84,7 @@ class Pages(ABC):
     plays: int = 0  # how often an animation is played; 0 is forever
     milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
     thick: int = 1  # how many are read at once
+    decoder: int = 0  # bytes a pixel that decoding takes beside the samples, page after page
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     asked: Asked = ALL
     chosen: Sequence[int]

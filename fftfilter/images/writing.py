@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ROWS = 64  # of samples that are scaled at a time, as float64 takes memory
 _PNG_HEADER = 8 + 25  # the length of a PNG's signature and first chunk, which metadata follow
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
 CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
@@ -171,11 +172,13 @@ def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
     """Return samples with `depth.maxval` in place of `maxval`; integers are rounded and clipped."""
     if samples.dtype == depth.dtype and maxval == depth.maxval:
         return samples
-    # In this order 50 of 100 is exactly 127.5 of 255.
-    scaled = samples.astype(np.float64) * depth.maxval / maxval
-    if depth.dtype != F32:
-        scaled = np.rint(scaled).clip(0, depth.maxval)
-    return scaled.astype(depth.dtype)
+    made = np.empty(samples.shape, depth.dtype)
+    for start in range(0, samples.shape[-2], _ROWS):
+        rows = np.s_[..., start : start + _ROWS, :]
+        # In this order 50 of 100 is exactly 127.5 of 255.
+        scaled = samples[rows].astype(np.float64) * depth.maxval / maxval
+        made[rows] = scaled if depth.dtype == F32 else np.rint(scaled).clip(0, depth.maxval)
+    return made
 
 
 def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:

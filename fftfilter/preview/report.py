@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -99,14 +98,15 @@ class FilterReport:
         """The input minus the filtered values, float32 ``(channels, height, width)``; DC is left out."""
         height, width = self.size
         grids = [grid_with(self.edges, each, height, width) for each in self.transfer.of_channels(len(self.planes))]
-        lost = [(1 - _half(each.transfer, each.height, each.width)).astype(np.float32) for each in grids]
         beyond = (0, grids[0].height - height), (0, grids[0].width - width)
         removed = np.empty(self.part.shape, np.float32)
-        for plane, part, result in zip(self.part, cycle(lost), removed, strict=False):
-            part[0, 0] = 0
+        for i, (plane, result) in enumerate(zip(self.part, removed, strict=True)):
+            if i < len(grids):  # else that of the channel before
+                lost = (1 - _half(grids[i].transfer, grids[i].height, grids[i].width)).astype(np.float32)
+                lost[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
-            result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
+            result[:] = backward(forward(whole, self.device) * lost, whole.shape, self.device)[:height, :width]
         whole = np.stack(of_channels(removed, self.channels)) if self.channels else removed
         return whole if self.weight is None else whole * self.weight
 

@@ -104,6 +104,8 @@ class Opened:
     identity: sources.Identity | None = None
     spare: Spare = ()  # the files that outputs must not replace, usually the input
     times: Times | None = None  # for the output, if it gets the input's
+    target: FileName | None = None  # whose format decides what writing takes
+    room: int = 0  # samples of the largest page for which memory was found
 
     def frame(self, target: FileName, *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
@@ -153,10 +155,17 @@ class Opened:
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
-        picture = self.pages.read(index, self.recipe.working)
+        picture = self.pages.read(index, self._working)
         if self.recipe.region:
             self.recipe.region.check(picture, self.pages.page_name(index))
         return picture.stripped() if self.recipe.strip else picture
+
+    def _working(self, size: images.Size) -> int:
+        """Return the bytes that a run takes for pages of a size, nothing for those that an earlier one has room for."""
+        if size.samples <= self.room:
+            return 0
+        self.room = size.samples
+        return self.recipe.working(size, self.target, decoder=self.pages.decoder)
 
     @property
     def pages(self) -> Pages:
@@ -226,11 +235,13 @@ def open_input(
     device: str | None = None,
     limit: int | None = None,
     compare: bool = False,
+    target: FileName | None = None,
 ) -> Opened:
     """Read a file, or open one of several pages, and complete the transfer function for it.
 
     ``data`` is its content and ``times`` are its own, if it was read. ``limit`` is the most bytes of a stream.
-    With ``compare`` the reference has to fit into memory, too. ``device`` transforms large pictures in which waves are
+    With ``compare`` the reference has to fit into memory, too, and all that writing ``target`` takes, if it is given.
+    ``device`` transforms large pictures in which waves are
     looked for. Raises ReadError, TooLargeError, and ParameterError for a picture that the recipe does not fit.
     """
     name = shown(source, "standard input")
@@ -240,7 +251,7 @@ def open_input(
         data = images.raw(source, limit)
     try:
         asked = recipe.pages._replace(keeps_levels=recipe.keeps_levels, are_floats=recipe.mode.is_values)
-        found = images.opened(data, source, asked, working=partial(recipe.working, compare=compare))
+        found = images.opened(data, source, asked, working=partial(recipe.working, target=target, compare=compare))
         first = first_of(found)
         recipe.how.refuse(first, name)
         check_colors(recipe.channels, len(first.planes), f"{name}:")
@@ -249,7 +260,10 @@ def open_input(
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
-        opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, spare=(identity,), times=times)
+        spare = (identity,)
+        opened = Opened(
+            name, found, recipe, transfer, pixel_size, identity=identity, spare=spare, times=times, target=target
+        )
         if recipe.auto:
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import too_few

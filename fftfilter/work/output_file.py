@@ -111,7 +111,7 @@ def filter_stack(
     images.check_output(source, target, in_place=in_place)
     recipe = recipe.fitting(source, target)
     recipe.refuse(target)
-    opened = open_input(source, recipe)
+    opened = open_input(source, recipe, target=target)
     if in_place:
         opened.spare = ()
     with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:

@@ -245,8 +245,12 @@ class Recipe:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) not in (FUSED, NUMPY)
 
-    def how_much(self, *, compare: bool = False, keep: bool = False) -> memory.How:
-        """Return what decides the memory of a run: with ``compare`` also the reference, with ``keep`` a copy."""
+    def how_much(self, target: FileName | None = None, *, compare: bool = False, keep: bool = False) -> memory.How:
+        """Return what decides the memory of a run: with ``compare`` also the reference, with ``keep`` a copy.
+
+        Raises ParameterError for a target that cannot be written.
+        """
+        encoder = () if target is None else FORMATS[suffix_of(target, self.format)].encoder
         return memory.How(
             self.transfer,
             self.mode,
@@ -257,14 +261,17 @@ class Recipe:
             verifies=compare,
             finds_range=isinstance(self.scale, Auto),
             keeps=keep,
+            encoder=memory.Encoder(*encoder),
         )
 
-    def working(self, size: Size, *, compare: bool = False) -> int:
+    def working(self, size: Size, target: FileName | None = None, *, compare: bool = False, decoder: int = 0) -> int:
         """Return the bytes that a run takes for a picture of a size, of which nothing else is known."""
         has_holes = self.missing != USUAL
-        picture = memory.Pixels(size.channels, size.height, size.width, size.bytes_per_sample, size.pages, has_holes)
+        picture = memory.Pixels(
+            size.channels, size.height, size.width, size.bytes_per_sample, size.pages, has_holes, decoder
+        )
         try:
-            return memory.taken(picture, self.how_much(compare=compare))
+            return memory.taken(picture, self.how_much(target, compare=compare))
         except ParameterError:
             return 0  # an unknown engine is refused with the filter
 

@@ -126,7 +126,7 @@ def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
 
 def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(output_file, "open_input", lambda *given: opened.append(given) or pytest.fail("opened"))
+    monkeypatch.setattr(output_file, "open_input", lambda *given, **_: opened.append(given) or pytest.fail("opened"))
     coding = {"png_level": 9, "quality": 50}
     files = {"pages": "2-3", "hdu": 1, "palette": "table", "level": 2, "nodata": 7, "strip": True}
     filter_ = {"output": "signed", "scale": (-1, 2), "edges": "mirror", "engine": "book"}

@@ -61,7 +61,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         return
     compare = options.verify is not None
     try:
-        opened = open_input(source, options.recipe, device=options.device, limit=options.input_limit, compare=compare)
+        limit, device = options.input_limit, options.device
+        opened = open_input(source, options.recipe, device=device, limit=limit, compare=compare, target=target)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
         with closing(opened), _shared(source, target, opened, options) as (share, device):
             options = replace(options, device=device)
@@ -91,10 +92,11 @@ def _dry_run(source: str, target: str, options: CommandOptions) -> None:
     recipe = options.recipe
     opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit)
     with closing(opened):
-        picture, pages = first_of(opened.found), len(opened.pages) if isinstance(opened.found, images.Pages) else 1
+        found, picture = opened.found, first_of(opened.found)
         has_holes = recipe.holes(picture, opened.name) is not None
-        size = memory.Pixels.of(picture.planes, pages, has_holes=has_holes)
-    how = recipe.how_much(compare=options.verify is not None, keep=options.preview is not None)
+        pages, decoder = (len(found), found.decoder) if isinstance(found, images.Pages) else (1, 0)
+        size = memory.Pixels.of(picture.planes, pages, has_holes=has_holes, decoder=decoder)
+    how = recipe.how_much(target, compare=options.verify is not None, keep=options.preview is not None)
     click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {memory.described(size, how)}", err=target == "-")
 
 
