@@ -21,6 +21,7 @@ from .system import check_memory, cores
 
 if TYPE_CHECKING:
     from .arrays import Array
+    from .images import Size
     from .output.modes import Mode
     from .transfer import Transfer
 
@@ -60,6 +61,11 @@ class Pixels(NamedTuple):
         """Return that of planes ``(channels, height, width)``."""
         count, height, width = planes.shape
         return cls(count, height, width, planes.itemsize, pages, has_holes, decoder)
+
+    @classmethod
+    def of_size(cls, size: Size, *, has_holes: bool = False, decoder: int = 0) -> Pixels:
+        """Return that of a header."""
+        return cls(size.channels, size.height, size.width, size.bytes_per_sample, size.pages, has_holes, decoder)
 
 
 class How(NamedTuple):
@@ -116,12 +122,12 @@ def of_spectrum(picture: Pixels, options: Mapping[str, Any] | None = None) -> in
     number = 16 if options.get("precision") == "double" else 8
     made = 2.5 * number * count
     if name_of(options) not in (FUSED, NUMPY):
-        made = max(made, _staged(options, picture[:3]) + 2 * number * count)
+        made = max(made, _staged(options, picture[:3]) + number * count)
     return round(pixels * (held + made + (4 * count if number == 8 else 0)))
 
 
 def of_page(picture: Pixels, how: How) -> int:
-    """Return the bytes that ``explore`` takes: a picture's spectrum, and two filters that are ready."""
+    """Return the bytes that the page of ``explore`` takes: a picture's spectrum, and two filters that are ready."""
     size, count = (picture.height, picture.width), picture.channels
     ready = _pipeline(how, size, count, count, given=4, out=4, is_mirrored=False, is_table=True)
     return round(picture.height * picture.width * (2 * count * picture.itemsize + _searched(picture) + 2 * ready))

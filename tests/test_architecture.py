@@ -72,7 +72,7 @@ ROOMS = {
         "fftfilter errors startup signals system memory text output arrays transfer analysis preview device "
         "device_choice files images work"
     ),
-    "explore": "errors system text output arrays region transfer analysis preview device files images filters "
+    "explore": "errors system memory text output arrays region transfer analysis preview device files images filters "
     "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any
 
@@ -50,15 +49,14 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
              fftfilter spectrum --with "lowpass --radius 40" in.png look.png
     """
-    from ..device_choice import NUMPY, wanted
-    from ..engine import FUSED
+    from .. import memory
+    from ..device_choice import wanted
     from ..preview.panels import log_magnitude
     from ..preview.report import within_single
-    from ..staged.algorithms import load
-    from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from ..work.missing import USUAL
     from ..work.opened import filled
+    from ..work.output_file import too_large
     from .filters import options_of, parsed
     from .shared.one_file import draw_effect, only
 
@@ -73,13 +71,10 @@ def spectrum(
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
     remove_leftovers_beside(target)
-    # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
-    algorithm = load("book" if engine in (None, FUSED, NUMPY) else engine)
+    options = {"engine": engine, "precision": precision}
 
     def working(size: images.Size) -> int:
-        shape = (size.channels, size.height, size.width)
-        number = 8 if precision == "single" else 16
-        return size.read + buffer_bytes(algorithm, shape, precision) + 2 * number * math.prod(shape)
+        return memory.of_spectrum(memory.Pixels.of_size(size), options)
 
     spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)
@@ -89,7 +84,8 @@ def spectrum(
     picture.alpha = picture.metadata = picture.table = None
     images.check_fits(picture, target)
     planes, unit = within_single(filled(picture, holes, device))
-    transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
+    with too_large(shown(source, "standard input")):
+        transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
     images.write(picture, target, coding=how, spare=spare)
     if given["verbose"]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from .. import images
+from .. import images, memory
 from ..analysis.found import Peak
 from ..analysis.power import Spectrum
 from ..analysis.search import AutoNotches
@@ -114,8 +114,8 @@ class Session:
         self.source, self.device = source, device
 
         def working(size: images.Size) -> int:
-            # What is kept beside a picture: its spectrum, and the filters that are ready.
-            return size.read + size.width * size.height * (40 + 16 * size.channels) // self.finest**2
+            how = memory.How(Transfer(()), MODES["real"], {})
+            return size.read + memory.of_page(memory.Pixels.of_size(size), how) // self.finest**2
 
         data = images.raw(source)
         for self.finest in FINEST:

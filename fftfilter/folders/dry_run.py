@@ -50,8 +50,7 @@ def steps(
             except FftfilterError as error:
                 yield error
                 continue
-            picture = memory.Pixels(size.channels, size.height, size.width, size.bytes_per_sample, size.pages)
-            line = f"{job}: {memory.described(picture, run.recipe.how_much(job.target))}"
+            line = f"{job}: {memory.described(memory.Pixels.of_size(size), run.recipe.how_much(job.target))}"
             if largest:
                 needed = need((size.channels, size.height, size.width))
                 largest = max(largest, needed, key=lambda each: each.takes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import images
+from .. import images, memory
 from ..errors import WriteError
 from ..files import sources
 from ..files.messages import FileName, shown
@@ -329,7 +329,7 @@ def filled(picture: Picture, holes: Holes | None, device: str | int | None = Non
 
 def spectrum_bytes(size: images.Size) -> int:
     """Return the bytes that a picture and its spectrum take while that is made."""
-    return size.read + size.width * size.height * (20 + 8 * size.channels)
+    return memory.of_spectrum(memory.Pixels.of_size(size))
 
 
 def first_of(found: Picture | Pages) -> Picture:

@@ -267,9 +267,7 @@ class Recipe:
     def working(self, size: Size, target: FileName | None = None, *, compare: bool = False, decoder: int = 0) -> int:
         """Return the bytes that a run takes for a picture of a size, of which nothing else is known."""
         has_holes = self.missing != USUAL
-        picture = memory.Pixels(
-            size.channels, size.height, size.width, size.bytes_per_sample, size.pages, has_holes, decoder
-        )
+        picture = memory.Pixels.of_size(size, has_holes=has_holes, decoder=decoder)
         try:
             return memory.taken(picture, self.how_much(target, compare=compare))
         except ParameterError:
