@@ -93,7 +93,9 @@ class Cli(click.Group):
             sys.exit(1)  # the reader of our output has gone; nothing is left to say
         except Exception as error:  # noqa: BLE001  -v -v prints the traceback
             what = " ".join(str(error).split())
-            self._fail(f"internal error: {type(error).__name__}: {what}; -v -v shows where", 1)
+            no_thread = "no more threads can be started: raise the limit on processes (ulimit -u)"
+            unknown = f"internal error: {type(error).__name__}: {what}; -v -v shows where"
+            self._fail(no_thread if "start new thread" in what else unknown, 1)
         sys.exit(result if isinstance(result, int) else 0)
 
     def _fail(self, message: str, code: int) -> NoReturn:

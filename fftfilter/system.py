@@ -1,4 +1,4 @@
-"""What the system lets this process do: take memory, keep files in a folder, start threads, or work without them.
+"""What the system lets this process do: take memory, keep files in a folder, start threads and processes.
 
 A container may have a user without a home, a read-only file system, a full disk, few processes. Compilers and drivers
 of OpenCL that meet such a limit abort the process without a word, so that it is looked for before they are loaded.
@@ -31,7 +31,7 @@ PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
 PROGRAM_FILES = 20
 # The variable that says how many workers PoCL starts: all cores of the machine, unless told.
 POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
-# From this limit on, a process starts as many threads as it needs without trying.
+# From this limit on a user's threads and processes are not counted: it is hardly met.
 PLENTY = 4096
 # Threads and processes that are left for a compiler, whose linker is a process of its own.
 SPARE_TASKS = 2
@@ -83,24 +83,28 @@ def _limits_of_memory() -> Iterator[int]:
     elif sys.platform != "win32":
         with suppress(ValueError, OSError):
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
-            _, controllers, own = line.split(":", 2)
-            if controllers and "memory" not in controllers.split(","):
-                continue
-            top = _GROUPS / "memory" if controllers else _GROUPS
-            # In a container the path is that of the host, and the container's own group is mounted at the top.
-            folder = top / own.strip("/")
-            for group in (folder, *folder.parents):
-                if group.is_relative_to(top):
-                    yield from _left(group)
+    for group in _groups("memory"):
+        yield from _left(group)
     for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
         if (most := limit(name)) is not None:
             yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
 
 
+def _groups(controller: str) -> Iterator[Path]:
+    """Yield the control groups of this process, each before the one around it."""
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, own = line.split(":", 2)
+            if controllers and controller not in controllers.split(","):
+                continue
+            top = _GROUPS / controller if controllers else _GROUPS
+            # In a container the path is that of the host, and the container's own group is mounted at the top.
+            folder = top / own.strip("/")
+            yield from (group for group in (folder, *folder.parents) if group.is_relative_to(top))
+
+
 def _left(group: Path) -> Iterator[int]:
-    """Yield what a control group has left."""
+    """Yield the bytes that a control group has left."""
     # Its limit and its use, of version 2, then of version 1.
     for limit, use in ("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"):
         with suppress(OSError, ValueError):  # "max" is no limit
@@ -192,6 +196,30 @@ def is_python() -> bool:
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def free_tasks() -> int | None:
+    """Return how many threads and processes can still be started, None where the system sets no limit.
+
+    It is the least of what the control groups and ``ulimit -u`` leave, which counts all tasks of a user.
+    """
+    left = []
+    for group in _groups("pids"):
+        with suppress(OSError, ValueError):  # "max" is no limit
+            most, now = (int((group / name).read_text(encoding="ascii")) for name in ("pids.max", "pids.current"))
+            left.append(most - now)
+    most_of_user = limit("RLIMIT_NPROC")
+    if most_of_user is not None and most_of_user < PLENTY and os.getuid():  # root has none
+        left.append(most_of_user - sum(_tasks_of_user()))
+    return max(0, min(left)) if left else None
+
+
+def _tasks_of_user() -> Iterator[int]:
+    """Yield how many threads each process of this user has."""
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if each.stat().st_uid == os.getuid():
+                yield sum(1 for _ in (each / "task").iterdir())
 
 
 def startable_threads(wanted: int) -> int:

@@ -385,6 +385,20 @@ def test_processors_are_those_that_this_process_may_use(monkeypatch):
     assert system.cores() == 1
 
 
+def test_what_control_groups_leave_of_threads_is_free(tmp_path, monkeypatch):
+    """The least of all groups; one without a limit does not count."""
+    monkeypatch.setattr(system, "_groups", lambda _: iter([tmp_path / "own", tmp_path]))
+    monkeypatch.setattr(system, "limit", lambda _: None)
+    assert system.free_tasks() is None
+    for folder, most, now in ((tmp_path / "own", "max", 5), (tmp_path, "10", 7)):
+        folder.mkdir(exist_ok=True)
+        (folder / "pids.max").write_text(f"{most}\n")
+        (folder / "pids.current").write_text(f"{now}\n")
+    assert system.free_tasks() == 3
+    (tmp_path / "pids.current").write_text("11")
+    assert system.free_tasks() == 0
+
+
 @pytest.fixture
 def few_threads(monkeypatch):
     """Threads of which three can be started; the list of those that were, and what limits them, by name or file."""

@@ -35,6 +35,8 @@ TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
 LINKER = str(Path(__file__).with_name("bin"))
+# Threads and processes that are left for the compiler, whose linker is a process of its own.
+SPARE_TASKS = 2
 
 # PoCL's libraries, the best first, as its getX86KernelLibName picks them: the flags of /proc/cpuinfo that it
 # asks for, and LLVM 14's names for CPUs that fit, first the one that the library was compiled for.
@@ -91,15 +93,15 @@ def _links() -> bool:
 @cache
 def _limit_workers() -> None:
     """Let PoCL start as many workers as there are cores for them, and as it can: it aborts at one too many."""
-    wanted = system.cores() + system.SPARE_TASKS
-    possible = system.startable_threads(wanted)
-    if possible <= system.SPARE_TASKS:
+    free = system.free_tasks()
+    if free is not None and free <= SPARE_TASKS:
         raise DeviceError(
-            f"OpenCL cannot start its threads: {possible} more are allowed, and {system.SPARE_TASKS + 1} needed; "
+            f"OpenCL cannot start its threads: {free} more are allowed, and {SPARE_TASKS + 1} needed; "
             "raise the limit on processes (ulimit -u)"
         )
-    if possible < wanted or system.cores() < (os.cpu_count() or 1):
-        os.environ.setdefault(system.POCL_WORKERS, str(possible - system.SPARE_TASKS))
+    workers = system.cores() if free is None else min(system.cores(), free - SPARE_TASKS)
+    if workers < (os.cpu_count() or 1):
+        os.environ.setdefault(system.POCL_WORKERS, str(workers))
 
 
 def _cache() -> Path:

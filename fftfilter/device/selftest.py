@@ -70,7 +70,7 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
 
 def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
     """Raise DeviceError if the check ends the process that does it, or takes too long."""
-    if not system.is_python() or system.startable_threads(most := system.cores() + 8) < most:
+    if not system.is_python():
         return
     module, name = make_pipeline.__module__, getattr(make_pipeline, "__qualname__", "")
     if not name.isidentifier():  # not what another process can import

@@ -276,11 +276,10 @@ def _cautions_of_pages(pages: Pages, first: Picture, suffix: str, recipe: Recipe
 @contextmanager
 def _threads(submit: Submit | None) -> Iterator[Submit]:
     """Give ``submit``, or else that of new threads, one per core."""
-    count = 0 if submit else system.startable_threads(system.cores() + system.SPARE_TASKS) - system.SPARE_TASKS
-    if count < 2:
+    if submit or system.cores() < 2:
         yield submit or system.at_once
         return
-    with system.threads(count, "codec") as pool:
+    with system.threads(system.cores(), "codec") as pool:
         yield pool.submit
 
 
