@@ -67,11 +67,11 @@ class Area:
         height, width = pixels.shape
         return cls(what, text, (0, 0, width, height), zlib.compress(np.packbits(pixels).tobytes(), 1))
 
-    def said(self) -> str | dict[str, str]:
-        """Return a rectangle, or a mask's file and digest; raises ParameterError for a mask in no file."""
+    def said(self) -> str:
+        """Return a rectangle, or the name of a mask's file; raises ParameterError for a mask in no file."""
         if self.mask and not self.file:
             raise ParameterError(f"{self}, which a recipe cannot hold: give the name of a file")
-        return self.file or self.text
+        return self.file.get("file", self.text)
 
     def __str__(self) -> str:
         return f"{self.what} {self.text}"

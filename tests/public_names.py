@@ -31,13 +31,13 @@ def transfer_functions(folder: Path) -> H.Transfer:
     )
     made *= H.bandstop(2, 3, shape="fermi", width=1) * H.notch((0.2, 0.1), harmonics=2) * H.stripes(30, spare="5px")
     made *= H.mask(gains, any_size=True)
-    H.save(made.with_depth(6), folder / "made.json") if made.depth else H.save(H.lowpass(3), folder / "made.json")
+    fftfilter.save_filter(H.lowpass(3), folder / "made.json")
     others = [
         H.imagej(),
         H.descreen(),
         H.wiener(),
         H.mask_file(str(folder / "gains.npy")),
-        H.load(folder / "made.json"),
+        fftfilter.load_filter(folder / "made.json", pixel_size="65nm").transfer,
     ]
     assert all(isinstance(each, H.Transfer) for each in others)
     return made.with_pixel_size("65nm").keeping_mean()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
-# Most parts of a recipe for a page.
-MOST_PARTS = 500
+# Most words of a recipe for a page.
+MOST_WORDS = 500
 
 page_option = partial(GroupedOption, group="Page")
 OPTIONS = [
@@ -172,7 +173,8 @@ class Commands:
                 each.name: each.default if isinstance(each.default, str | int | float) else None for each in params
             }
             own = (*kind.parameters, *kind.searches, *of_all)
-            options[kind.name] = {name: usual[name] for name in own if name in usual and name != kind.name}
+            off = (kind.name, *kind.off_page)
+            options[kind.name] = {name: usual[name] for name in own if name in usual and name not in off}
         return options
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:
@@ -180,7 +182,14 @@ class Commands:
         from .filters import context_of
 
         with _own_errors():
-            return _described(words[0], source, context_of(self.context, words, source, NOWHERE).params)
+            return _described(context_of(self.context, words, source, NOWHERE))
+
+    def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return a command and its options as recipes have them; raises FftfilterError."""
+        from .filters import kept_words
+
+        with _own_errors():
+            return tuple(kept_words(words))
 
     def run(self, words: Sequence[str], source: str, target: str, advance: Callable[[int], None]) -> None:
         """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
@@ -193,27 +202,20 @@ class Commands:
 
     def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
         """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
-        import shlex
-
-        from ..transfer import saved
-        from .apply import MASKS, from_json, words_of
+        from ..work import saved
+        from .filters import kept_words
 
         given = saved.parse(data, name)
-        lists = [each for each in given.values() if isinstance(each, list)]
-        if any(len(each) > MOST_PARTS for each in lists):
-            raise ParameterError(f"{name}: a page takes at most {MOST_PARTS} parts and waves: use fftfilter apply")
-        parts = [part for each in lists for part in each if isinstance(part, dict)]
-        rectangles = {key for key in ("region", "protect") if _box(given.get(key))}
-        if named := [
-            key for key in ("file", *MASKS) if any(key in each for each in (given, *parts)) and key not in rectangles
-        ]:
-            raise ParameterError(f"{name}: {named[0]!r} is not for a page, which reads no masks: use fftfilter apply")
-        words = words_of(self.context, from_json(given, name))
-        if words is None or words[0] not in self.options:
-            what = "such filter" if words is None else words[0]
-            raise ParameterError(f"{name}: the page has no {what}: use fftfilter apply")
-        with _own_errors():
-            return self.start(shlex.join(words), source, name)
+        try:
+            with _own_errors():
+                words = kept_words(given.arguments)
+                if len(words) > MOST_WORDS:
+                    raise ParameterError(f"a page takes at most {MOST_WORDS} options and waves: use fftfilter apply")
+                if words[0] not in self.options:
+                    raise ParameterError(f"the page has no {words[0]}: use fftfilter apply")
+                return self.start(shlex.join(words), source, "a recipe")
+        except ParameterError as error:
+            raise ParameterError(f"{name}: {error}") from error
 
     def start(self, text: str, source: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
@@ -227,7 +229,7 @@ class Commands:
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"{name}: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
-        _described(command, source, made.params)
+        _described(made)
         for angle in {"angle", "stripes"} & given.keys():
             if len(given[angle]) > 1:
                 raise click.UsageError(f"{name}: a page has one angle of stripes: give --{angle} once.")
@@ -242,11 +244,11 @@ class Commands:
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": command, "options": options, "area": area}
 
 
-def _described(name: str, source: str, given: Mapping[str, Any]) -> Recipe:
+def _described(made: click.Context) -> Recipe:
     from .filters import options_of
 
-    options = options_of(name, [source], given)
-    options.check_for_file(source, NOWHERE)
+    options = options_of(made)
+    options.check_for_file(made.params["sources"][0], NOWHERE)
     return options.recipe
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..device_choice import wanted
-from ..errors import WriteError
+from ..errors import WriteError, check_option
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
@@ -22,39 +23,31 @@ from ..images.formats import Coding, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
-from .kinds import KINDS
+from .kinds import KINDS, pixel_size_option
 from .shared import automatic
 from .shared import options as shared
 from .shared.folder import folder_options, handle_folder, inputs_of, is_folder
 from .shared.one_file import handle_file
 
 if TYPE_CHECKING:
-    from ..analysis.search import AutoNotches
     from ..output.modes import Output
     from ..transfer.edges import Edges
-    from ..work.recipe import MethodName, Recipe
+    from ..work.recipe import Recipe
     from .kinds import Kind
 
 # The heading of the options that leave a part of a picture alone.
 PART = "Part of the picture"
-OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
-OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
-# Those of a recipe's filter.
-OF_FILTERS = (
-    *("engine", "engine_options", "precision", "work_group_size", "transpose", "edges", "channels", "depth"),
-    *("autoscale", "saturate"),
-)
-
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-pixel_size_option = shared.filter_option(
-    "--pixel-size LENGTH",
-    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
+times_option = shared.filter_option(
+    '--times "FILTER OPTIONS"',
+    group="Further filters",
+    multiple=True,
+    help="Also multiply by another filter, with the options of its own, such as 'highpass --radius 2px'. May be "
+    "repeated.",
 )
-
-
 depth_option = shared.filter_option(
     "--depth DB",
     group="Further filters",
@@ -94,9 +87,12 @@ recipe_options = [
         "--save-recipe FILE.json",
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
-    shared.output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
+    shared.output_option(
+        "--embed-recipe", is_flag=True, kept=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."
+    ),
 ]
-region_option = partial(shared.GroupedOption, group=PART)
+region_option = partial(shared.filter_option, group=PART)
+study_option = partial(shared.filter_option, group=shared.STUDY)
 region_options = [
     region_option(
         "--region MASK|X,Y,W,H",
@@ -113,9 +109,12 @@ other_options = [
     shared.engine_option,
     shared.choice_of_device("; for a folder also all, or several, such as 0,2"),
     shared.precision_option,
-    shared.of_device("--profile", is_flag=True, help="Print the time of every step on the device."),
+    shared.of_device(
+        "--profile", only=shared.ONE_PICTURE, is_flag=True, help="Print the time of every step on the device."
+    ),
     shared.check_option(
         "--save-stages DIR",
+        only=shared.ONE_PICTURE,
         type=click.Path(path_type=Path, file_okay=False),
         help="Save every intermediate result as a picture.",
     ),
@@ -124,16 +123,19 @@ other_options = [
     *shared.missing_options,
     preview_option,
     *shared.file_options,
-    shared.output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
-    shared.output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
+    shared.output_option(
+        "--strip", is_flag=True, kept=True, help="Leave out color profile, EXIF, resolution and text."
+    ),
+    shared.output_option("--preserve-times", is_flag=True, kept=True, help="Give OUT the times of IN."),
     *recipe_options,
     *folder_options,
-    shared.GroupedOption(
-        "--work-group-size N", group=shared.STUDY, type=int, help="Work-items per work-group.  [default: 64]"
+    study_option(
+        "--engine-options NAME=VALUE,...",
+        help="Options of an algorithm, as 'fftfilter engines' lists them, such as radix=8.",
     ),
-    shared.GroupedOption(
+    study_option("--work-group-size N", type=int, help="Work-items per work-group.  [default: 64]"),
+    study_option(
         "--transpose",
-        group=shared.STUDY,
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
     ),
@@ -189,8 +191,9 @@ def filter_command(kind: Kind) -> click.Command:
     """Return the command of a kind of filter."""
     factors = [each.factor for each in KINDS.values() if each.factor and each is not kind and kind.takes_others]
 
-    def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        return dispatch(options_of(kind.name, sources, given), sources, target)
+    @click.pass_context
+    def command(context: click.Context, /, **_: Any) -> int:
+        return dispatch(options_of(context), context.params["sources"], context.params["target"])
 
     params = [
         click.Argument(["sources"], metavar="IN...", nargs=-1, shell_complete=shared.file_names),
@@ -200,6 +203,7 @@ def filter_command(kind: Kind) -> click.Command:
         pixel_size_option,
         depth_option,
         *factors,
+        *([times_option] if kind.takes_others else []),
         *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
         *other_options,
         verify_option,
@@ -237,11 +241,13 @@ class CommandOptions:
     save_recipe: str | None
     cluster: str | None
     processes: int | None
+    only: Mapping[str, str]
+    """The first of the given options that are for folders alone, and so on, by what they are for."""
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        of_folders = {*OF_FOLDERS} - ({"processes", "dry_run"} if is_zarr(source, target) else {"dry_run"})
-        shared.refuse(vars(self), of_folders, "is for folders, and IN is a file.")
+        if name := self.only.get(shared.FOLDERS) or (self.processes and not is_zarr(source, target) and "--processes"):
+            raise click.UsageError(f"{name} is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.recipe.span == FOLDER:
@@ -253,7 +259,8 @@ class CommandOptions:
 
     def check_for_folder(self, target: str) -> None:
         """Refuse what means nothing for a folder; raises UsageError."""
-        shared.refuse(vars(self), OF_ONE_PICTURE, "is for one picture, and this is a folder.")
+        if name := self.only.get(shared.ONE_PICTURE) or self.only.get(shared.ONE_FILE):
+            raise click.UsageError(f"{name} is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -266,37 +273,43 @@ class CommandOptions:
             )
 
 
-def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> CommandOptions:
-    """Return what a filter's command and the values of its options describe; raises FftfilterError."""
-    given = dict(values)
-    mode, auto = automatic.take_options(given, name)
-    made = KINDS[name].made(given)
-    for kind in KINDS.values():
-        made += [kind.of(each) for each in given.pop(kind.name, None) or ()]
-    if auto and mode == FOLDER:
-        made.append(automatic.of_folder(auto, sources, given))
-        auto = None
-    transfer = prod(made, start=Transfer(()))
-    transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
-    return of_recipe(recipe_of(transfer, KINDS[name].method, auto, given), given)
+def options_of(context: click.Context, *files: str) -> CommandOptions:
+    """Return what a filter's command describes, as click parsed it; raises FftfilterError and UsageError.
 
+    ``files`` are inputs beside those that the options name.
+    """
+    import shlex
 
-def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, given: Mapping[str, Any]) -> Recipe:
-    """Return the recipe that the values of options describe beside its transfer function; raises FftfilterError."""
     from ..work.missing import Missing
-    from ..work.recipe import Recipe
+    from ..work.recipe import METHODS, Recipe
 
-    options = {each: given[each] for each in OF_FILTERS if each in given}
-    if given.get("save_stages"):
+    given, kind, params = dict(context.params), KINDS[str(context.command.name)], context.command.params
+    words = _said(context)
+    mode, auto = automatic.take_options(given, kind.name)
+    made = kind.made(given)
+    for other in KINDS.values():
+        made += [other.of(each) for each in given.pop(other.name, None) or ()]
+    size = given["pixel_size"]
+    made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
+    if auto and mode == FOLDER:
+        found = automatic.of_folder(auto, given["sources"], given)
+        made.append(found)
+        words = {name: each for name, each in words.items() if name not in automatic.NAMES}
+        words["times"] = [*given["times"], *(shlex.join(KINDS["notch"].words(each)) for each in found.parts)]
+        auto = None
+    options = {name: given[name] for name in METHODS[kind.method].usual}
+    if given["engine_options"] is not None:
+        options["engine_options"] = engine_options_of(given["engine_options"])
+    if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
-    region, scale = None, given.get("scale", EACH)  # some commands have no options for these two
-    if (areas := [given[name] for name in ("region", "protect", "feather")]) != [None, None, None]:
+    region, scale = None, given.get("scale", EACH)  # some commands have no such option
+    if areas := {option.name: given[option.name] for option in region_options if given[option.name] is not None}:
         from ..region import region_of
 
-        region = region_of(*areas)
-    return Recipe(
-        transfer,
-        method,
+        region = region_of(**areas)
+    recipe = Recipe(
+        _product(made),
+        kind.method,
         options,
         given.get("output", "keep"),
         parse_scale(scale),
@@ -307,15 +320,72 @@ def recipe_of(transfer: Transfer, method: MethodName, auto: AutoNotches | None, 
         given["format_"],
         Missing.of(given["nodata"], given["missing"]),
         region=region,
+        arguments=(kind.name, *shared.words_of(kept_of(params), words)),
         **{name: given[name] for name in ("strip", "preserve_times", "embed_recipe")},
     )
+    others = {name: given[name] for name in CommandOptions.__dataclass_fields__ if name in given}
+    others["device"] = wanted({**recipe.options, "device": given["device"]})
+    named = [each for each in reversed(params) if isinstance(each, shared.GroupedOption) and given.get(str(each.name))]
+    others["only"] = {each.only: each.opts[-1] for each in named if each.only}
+    return CommandOptions(recipe, masks=(*files, *recipe.masks), **others)
 
 
-def of_recipe(recipe: Recipe, given: Mapping[str, Any], *files: str) -> CommandOptions:
-    """Return the options of a command for a recipe; ``files`` are inputs beside those that it names."""
-    others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
-    others["device"] = wanted({**recipe.options, "device": given.get("device")})
-    return CommandOptions(recipe, masks=(*files, *recipe.files), **others)
+def kept_of(params: Iterable[click.Parameter]) -> list[click.Parameter]:
+    """Return the options that recipes may have."""
+    return [each for each in params if isinstance(each, shared.GroupedOption) and each.kept]
+
+
+def kept_words(words: Sequence[str]) -> list[str]:
+    """Return a filter's command with its options, each as one word; raises UsageError for those no recipe may have."""
+    name, *given = words or [""]
+    check_option("filter", name, COMMANDS)
+    command = copy(COMMANDS[name])
+    command.params, command.add_help_option = kept_of(command.params), False
+    return [name, *shared.words_of(command.params, _said(command.make_context(name, given)))]
+
+
+def _said(context: click.Context) -> dict[str, Any]:
+    """Return the values of the options that are given, but for defaults."""
+    usual = {option.name: option.default for option in context.command.params}
+    return {name: each for name, each in shared.typed(context).items() if each != usual.get(name)}
+
+
+def words_in(text: str, option: str) -> list[str]:
+    """Return the words of an option's value, a filter with options; raises UsageError."""
+    import shlex
+
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words or words[0] not in COMMANDS:
+        name = words[0] if words else text
+        raise click.UsageError(f"{option}: {name!r} is not a filter: give one such as 'lowpass --radius 8px'.")
+    return words
+
+
+def factor_of(text: str, pixel_size: str | None) -> Transfer:
+    """Return the transfer function of a --times, which may say another size of a pixel; raises FftfilterError."""
+    name, *words = words_in(text, "--times")
+    command = click.Command(name, params=[*KINDS[name].options, pixel_size_option], add_help_option=False)
+    try:
+        given = command.make_context(name, words).params
+    except click.ClickException as error:
+        raise click.UsageError(f"--times {text!r}: {error.format_message()}") from error
+    return _product(KINDS[name].made(given), given["pixel_size"] or pixel_size)
+
+
+def _product(factors: Iterable[Transfer], pixel_size: str | None = None) -> Transfer:
+    made = Transfer(()) * Transfer(tuple(part for each in factors for part in each.parts))
+    return made.with_pixel_size(pixel_size) if pixel_size else made
+
+
+def engine_options_of(text: str) -> dict[str, int | str]:
+    """Return the options of an algorithm; raises UsageError."""
+    pairs = [each.partition("=")[::2] for each in text.split(",")]
+    if not all(name and value for name, value in pairs):
+        raise click.UsageError(f"--engine-options {text!r} are no options: give NAME=VALUE, such as radix=8.")
+    return {name: int(value) if re.fullmatch("[0-9]{1,9}", value) else value for name, value in pairs}
 
 
 def dispatch(options: CommandOptions, sources: Sequence[str], target: str) -> int:
@@ -331,7 +401,9 @@ def dispatch(options: CommandOptions, sources: Sequence[str], target: str) -> in
             return 0
         has_folder = len(sources) == 1 and is_folder(sources[0])
         if has_folder or target.endswith("/") or (target != "-" and is_folder(target)):
-            return handle_folder(inputs_of(sources, vars(options)), target, options)
+            return handle_folder(
+                inputs_of(sources, recursive=options.recursive, pattern=options.pattern), target, options
+            )
         if len(sources) > 1:
             raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
         handle_file(sources[0], target, options)
@@ -358,7 +430,7 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
         with messages.as_error(WriteError, f"{messages.shown(file, '-')}: cannot be written"):
             atomic.refuse_unwritable(str(Path(file).parent))
     yield
-    saved.save(options.recipe, file, spare)
+    saved.saved_of(options.recipe).write(file, spare)
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:
@@ -369,16 +441,7 @@ def context_of(context: click.Context, words: Sequence[str], source: str, target
 
 def parsed(context: click.Context, text: str, source: str, target: str) -> click.Context:
     """Return what :func:`context_of` does for the text of --with; raises UsageError, also for an IN or OUT in it."""
-    import shlex
-
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        words = []
-    if not words or words[0] not in COMMANDS:
-        name = words[0] if words else text
-        raise click.UsageError(f"--with: {name!r} is not a filter: give one such as 'lowpass --radius 8px'.")
-    made = context_of(context, words, source, target)
+    made = context_of(context, words_in(text, "--with"), source, target)
     if (made.params["sources"], made.params["target"]) != ((source,), target):
         raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
     return made

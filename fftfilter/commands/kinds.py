@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,13 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.options import filter_option
+from .shared.options import filter_option, words_of
 
 if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from ..transfer.shapes import ShapeName
+    from ..transfer.part import Part
     from ..work.recipe import MethodName
 
     Options = Sequence[click.Parameter]
@@ -38,8 +39,8 @@ class Kind:
     factor: click.Option | None = None
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
-    value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
-    """The value of that option for a part; takes what it says out of the part's arguments."""
+    values_of: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    """The values of the command's own options for the arguments of a part, by default the same."""
     output: Output = "magnitude"
     """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
     edges: Edges = "wrap"
@@ -51,6 +52,8 @@ class Kind:
     """Whether other kinds can be multiplied in."""
     is_on_page: bool = True
     """Whether the page of ``explore`` may set its options: none of them names a file."""
+    off_page: tuple[str, ...] = ()
+    """The names of those that it may not set all the same."""
     searches: tuple[str, ...] = ()
     """The names of the options that have waves searched for."""
 
@@ -71,6 +74,18 @@ class Kind:
         if self.factor is None:
             return [self.of(**own)]
         return [self.of(value, **own) for value in own.pop(self.parameters[0])]
+
+    def words(self, part: Part) -> list[str]:
+        """Return the command that makes a part, with its own options; raises ParameterError for a mask in no file."""
+        size = transfer.Transfer((part,)).pixel_size
+        pixel = {} if size is None else {"pixel_size": f"{size!r}m" if type(size) is float else repr(size)}
+        return [self.name, *words_of([*self.options, pixel_size_option], self.values_of(part.arguments()) | pixel)]
+
+
+pixel_size_option = filter_option(
+    "--pixel-size LENGTH",
+    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
+)
 
 
 def factor(name: str, text: str) -> click.Option:
@@ -154,23 +169,37 @@ peak_options = [
         default="gaussian",
         help="How the gain rises with the distance from the wave's frequency.",
     ),
+    filter_option(
+        "--in-channels N[,N]...",
+        help="Remove each --at from these color channels alone, counted from 0.  [default: all]",
+    ),
+    filter_option("--mirrored", is_flag=True, help="Also remove the mirror image of each --at, FX,-FY."),
+    filter_option(
+        "--is-wave", is_flag=True, help="Subtract the wave of each --at, its exact frequency, before the notch."
+    ),
 ]
 
 
-def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> Transfer:
+def notch_of(at: str, *, in_channels: str | None = None, **further: Any) -> Transfer:
     """Return the notch of a peak, ``FX,FY[,WIDTH]``; raises UsageError."""
     parts = at.split(",", 2)
     try:
         peak = float(parts[0]), float(parts[1])
     except (ValueError, IndexError):
         raise click.UsageError(f"{at!r} is not a peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px.") from None
-    return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, harmonics=harmonics, shape=shape)
+    channels = None
+    if in_channels is not None:
+        if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", in_channels):
+            raise click.UsageError(f"--in-channels {in_channels!r} are no channels: give numbers from 0, such as 0,2.")
+        channels = map(int, in_channels.split(","))
+    return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, channels=channels, **further)
 
 
-def at_of(given: dict[str, Any]) -> str:
-    """Return a notch's peak and width as --at takes them."""
-    fx, fy = given.pop("at")
-    return f"{fx!r},{fy!r},{given.pop('width')}"
+def values_of_notch(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the options for the arguments of a notch."""
+    (fx, fy), channels = given["at"], given.get("channels")
+    only = {"in_channels": ",".join(map(str, channels))} if channels else {}
+    return {**given, "at": f"{fx!r},{fy!r},{given['width']}", **only}
 
 
 stripe_options = [
@@ -305,9 +334,10 @@ KINDS: dict[str, Kind] = {
             peak_options,
             notch_of,
             factor=factor(f"--notch {PEAK}", "Also remove this wave; see 'notch'."),
-            value_of=at_of,
+            values_of=values_of_notch,
             output="keep",
             searches=("auto", "strength", "keep"),
+            off_page=("in_channels", "mirrored", "is_wave"),
         ),
         Kind(
             "stripes",
@@ -325,7 +355,6 @@ KINDS: dict[str, Kind] = {
             ("noisy.png clean.png", "--noise 8 noisy.png clean.png"),
             [wiener_option],
             factor=factor("--wiener NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
-            value_of=lambda given: str(given.pop("noise") or "auto"),
             output="keep",
             edges="mirror",
         ),
@@ -347,6 +376,7 @@ KINDS: dict[str, Kind] = {
             [mask_option],
             lambda mask: transfer.mask_file(mask),  # noqa: PLW0108  which imports NumPy when it is called
             factor=factor("--mask FILE", "Also multiply by the gains of a file; see 'mask'."),
+            values_of=lambda given: {"mask": given["file"]},
             output="keep",
             is_on_page=False,
         ),

@@ -64,7 +64,8 @@ def spectrum(
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     if filter_ is not None:
         made = parsed(context, filter_, source, target)
-        draw_effect(source, target, options_of(str(made.info_name), [source], made.params | shared.typed(context)))
+        made.params |= shared.typed(context)
+        draw_effect(source, target, options_of(made))
         return
     engine, precision, device = given["engine"], given["precision"], wanted(given)
     how = images.Coding(given["png_level"], given["quality"], given["compression"])

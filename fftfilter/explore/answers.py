@@ -25,9 +25,8 @@ from ..output.ramp import Gray
 from ..transfer import Transfer
 from ..transfer.fitted import Curve
 from ..transfer.peaks import Notch
-from ..transfer.saved import folder_of, text_of
 from ..work.opened import cautions_on_missing
-from ..work.saved import to_json
+from ..work.saved import folder_of, saved_of
 from .request import Request
 from .session import Measured, Worker
 from .shown import MAP, FilePage, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
@@ -181,7 +180,8 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "id": request.id,
         "command": command_line(request.words, session.source, session.target),
         "python": python_call(answer),
-        "recipe": text_of(to_json(recipe, folder_of(session.target))),
+        "recipe": f"{saved_of(recipe).text(folder_of(session.target))}\n",
+        "preset": saved_of(request.preset).text(""),
         "mask": request.mask,
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(shown, *page.size),

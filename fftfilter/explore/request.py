@@ -20,7 +20,6 @@ from ..arrays import Array
 from ..errors import ParameterError, check_option
 from ..preview.panels import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
-from ..transfer.saved import brief
 from ..transfer.units import number
 from ..work.recipe import Recipe
 from .marked import Marked
@@ -60,6 +59,8 @@ class Request:
     """The command and its options."""
     recipe: Recipe
     """What they describe."""
+    preset: Recipe
+    """The same without the part of the picture, which is that picture's own."""
     page: int = 0
     level: int = 1
     """The factor by which the sent picture is reduced."""
@@ -89,15 +90,16 @@ class Request:
             if not (view[0] < view[2] and view[1] < view[3]):
                 raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
         words = _words(given, commands)
-        recipe = commands.describe([*words, *commands.always], session.source)
+        recipe = preset = commands.describe([*words, *commands.always], session.source)
         if marked := Marked.of(given.get("area"), *session.size):
-            recipe = replace(recipe, region=marked.region(session.target))
             words += marked.words(session.target)
+            recipe = replace(recipe, region=marked.region(session.target), arguments=commands.arguments(words))
         return cls(
             number_of(given),
             session,
             (*words, *commands.always),
             recipe,
+            preset,
             _whole(given.get("page", 0), "page", 0),
             _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,
@@ -134,6 +136,12 @@ def read(text: str | bytes) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise ParameterError("a request is not a JSON object")
     return given
+
+
+def brief(value: object) -> str:
+    """Return a value of JSON for a message: without its contents if it has any."""
+    text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:50]}..."
 
 
 def number_of(given: Mapping[str, Any]) -> int:

@@ -13,7 +13,6 @@
     imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency: of an array, or of a file
     product.py     Transfer, a product of these, which is what filters take
-    saved.py       transfer functions in the file of a recipe
     edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from .radial import highpass as highpass
     from .radial import lowpass as lowpass
     from .ridges import stripes as stripes
-    from .saved import load as load
-    from .saved import save as save
 else:
     __getattr__ = imported_on_first_use(
         __name__,
@@ -52,6 +49,5 @@ else:
             ".product": "Transfer",
             ".radial": "bandpass bandstop highpass lowpass",
             ".ridges": "stripes",
-            ".saved": "load save",
         },
     )

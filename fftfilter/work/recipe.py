@@ -5,7 +5,7 @@ NumPy and OpenCL are imported on first use only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..images import Asked, Coding, Picture, Size
     from ..output.modes import Channels, Mode, Output, Scale, Span
-    from ..region import Region
+    from ..region import Area, Region
     from ..transfer import Transfer
     from ..transfer.edges import Edges
 
@@ -110,6 +110,7 @@ class Recipe:
     preserve_times: bool = False
     embed_recipe: bool = False  # whether the output's metadata have the recipe
     region: Region | None = None  # the part of a picture that is filtered, if not all is
+    arguments: tuple[str, ...] = field(default=(), compare=False)  # the command that it is of, and options, one a word
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -125,7 +126,7 @@ class Recipe:
             raise ParameterError("stripped outputs have no other HDUs: choose one, or leave --strip out")
         if self.region:
             self.region.check_output(has_levels=self.keeps_levels or self.mode.is_values)
-        if self.embed_recipe and (file := next((each for each in self.files if each != without_secrets(each)), None)):
+        if self.embed_recipe and (file := next((each for each in self.masks if each != without_secrets(each)), None)):
             raise ParameterError(f"--embed-recipe would show the secrets of {file}: save the mask as a file first")
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
@@ -196,12 +197,9 @@ class Recipe:
         return f"fftfilter {__version__}: {method}{transfer}; {', '.join(said)}"
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The names of the files that it needs, those of masks."""
-        names = [getattr(part, "file", None) for part in self.transfer.parts]
-        masks = [self.missing.mask, *(self.region.areas if self.region else ())]
-        names += [mask.file.get("file") for mask in masks if mask]
-        return tuple(filter(None, names))
+    def masks(self) -> dict[str, str]:
+        """The names of the files that it needs, those of masks, with their digests."""
+        return masks_of(self.transfer, [self.missing.mask, *(self.region.areas if self.region else ())])
 
     @property
     def how(self) -> Method:
@@ -278,7 +276,15 @@ class Recipe:
         """A digest of the version and of all fields. Files of one key differ by a device's last gray level at most."""
         import json  # for folders alone
 
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        # Words that say the same may differ, and are in outputs only if they are embedded.
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.compare or self.embed_recipe}
         given["transfer"] = self.transfer.given()
         text = json.dumps([__version__, given], sort_keys=True, default=str)
         return digest_of(text.encode())[:16]
+
+
+def masks_of(transfer: Transfer, areas: Iterable[Area | None]) -> dict[str, str]:
+    """Return the names of the files that have the gains and the areas, with their digests."""
+    of_gains = {getattr(part, "file", None): getattr(part, "digest", "") for part in transfer.parts}
+    of_areas = {area.file.get("file"): area.file.get("digest", "") for area in areas if area}
+    return {name: digest for name, digest in (of_gains | of_areas).items() if name}

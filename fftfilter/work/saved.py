@@ -1,121 +1,205 @@
-"""A recipe as JSON: its transfer function, and the options of a command line that say all else.
+"""A recipe in a file: the arguments of a command, as a shell has them, and the digests of the masks that they name.
 
-Their keys are the options' long names. ``commands/apply.py`` reads them, by the program's parser of options; a recipe
-is also in the metadata of an output. ``docs/recipes.md`` describes the file.
+    {"fftfilter_recipe": 2, "arguments": ["mask", "--mask=gains.png", "--depth=6"], "digests": {"gains.png": "..."}}
+
+The names of masks are relative to the folder of the file. ``commands/apply.py`` has the arguments parsed, as those of a
+shell. A recipe is also in the metadata of an output. ``docs/recipes.md`` describes the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import os
+import re
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from math import inf
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple, NoReturn
 
-from ..analysis.search import AutoNotches
-from ..files.messages import FileName
+from .. import images
+from ..errors import ParameterError, WriteError
+from ..files import sources, urls
+from ..files.atomic import store
+from ..files.messages import FileName, as_error, shown
 from ..files.sources import Identity
-from ..filters import Filter
-from ..filters.description import REGION
 from ..images import Picture
-from ..output.modes import AUTO, EACH, Output, Range, scale_of
-from ..region import region_of
-from ..transfer import Transfer, saved
-from .recipe import METHODS, MethodName, Recipe
+from ..images.formats import FORMATS
+from ..images.metadata import Metadata
+from .recipe import Recipe
 
-# Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
-_NOT_KEPT = ("device", "pixel_size", "profile")
+VERSION, MARK = 2, "fftfilter_recipe"
+MOST_BYTES, MOST_WORDS = 1 << 20, 20_000
+# Options that may name a mask, and values of the last three that do not.
+MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect"), r"alpha|none|[-+.,\d\s]*"
 
 
-def save(recipe: Recipe, file: FileName, spare: Collection[Identity | None] = ()) -> None:
-    """Write a recipe into a file, which replaces none of ``spare``; raises ParameterError and WriteError."""
-    saved.write(file, to_json(recipe, saved.folder_of(file)), spare)
+class Saved(NamedTuple):
+    """What the file of a recipe says."""
+
+    arguments: list[str]
+    digests: Mapping[str, str]
+    """Those of masks, by their names."""
+
+    @property
+    def masks(self) -> list[str]:
+        """The names of masks."""
+        found: list[str] = []
+        _renamed(self.arguments, lambda name: found.append(name) or name)  # type: ignore[func-returns-value]
+        return found
+
+    def renamed(self, change: Callable[[str], str]) -> Saved:
+        """Return it with the names of masks changed."""
+        digests = {change(name): digest for name, digest in self.digests.items()}
+        return Saved(_renamed(self.arguments, change), digests)
+
+    def text(self, folder: str, indent: int | None = 2) -> str:
+        """Return the text of a file in a folder, whose names lead from there."""
+
+        def name_there(name: str) -> str:
+            with suppress(ValueError):  # on another drive
+                return os.path.relpath(name, folder) if folder and not urls.is_url(name) else name
+            return name
+
+        arguments, digests = self.renamed(name_there)
+        made = {MARK: VERSION, "arguments": arguments} | ({"digests": digests} if digests else {})
+        return json.dumps(made, indent=indent)
+
+    def write(self, file: FileName, spare: Collection[Identity | None] = ()) -> None:
+        """Write the file, which replaces none of ``spare``; raises WriteError and ParameterError."""
+        with as_error(WriteError, f"{shown(file, 'standard output')}: cannot be written"):
+            store(file, [f"{self.text(folder_of(file))}\n".encode()], spare=spare)
+
+
+def saved_of(recipe: Recipe) -> Saved:
+    """Return what the file of a recipe says."""
+    return Saved([*recipe.arguments], recipe.masks)
 
 
 def embed(recipe: Recipe, picture: Picture, target: FileName, suffix: str) -> None:
     """Put a recipe into the metadata of a picture for a target of this extension; raises ParameterError."""
-    from ..images.metadata import Metadata
-
     recipe.refuse_embedding(target, suffix)
-    text = json.dumps({saved.MARK: saved.VERSION, **to_json(recipe, saved.folder_of(target))})
+    text = saved_of(recipe).text(folder_of(target), indent=None)
     picture.metadata = replace(picture.metadata or Metadata(), recipe=text)
 
 
-def to_json(recipe: Recipe, folder: str = "") -> dict[str, Any]:
-    """Return a recipe as JSON, names of files relative to ``folder``; raises ParameterError for a mask in no file."""
-    made: dict[str, Any] = {"transfer": saved.to_json(recipe.transfer, folder)}
-    for name, each in settings(recipe).items():
-        is_file = isinstance(each, dict)
-        made[name] = {key: saved.relative(key, value, folder) for key, value in each.items()} if is_file else each
+def folder_of(file: FileName) -> str:
+    """Return the folder that the names of files in a recipe are relative to: its own."""
+    return "" if urls.is_url(file) else os.path.dirname(os.fsdecode(file))  # noqa: PTH120  fspath is not for URLs
+
+
+def _renamed(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
+    """Return words with the names of masks changed, which stand behind = or, in a --times, are words of their own."""
+    made: list[str] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        if made and made[-1] == "--mask":
+            made.append(change(word))
+        elif option == "--times":
+            made.append(f"{option}={shlex.join(_renamed(shlex.split(value), change))}")
+        elif equals and (option == "--mask" or (option in MASKS and not re.fullmatch(NO_MASK, value))):
+            made.append(f"{option}={change(value)}")
+        else:
+            made.append(word)
     return made
 
 
-def settings(recipe: Recipe) -> dict[str, Any]:
-    """Return the options that say all but the transfer function, by their long names, without those that are defaults.
+# Reading
 
-    A mask is ``{"file": name, "digest": digest}``. Beside the options of a command line there are ``method``, and
-    ``engine-options`` of Python.
+
+def read(file: FileName) -> Saved:
+    """Return what a recipe's file, or a picture with one, says, with names as they stand there.
+
+    Raises ReadError, and ParameterError for what is no recipe.
     """
-    usual = _values(Recipe(Transfer(()), options=recipe.how.usual, output=_output(recipe.method)))
-    given = {name: each for name, each in _values(recipe).items() if each not in (None, usual.get(name))}
-    return {name.replace("_", "-"): str(each) if each in (inf, -inf) else each for name, each in given.items()}
+
+    def refuse_large(*_: object) -> NoReturn:
+        raise ParameterError(f"{name}: has more than {MOST_BYTES:,} bytes, which no recipe has: give another file")
+
+    name = shown(file, "standard input")
+    kind = FORMATS.get(PurePath(os.fsdecode(file)).suffix.lower())
+    if kind is None or not kind.has_recipe:
+        return parse(sources.content(file, refuse_large, MOST_BYTES), name)
+    found = images.opened(images.raw(file), file, images.Asked(1, 1))
+    if not isinstance(found, Picture) or not found.metadata or not found.metadata.own_recipe:
+        raise ParameterError(f"{name}: has no recipe: one is put into a picture by --embed-recipe")
+    return parse(found.metadata.own_recipe, name)
 
 
-def _values(recipe: Recipe) -> dict[str, Any]:
-    """Return the value of each option, as a command line takes it."""
-    asked, auto, missing, scale = recipe.pages, recipe.auto, recipe.missing, recipe.scale
-    values: dict[str, Any] = {"method": recipe.method, "output": recipe.output, **recipe.options, "scale": recipe.span}
-    if scale:
-        low, high = scale[:2] if isinstance(scale, Range) else (AUTO, scale.saturated)
-        values["scale"] = f"{low}:{high}"
-    if auto:
-        values |= {"auto": EACH, "strength": auto.strength, "insist": auto.insists or None}
-        values["shape"] = None if auto.shape == "gaussian" else auto.shape
-        values["keep"] = [f"{fx!r},{fy!r}" for fx, fy in auto.keep] or None
-        values |= {"longest": auto.longest, "largest": auto.largest}
-    if asked[:2] != (None, None):
-        values["pages"] = "-".join("" if each is None else str(each) for each in asked[:2])
-    values |= {"hdu": asked.hdu, "palette": asked.palette, "level": asked.level, **recipe.coding._asdict()}
-    values |= {name: getattr(recipe, name) for name in ("format", "strip", "preserve_times", "embed_recipe")}
-    values["missing"] = missing.mask.said() if missing.mask else missing.by
-    values["nodata"] = missing.nodata
-    if recipe.region:
-        values |= {**{area.what: area.said() for area in recipe.region.areas}, "feather": recipe.region.feather}
-    return values
+def parse(text: str | bytes, name: str) -> Saved:
+    """Return what a recipe's text says; raises ParameterError, which begins with ``name``."""
+    try:
+        given = json.loads(text)
+        os.fsencode(json.dumps(given, ensure_ascii=False))  # refuses lone surrogates, which are in no name of a file
+    except RecursionError as error:
+        raise ParameterError(f"{name}: is nested too deep for a recipe: give another file") from error
+    except ValueError as error:
+        raise ParameterError(f"{name}: is not a recipe in JSON: {error}") from error
+    if not isinstance(given, dict) or MARK not in given:
+        raise ParameterError(f"{name}: is not a recipe: one is written by --save-recipe, and has the key {MARK!r}")
+    version = given.pop(MARK)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ParameterError(f"{name}: the version {json.dumps(version)[:50]} is invalid: {MARK} is {VERSION}")
+    if version > VERSION:
+        raise ParameterError(f"{name}: is of version {version}; this program reads {VERSION}: update fftfilter-opencl")
+    try:
+        made = _of_first_version(given) if version == 1 else given
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(f"{name}: is no recipe: a part or an option has the wrong type") from error
+    arguments, digests = made.pop("arguments", None), made.pop("digests", {})
+    if made or not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+        raise ParameterError(f'{name}: a recipe has "arguments", a list of texts such as "--radius=8px", and "digests"')
+    if not isinstance(digests, dict) or not all(isinstance(each, str) for each in digests.values()):
+        raise ParameterError(f'{name}: "digests" are no texts by the names of files')
+    if sum(len(each.split()) for each in arguments) > MOST_WORDS:
+        raise ParameterError(f"{name}: has more than {MOST_WORDS:,} arguments, which no recipe has: give another file")
+    return Saved(arguments, digests)
 
 
-def _output(method: MethodName) -> Output:
-    """Return the default of a recipe's output."""
-    return "magnitude" if METHODS[method].has_outputs else "keep"
+def command_of(method: str, parts: list[list[str]], options: list[str]) -> list[str]:
+    """Return the arguments of a recipe whose parts are commands of their own, each option as one word.
 
-
-# Filters of arrays
-
-
-def recipe_of(filter_: Filter) -> Recipe:
-    """Return the recipe of a filter, for the files that it would filter."""
-    method = next(name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker()))
-    options: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
-    output, scale = options.pop("output", _output(method)), scale_of(options.pop("scale", None))
-    auto = AutoNotches.of(options.pop("auto", None), output, options.get("channels"))
-    region = region_of(**{name: options.pop(name) for name in REGION if name in options})
-    options = {**METHODS[method].usual, **options, "depth": filter_.transfer.depth}  # which the option is, too
-    return Recipe(replace(filter_.transfer, depth=None), method, options, output, scale, auto=auto, region=region)
-
-
-def described(recipe: Recipe) -> Filter:
-    """Return the filter of a recipe, whose device is opened on first use."""
-    how = recipe.how
-    given = {**how.arguments(recipe), "auto": recipe.auto}
-    options = {name: each for name, each in given.items() if each != how.usual.get(name)}
-    if own := options.get("scale"):  # as Python gives it
-        options["scale"] = own[:2] if isinstance(own, Range) else (AUTO, own.saturated)
-    return how.maker().unopened(recipe.transfer, options)
-
-
-def save_filter(filter_: Filter, file: FileName) -> None:
-    """Write a filter into the file of a recipe, for ``fftfilter apply`` and :func:`fftfilter.load_filter`.
-
-    Raises ParameterError for a mask that was read from no file, and WriteError.
+    The command is that of the first part. With --auto, and for a filter that is another command's, it is ``notch``.
     """
-    save(recipe_of(filter_), file)
+    own = ["notch"]
+    if parts and (method != "plain" or not (parts[0][0] in ("imagej", "descreen") or "--auto=each" in options)):
+        own, *parts = parts
+    usual = ["--output=magnitude", "--edges=wrap"] if method == "plain" else []
+    return [*own, *(f"--times={shlex.join(each)}" for each in parts), *usual, *options]
+
+
+def _of_first_version(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a recipe of version 1 says: its parts were objects, and its options keys."""
+    digests: dict[str, str] = {}
+    parts = [_part_of_first_version(each, digests) for each in given.pop("transfer")]
+    if of_engine := given.pop("engine-options", None):
+        given["engine-options"] = ",".join(f"{name}={value}" for name, value in of_engine.items())
+    arguments = command_of(given.pop("method", "plain"), parts, _words_of_first_version(given, digests))
+    return {"arguments": arguments, "digests": digests}
+
+
+def _part_of_first_version(given: dict[str, Any], digests: dict[str, str]) -> list[str]:
+    if "file" in given:
+        given["mask"] = {"file": given.pop("file"), "digest": given.pop("digest", None)}
+    if "at" in given:
+        given["at"] = ",".join(map(str, [*given["at"], *filter(None, [given.pop("width", None)])]))
+    if "channels" in given:
+        given["in-channels"] = ",".join(map(str, given.pop("channels")))
+    if isinstance(size := given.get("pixel_size"), float):
+        given["pixel_size"] = f"{size!r}m"
+    return [given.pop("kind").removesuffix("_file"), *_words_of_first_version(given, digests)]
+
+
+def _words_of_first_version(given: dict[str, Any], digests: dict[str, str]) -> list[str]:
+    made = []
+    for name, each in given.items():
+        if isinstance(each, dict) and each.get("digest"):
+            digests[each["file"]] = each["digest"]
+        value = each["file"] if isinstance(each, dict) else each
+        if isinstance(value, bool):
+            made += [f"--{name}"] if value else [f"--no-{name}"] if name in ("autoscale", "saturate") else []
+        elif value is not None:
+            several = value if isinstance(value, list) else [value]
+            made += [f"--{name.replace('_', '-')}={one}" for one in several]
+    return made

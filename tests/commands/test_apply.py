@@ -11,7 +11,9 @@ import pytest
 from PIL import Image
 
 import fftfilter
+import fftfilter.imagej_filter
 from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
 from tests.folders.helpers import pgm, same
 
 FILTER = ("lowpass", "--radius", "4px", "--output", "keep", "--edges", "mirror", "--stripes", "33")
@@ -35,15 +37,8 @@ def stack(tmp_path):
 
 
 def test_a_recipe_makes_the_same_file(run, recipe, tmp_path):
-    assert json.loads(recipe.read_text()) == {
-        "fftfilter_recipe": 1,
-        "transfer": [
-            {"kind": "lowpass", "radius": "4px"},
-            {"kind": "stripes", "angle": 33.0},
-        ],
-        "output": "keep",
-        "edges": "mirror",
-    }
+    words = ["lowpass", "--radius=4px", "--stripes=33", "--output=keep", "--edges=mirror"]
+    assert json.loads(recipe.read_text()) == {"fftfilter_recipe": 2, "arguments": words}
     assert run("apply", recipe, "in.pgm", "again.png") == (0, b"", "")
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "out.png").read_bytes()
     code, out, _ = run("apply", "--verify", recipe, "in.pgm", "again.png")
@@ -82,74 +77,183 @@ def test_a_given_option_sets_a_value_back_to_its_default(run, recipe, tmp_path):
     assert b"--png-level" not in run("apply", "--show", "--png-level", "1", recipe)[1]
 
 
-@pytest.mark.parametrize(("noise", "words"), [(None, "--noise=auto"), (8, "--noise=8")])
-def test_noise_is_shown_as_the_command_takes_it(run, tmp_path, noise, words):
-    recipe = {"fftfilter_recipe": 1, "transfer": [{"kind": "wiener", "noise": noise}]}
-    (tmp_path / "noise.json").write_text(json.dumps(recipe | {"output": "keep", "edges": "mirror"}))
-    assert run("apply", "--show", tmp_path / "noise.json")[1].decode().startswith(f"fftfilter wiener {words}")
+def write(path, *arguments, **others):
+    """Write the file of a recipe; return its path."""
+    path.write_text(json.dumps({"fftfilter_recipe": 2, "arguments": arguments, **others}))
+    return path
 
 
 def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     code, out, err = run("apply", "--show", recipe)
     assert (code, err) == (0, "")
     assert out.decode().splitlines() == [
-        "fftfilter lowpass --radius=4px --output=keep --edges=mirror --stripes=33.0 IN OUT",
+        "fftfilter lowpass --radius=4px --stripes=33 --output=keep --edges=mirror IN OUT",
         "Filter(H.lowpass('4px') * H.stripes(33.0), output='keep', edges='mirror')",
     ]
-    H.save(H.lowpass(4) * H.highpass(2), recipe)
+    fftfilter.save_filter(H.lowpass(4) * H.highpass(2), recipe)
     assert run("apply", "--show", recipe)[1].decode().splitlines() == [
-        "no command line says the same",
+        "fftfilter lowpass --radius=4 '--times=highpass --radius=2' IN OUT",
         "Filter(H.lowpass(4) * H.highpass(2))",
     ]
+    write(recipe, "stripes", "--angle", "33", "--output", "magnitude", "--edges=wrap", "--depth", "6")
+    assert run("apply", "--show", "--png-level=2", recipe)[1].decode().splitlines()[0] == (
+        "fftfilter stripes --angle=33 --depth=6.0 --output=magnitude --edges=wrap --png-level=2 IN OUT"
+    )
 
 
-@pytest.mark.parametrize(
-    ("own", "shown"),
-    [
-        ({}, " --output=magnitude --edges=wrap"),
-        ({"output": "keep"}, " --edges=wrap"),
-        ({"edges": "mirror"}, " --output=magnitude"),
-        ({"output": "keep", "edges": "mirror", "depth": 6, "pages": "2-3"}, " --depth=6.0 --pages=2-3"),
-    ],
-)
-def test_what_a_command_does_otherwise_is_shown(run, tmp_path, own, shown):
-    recipe = {"fftfilter_recipe": 1, "transfer": [{"kind": "stripes", "angle": 33}], **own}
-    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
-    line = run("apply", "--show", tmp_path / "recipe.json")[1].decode().splitlines()[0]
-    assert line == f"fftfilter stripes --angle=33.0{shown} IN OUT"
-
-
-def test_options_of_an_engine_are_in_no_command_line(run, tmp_path):
+def test_a_filter_of_python_is_saved_and_loaded(run, tmp_path):
+    image = np.random.default_rng(0).integers(0, 256, (12, 10), dtype=np.uint8)
+    file = tmp_path / "recipe.json"
+    with fftfilter.Filter(H.lowpass("4px"), output="signed", scale=("auto", 2), edges="mirror") as filter_:
+        fftfilter.save_filter(filter_, file)
+        wanted = filter_(image)
+    with fftfilter.load_filter(file) as loaded:
+        assert repr(loaded) == repr(filter_).replace("2)", "2.0)")
+        np.testing.assert_array_equal(loaded(image), wanted)
     with fftfilter.Filter(H.lowpass(4), engine="stockham", engine_options={"radix": 4}) as made:
-        fftfilter.save_filter(made, tmp_path / "recipe.json")
-    code, out, err = run("apply", "--show", tmp_path / "recipe.json")
-    assert (code, err) == (0, "")
-    assert out.decode().splitlines() == [
-        "no command line says the same",
+        fftfilter.save_filter(made, file)
+    assert run("apply", "--show", file)[1].decode().splitlines() == [
+        "fftfilter lowpass --radius=4 --engine=stockham --engine-options=radix=4 IN OUT",
         "Filter(H.lowpass(4), engine='stockham', engine_options={'radix': 4})",
     ]
 
 
+NM = {"width": "2um"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        H.highpass(),
+        (H.highpass(3) * H.stripes(0)).with_depth(6.5),
+        H.lowpass("8px", shape="butterworth", order=3) * H.highpass(1 / 3),
+        H.bandpass("20px", "4px") * H.bandstop(30, 34.5),
+        H.notch((0.123, -0.047), harmonics=3, shape="ideal") * H.notch((0.1, 0.2), channels=(0, 2)),
+        H.notch((0.1, 0.2), mirrored=True)
+        * H.notch((0.3, 0.2), is_wave=True, width=2)
+        * H.wiener()
+        * H.descreen(20, 5),
+        H.stripes(33.5, spare="20px") * H.stripes(0, width="1um").with_pixel_size("300dpi"),
+        H.imagej(40, 0, suppress="vertical", tolerance=7.5),
+        H.lowpass("1um").with_pixel_size("65nm") * H.stripes(0, **NM).with_pixel_size("80nm"),
+        H.lowpass("1arcmin", shape="cosine", width="20arcmin").with_pixel_size("2arcsec"),
+        H.wiener(8) * H.lowpass(),
+    ],
+    ids=str,
+)
+def test_a_transfer_function_comes_back_from_its_file_and_from_its_text(tmp_path, made):
+    fftfilter.save_filter(made, tmp_path / "recipe.json")
+    assert fftfilter.load_filter(tmp_path / "recipe.json").transfer == made
+    assert eval(repr(made)) == made  # noqa: S307  our own
+
+
+def test_physical_radii_get_the_size_of_a_pixel_when_they_are_loaded(tmp_path):
+    fftfilter.save_filter(H.lowpass("2.6um"), tmp_path / "recipe.json")
+    with pytest.raises(fftfilter.FftfilterError, match="pixel"):
+        fftfilter.load_filter(tmp_path / "recipe.json")
+    made = fftfilter.load_filter(tmp_path / "recipe.json", pixel_size="65nm")
+    assert made.transfer == H.lowpass("2.6um").with_pixel_size("65nm")
+
+
+def test_masks_are_kept_by_the_names_of_their_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("gains.npy", np.linspace(0, 1, 12).reshape(3, 4))
+    Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).save("gains.png")
+    (tmp_path / "kept").mkdir()
+    made = H.mask_file("gains.npy") * H.mask_file("gains.png")
+    fftfilter.save_filter(made, "kept/recipe.json")
+    assert json.loads((tmp_path / "kept/recipe.json").read_text())["arguments"][:2] == ["mask", "--mask=../gains.npy"]
+    assert fftfilter.load_filter("kept/recipe.json").transfer == made == eval(repr(made))  # noqa: S307  our own
+    monkeypatch.chdir(tmp_path / "kept")
+    assert fftfilter.load_filter("recipe.json").transfer == made  # names are relative to the recipe
+    np.save("../gains.npy", np.ones((4, 4)))
+    with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
+        fftfilter.load_filter("recipe.json")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (H.mask(np.eye(4)), "the mask of 4 x 4 is in no file, which a recipe names: save its gains with numpy.save"),
+        (H.Transfer(()), "is not of a command, and a recipe is one"),
+        (fftfilter.imagej_filter.ImageJFilter.unopened(H.lowpass(), {}), "give it a part of that kind first"),
+    ],
+)
+def test_what_no_command_makes_cannot_be_saved(tmp_path, made, said):
+    with pytest.raises(ParameterError, match=said):
+        fftfilter.save_filter(made, tmp_path / "recipe.json")
+    assert not (tmp_path / "recipe.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "filter '' is invalid: choose lowpass, highpass"),
+        (["bench"], "filter 'bench' is invalid: choose lowpass, highpass"),
+        (["lowpass", "--radus=3"], "No such option '--radus'"),
+        (["lowpass", "IN"], "Got unexpected extra argument (IN)"),
+        (["lowpass", "--", "IN"], "Got unexpected extra argument (IN)"),
+        (["lowpass", "-h"], "No such option"),
+        (["lowpass", "--help"], "No such option"),
+        (["lowpass", "--in-place"], "No such option"),
+        (["lowpass", "-q"], "No such option"),
+        (["lowpass", "--verify"], "No such option"),
+        (["lowpass", "--report=x.jsonl"], "No such option"),
+        (["lowpass", "--device=gpu"], "No such option"),
+        (["lowpass", "--save-recipe=x.json"], "No such option"),
+        (["lowpass", "--save-stages", "x"], "No such option"),
+        (["lowpass", "--times=lowpass --in-place"], "--times 'lowpass --in-place': No such option"),
+        (["lowpass", "--radius"], "requires an argument"),
+        (["lowpass", "--radius=-1"], "must be finite and greater than zero"),
+        (["lowpass", "--shape=butterworth", "--order=1.5"], "is not a valid integer"),
+        (["lowpass", "--output=x"], "'x' is not one of 'magnitude', 'keep', 'signed', 'real'"),
+        (["lowpass", "--scale=3:1"], "is not a range"),
+        (["lowpass", "--output=keep", "--scale=auto:1"], "has no scale"),
+        (["lowpass", "--quality=500"], "500 is not in the range"),
+        (["lowpass", "--pages=3-1"], "are an empty range"),
+        (["lowpass", "--hdu=-1"], "HDU '-1' is unknown: give a number"),
+        (["lowpass", "--depth=nan"], "depth nan is invalid"),
+        (["lowpass", "--auto=each", "--strength=3"], "strength 3 is invalid"),
+        (["lowpass", "--strength=30"], "--strength is for the waves that --auto finds"),
+        (["notch", "--auto=folder"], "--auto folder is for command lines: a recipe has the notches that were found"),
+        (["lowpass", "--auto", "--keep=1"], "keep '1' is not a wave"),
+        (["lowpass", "--output=keep", "--region=1,2"], "is not a rectangle"),
+        (["lowpass", "--output=keep", "--region=x\0"], "is no name: give that of a mask"),
+        (["mask", "--mask=-"], "is no name: give that of a mask"),
+        (["lowpass", "--feather=3"], "give region or protect"),
+        (["lowpass", "--region=1,2,3,4"], "need an output with the gray levels"),
+        (["imagej", "--edges=wrap"], "No such option"),
+        (["descreen", "--times=lowpass"], "No such option"),
+        (["notch", "--at=0.1,0.2", "--in-channels=x"], "--in-channels 'x' are no channels"),
+        (["lowpass", "--engine-options=radix"], "--engine-options 'radix' are no options: give NAME=VALUE"),
+    ],
+)
+def test_a_recipe_with_a_fault_is_refused_in_a_line(run, tmp_path, words, said):
+    pgm(tmp_path / "in.pgm")
+    file = write(tmp_path / "r.json", *words)
+    for arguments in (file, tmp_path / "in.pgm", tmp_path / "out.pgm"), ("--show", file):
+        code, out, err = run("apply", *arguments)
+        assert (code, out, err.count("\n")) == (2, b"", 1), err
+        assert said in err
+        assert err.startswith(f"fftfilter: {file}: ")
+    assert {path.name for path in tmp_path.iterdir()} == {"in.pgm", "r.json"}
+
+
 def test_a_fault_is_one_short_line_without_anything_that_a_terminal_obeys(run, tmp_path):
-    recipe = tmp_path / "recipe.json"
-    for angle in (["0.1,0.2"] * 5000, "\x1b[2J"):
-        recipe.write_text(json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "stripes", "angle": angle}]}))
-        code, _, err = run("apply", recipe, "in.png", "out.png")
+    for angle in ",".join(["0.1,0.2"] * 5000), "\x1b[2J":
+        code, _, err = run("apply", write(tmp_path / "recipe.json", "stripes", f"--angle={angle}"), "in.png", "out.png")
         assert (code, err.count("\n")) == (2, 1)
         assert len(err) < 2100
         assert err[:-1].isprintable()
         assert err.endswith("or auto\n")
-    recipe.write_text(
-        json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "notch", "at": [0.1, 0.2], "\x9b2J": 1}]})
-    )
-    assert "\x9b" not in run("apply", recipe, "in.png", "out.png")[2]
+    recipe = write(tmp_path / "recipe.json", "lowpass", "--notch=0.1,0.2,\x9b2J", "--mask=https://example.org/\x1b[2J")
+    code, out, _ = run("apply", "--show", recipe)
+    assert (code, out.count(b"\n"), out.decode()[:-1].isprintable()) == (0, 1, True)
 
 
 @pytest.mark.parametrize("radius", ["5arcsec", "2.6um", "150lpi"])
 def test_a_pixel_size_that_is_each_pictures_own_is_left_open_in_python(run, tmp_path, radius):
-    recipe = tmp_path / "recipe.json"
-    recipe.write_text(json.dumps({"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": radius}]}))
-    code, out, _ = run("apply", "--show", recipe)
+    code, out, _ = run("apply", "--show", write(tmp_path / "recipe.json", "lowpass", "--radius", radius))
     assert (code, out.decode().splitlines()) == (
         0,
         [f"fftfilter lowpass --radius={radius} IN OUT", f"Filter((H.lowpass('{radius}')).with_pixel_size(...))"],
@@ -174,7 +278,8 @@ TEXTS = {
 def test_an_output_says_how_it_was_made(run, recipe, tmp_path, name):
     assert run(*FILTER, "--embed-recipe", "in.pgm", name) == (0, b"", "")
     text = TEXTS[name](tmp_path / name)
-    assert json.loads(text) == json.loads(recipe.read_text()) | {"embed-recipe": True}
+    wanted = json.loads(recipe.read_text())
+    assert json.loads(text) == wanted | {"arguments": [*wanted["arguments"], "--embed-recipe"]}
     assert run("apply", "--embed-recipe", name, "in.pgm", f"again-{name}")[0] == 0
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
     assert run("highpass", name, f"further-{name}")[0] == 0
@@ -257,17 +362,11 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
 
 
 def test_what_is_for_files_is_named_beside_the_filter(run, tmp_path):
-    (tmp_path / "x.json").write_text('{"fftfilter_recipe": 1, "transfer": [], "nodata": -9999, "scale": "stack"}')
-    last = run("apply", "--show", tmp_path / "x.json")[1].decode().splitlines()[-1]
-    assert last == "Filter(H.Transfer(()))  # without scale, nodata: for files alone"
-
-
-@pytest.mark.parametrize("given", ['"output": null', '"feather": ["8"]', '"strip": "yes"', '"scale": true'])
-def test_an_option_of_a_recipe_has_its_type(run, tmp_path, given):
-    (tmp_path / "x.json").write_text(f'{{"fftfilter_recipe": 1, "transfer": [], {given}}}')
-    code, _, err = run("apply", "--show", tmp_path / "x.json")
-    wanted = "true or false" if "strip" in given else "a text or a number"
-    assert (code, err.endswith(f" is not {wanted}\n"), len(err.splitlines())) == (2, True, 1), err
+    file = write(tmp_path / "x.json", "lowpass", "--nodata=-9999", "--scale=stack", "--pages=1")
+    last = run("apply", "--show", file)[1].decode().splitlines()[-1]
+    assert last == "Filter(H.lowpass())  # without scale, nodata: for files alone"
+    with pytest.raises(ParameterError, match="has 'scale', which is for files: use fftfilter apply"):
+        fftfilter.load_filter(file)
 
 
 @pytest.mark.usefixtures("recipe")
@@ -281,12 +380,12 @@ def test_a_region_that_has_changed_since_the_recipe_was_saved_is_refused(run, tm
     assert (code, "has changed since the recipe was saved" in err) == (2, True), err
 
 
-def test_a_recipe_without_parts_from_standard_input_is_told(run, monkeypatch):
-    monkeypatch.setattr(
-        "fftfilter.transfer.saved.read", lambda file, **_: {"fftfilter_recipe": 1} if file == "-" else None
-    )
-    line = "fftfilter: standard input: a recipe needs 'transfer', the list of its parts: give it\n"
-    assert run("apply", "-", "in.png", "out.png") == (2, b"", line)
+def test_a_recipe_from_standard_input_is_named_so():
+    program = [sys.executable, "-m", "fftfilter", "apply", "-", "in.png", "out.png"]
+    recipe = b'{"fftfilter_recipe": 2, "arguments": ["x"]}'
+    done = subprocess.run(program, input=recipe, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"fftfilter: standard input: filter 'x' is invalid: choose lowpass, ")
 
 
 def test_a_filter_is_loaded_for_the_device_that_is_asked_for(recipe, monkeypatch):

@@ -276,8 +276,7 @@ def test_names_may_be_addresses_of_files_and_an_extension_be_of_capitals(run, tm
 
 def test_a_cluster_of_this_machine_takes_a_number_of_processes():
     words = ["lowpass", "--processes=2", "--cluster=local"]
-    given = context_of(click.Context(cli, info_name="fftfilter"), words, "in", "out").params
-    options_of("lowpass", ["in"], given).check_for_folder("out")
+    options_of(context_of(click.Context(cli, info_name="fftfilter"), words, "in", "out")).check_for_folder("out")
 
 
 def test_a_recipe_is_saved_once_all_is_filtered(run, tmp_path):

@@ -92,7 +92,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
         "Filter": "radius pixel-size",
         "Shape": "shape order width",
         "Automatic": "auto strength insist keep longest largest",
-        "Further filters": "depth notch stripes wiener mask",
+        "Further filters": "depth notch stripes wiener mask times",
         "Result": "output edges scale",
         "Part of the picture": "channels region protect feather",
         "Device": "engine device precision profile",
@@ -101,7 +101,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
         "Output file": "in-place png-level quality compression strip preserve-times save-recipe embed-recipe",
         "Folders": "recursive pattern format skip-existing fail-fast dry-run report cluster processes quiet",
         "Options": "verbose help",
-        "Study": "work-group-size transpose",
+        "Study": "engine-options work-group-size transpose",
     }
 
 

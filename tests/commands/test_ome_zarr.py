@@ -242,7 +242,7 @@ def test_planes_are_compared_drawn_and_written_into_other_files(given, tmp_path,
 
 def test_a_recipe_knows_the_level(given, tmp_path, run):
     assert run("lowpass", "--level", "1", "--save-recipe", tmp_path / "r.json", given, tmp_path / "a.zarr")[0] == 0
-    assert json.loads((tmp_path / "r.json").read_text())["level"] == 1
+    assert "--level=1" in json.loads((tmp_path / "r.json").read_text())["arguments"]
     assert run("apply", tmp_path / "r.json", f"{given}/", f"{tmp_path}/b.zarr/")[0] == 0
     assert files(tmp_path / "a.zarr") == files(tmp_path / "b.zarr")
 

@@ -1342,10 +1342,10 @@ def test_a_recipe_is_the_command_line_s_and_presets_are_kept_by_the_browser(page
     field = page.locator("input[type=file]")
     field.set_input_files({"name": "a.json", "mimeType": "", "buffer": recipe.replace(b"8px", b"3px")})
     before = command(page, "--radius 3px")
-    masked = b'{"fftfilter_recipe": 1, "transfer": [{"kind": "mask_file", "file": "/etc/hostname"}]}'
+    masked = b'{"fftfilter_recipe": 2, "arguments": ["mask", "--mask=/etc/hostname"]}'
     for wrong, said in (
-        (recipe.replace(b": 1,", b": 2,"), "b.json: is of version 2"),
-        (masked, "b.json: 'file' is not for a page, which reads no masks"),
+        (recipe.replace(b": 2,", b": 3,"), "b.json: is of version 3"),
+        (masked, "b.json: the page has no mask: use fftfilter apply"),
         (b" " * (1 << 21), "b.json: has more than 1,048,576 bytes"),
     ):
         field.set_input_files({"name": "b.json", "mimeType": "", "buffer": wrong})

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
 
+from fftfilter.cli import cli
+from fftfilter.commands.explore import Commands, explore
+
 from .conftest import request_for
 
-DEEP = '{"fftfilter_recipe": 1, "transfer": ' + "[" * 200_000 + "]" * 200_000 + "}"
+DEEP = '{"fftfilter_recipe": 2, "arguments": ' + "[" * 200_000 + "]" * 200_000 + "}"
 OF_COMMANDS = [
     "lowpass --radius 8px --shape gaussian --output keep --edges mirror",
     "bandstop --large 40px --small 3px --notch 0.123456789,0.047,0.006cyc",
@@ -24,9 +28,14 @@ OF_COMMANDS = [
 ]
 
 
-def text_of(parts='{"kind": "lowpass", "radius": "8px"}', others=""):
-    """Return the text of a recipe with parts and other keys."""
-    return f'{{"fftfilter_recipe": 1, "transfer": [{parts}]{others}}}'
+def text_of(*words):
+    """Return the text of a recipe with arguments."""
+    return json.dumps({"fftfilter_recipe": 2, "arguments": words})
+
+
+@pytest.fixture
+def commands():
+    return Commands(click.Context(explore, parent=click.Context(cli, info_name="fftfilter")), ())
 
 
 @pytest.fixture
@@ -63,26 +72,20 @@ def test_the_recipe_of_a_page_is_the_file_of_save_recipe_and_is_loaded_again(vis
         ("[]", "is not a recipe: one is written by --save-recipe"),
         ("\xff", "is not a recipe in JSON"),
         (DEEP, "is nested too deep"),
-        ('{"fftfilter_recipe": 2, "transfer": []}', "is of version 2; this program reads 1: update fftfilter-opencl"),
-        ('{"fftfilter_recipe": true, "transfer": []}', "is invalid: fftfilter_recipe is 1"),
-        ('{"fftfilter_recipe": 1}', "a recipe needs 'transfer'"),
-        ('{"fftfilter_recipe": 1, "transfer": {}}', "transfer"),
-        (
-            text_of('{"kind": "load", "file": "in.png"}'),
-            "'file' is not for a page, which reads no masks: use fftfilter apply",
-        ),
-        (text_of('{"kind": "save"}'), "is unknown"),
-        (text_of('{"kind": "lowpass", "radius": NaN}'), "the number NaN is out of range"),
-        (text_of('{"kind": "lowpass", "radus": 1}'), "has no key 'radus'"),
-        (text_of(others=', "scale": 1e999'), "is out of range"),
-        (text_of(others=', "depth": 6'), "--depth is not for a page to set"),
-        (text_of(others=', "\\ud800": 1'), "is not a recipe in JSON"),
-        (
-            text_of(", ".join(['{"kind": "stripes", "angle": 0}'] * 501)),
-            "a page takes at most 500 parts and waves: use fftfilter apply",
-        ),
-        (text_of('{"kind": "stripes", "angle": 33}, {"kind": "stripes", "angle": 9}'), "one angle of stripes"),
-        (text_of('{"kind": "imagej"}', ', "method": "imagej"'), "the page has no imagej: use fftfilter apply"),
+        ('{"fftfilter_recipe": 3}', "is of version 3; this program reads 2: update fftfilter-opencl"),
+        ('{"fftfilter_recipe": true}', "is invalid: fftfilter_recipe is 2"),
+        ('{"fftfilter_recipe": 2}', "a recipe has 'arguments', a list of texts"),
+        (text_of("bench"), "filter 'bench' is invalid: choose lowpass"),
+        (text_of("lowpass", "--radus=1"), "No such option"),
+        (text_of("lowpass", "--in-place"), "No such option"),
+        (text_of("lowpass", "--depth=6"), "a recipe: --depth is not for a page to set"),
+        (text_of("lowpass", "--times=highpass"), "a recipe: --times is not for a page to set"),
+        (text_of("notch", "--at=0.1,0.2", "--mirrored"), "a recipe: --mirrored is not for a page to set"),
+        (text_of("lowpass", "--scale=1e999:3"), "is not a range"),
+        (text_of("lowpass", "\ud800"), "is not a recipe in JSON"),
+        (text_of("stripes", *["--angle=0"] * 501), "a page takes at most 500 options and waves: use fftfilter apply"),
+        (text_of("stripes", "--angle=33", "--angle=9"), "one angle of stripes"),
+        (text_of("imagej"), "the page has no imagej: use fftfilter apply"),
     ],
 )
 def test_a_recipe_that_is_refused_is_told_in_a_line(visit, picture, text, said):
@@ -97,26 +100,25 @@ def test_a_recipe_that_is_refused_is_told_in_a_line(visit, picture, text, said):
 
 
 @pytest.mark.parametrize(
-    "names",
+    "words",
     [
-        {"transfer": [{"kind": "mask_file", "file": "%s"}]},
-        {"transfer": [{"kind": "mask_file", "file": "%s", "digest": "0" * 32}]},
-        {"transfer": [], "region": "%s"},
-        {"transfer": [], "protect": {"file": "%s"}},
-        {"transfer": [], "missing": "%s"},
+        ["mask", "--mask=%s"],
+        ["lowpass", "--mask", "%s"],
+        ["lowpass", "--times=mask --mask=%s"],
+        ["lowpass", "--region=%s"],
+        ["lowpass", "--protect", "%s"],
+        ["lowpass", "--missing=%s"],
     ],
 )
-def test_a_page_reads_no_file_that_a_recipe_names(picture, monkeypatch, names):
-    from fftfilter.commands.explore import Commands
-
+def test_a_page_reads_no_file_that_a_recipe_names(commands, picture, monkeypatch, words):
     read = []
     for reader in ("images.raw", "transfer.gains.mask_file", "files.sources.content"):
         monkeypatch.setattr(f"fftfilter.{reader}", lambda *given: read.append(given))
     lines = set()
     for file in (str(picture), str(picture.with_name("none.png")), "1.5", "http://127.0.0.1:9/x"):
-        text = json.dumps({"fftfilter_recipe": 1, **names}).replace("%s", file)
-        with pytest.raises(ValueError, match="which reads no masks: use fftfilter apply") as error:
-            Commands(None, ()).of_recipe(text.encode(), "a.json", str(picture))
+        text = text_of(*words).replace("%s", file)
+        with pytest.raises(ValueError, match="is not for a page to set|the page has no mask") as error:
+            commands.of_recipe(text.encode(), "a.json", str(picture))
         lines.add(str(error.value))
     assert len(lines) == 1  # nobody learns which files there are
     assert read == []
@@ -124,8 +126,7 @@ def test_a_page_reads_no_file_that_a_recipe_names(picture, monkeypatch, names):
 
 def test_a_recipe_of_a_megabyte_is_refused_in_a_line_and_the_page_goes_on(visit, picture):
     async def load(page):
-        parts = ", ".join(['{"kind": "stripes", "angle": 0}'] * 20_000)
-        many = await loaded(page, text_of(parts), "\n\x07" + "x" * 5000)
+        many = await loaded(page, text_of("lowpass", *["--stripes=0"] * 20_000), "\n\x07" + "x" * 5000)
         large = await loaded(page, b" " * (1 << 21))
         return many, large, await page.get("picture")
 

@@ -15,7 +15,7 @@ from ...files.urls import without_file_scheme
 from ...images.formats import is_zarr
 from ...output.modes import EACH, FOLDER
 from .folder import inputs_of, is_folder, refuse_options_of_folders
-from .options import filter_option, pages_of, refuse, remark
+from .options import filter_option, pages_of, remark
 
 if TYPE_CHECKING:
     from ...analysis.found import Peak
@@ -68,31 +68,34 @@ auto_options = [
     ),
 ]
 
+# Their names, without which a recipe has the notches that were found.
+NAMES = [option.name for option in auto_options]
 
-def take_options(given: dict[str, Any], name: str = "notch") -> tuple[str | None, AutoNotches | None]:
+
+def take_options(given: dict[str, Any], name: str) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
     if "auto" not in given:
         return None, None
-    mode, strength, insist, keep = (given.pop(name) for name in ("auto", "strength", "insist", "keep"))
+    asked = {option: given.pop(option) for option in NAMES}
+    mode = asked.pop("auto")
     if name == "stripes" and not given["angle"]:
         if mode is None:
             raise click.UsageError(f"no stripes are given: give --angle, or {AUTO} to have them found.")
         if mode == FOLDER:
             raise click.UsageError(f"{AUTO} {FOLDER} is for waves: leave {FOLDER} out, or give --angle.")
         given["angle"], mode = ("auto",), None
-    limits = {name: given.pop(name) for name in ("longest", "largest")}
     if mode is None:
-        of_auto = {"insist": insist, "strength": strength is not None, "keep": keep}
-        of_auto |= {name: limit is not None for name, limit in limits.items()}
-        refuse(of_auto, of_auto, f"is for the waves that {AUTO} finds: give {AUTO} as well.")
-        if not given.get("at", True):
+        if others := [option for option, value in asked.items() if value or type(value) is float]:
+            raise click.UsageError(f"--{others[0]} is for the waves that {AUTO} finds: give {AUTO} as well.")
+        if not (given.get("at", True) or given["times"]):
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
     from ...analysis.search import AutoNotches
     from ...transfer.fitted import USUAL_STRENGTH
 
+    strength, insists = asked.pop("strength"), asked.pop("insist")
     shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
-    wanted = AutoNotches(USUAL_STRENGTH if strength is None else strength, shape, True, insist, keep, **limits)
+    wanted = AutoNotches(USUAL_STRENGTH if strength is None else strength, shape, insists=insists, **asked)
     return mode, AutoNotches.of(wanted, given["output"], given.get("channels"))
 
 
@@ -112,11 +115,12 @@ def of_sources(
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = pages_of(given), given["quiet"]
+    of_folders = {"recursive": given["recursive"], "pattern": given["pattern"]}
     if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
-        refuse_options_of_folders(sources, given)
+        refuse_options_of_folders(sources, **of_folders)
         found = opened(sources[0], pages, given["input_limit"])
         return spectrum_of(found, device=device), pixel_of(found), True
-    tree = inputs_of(sources, given, says_so=failures)
+    tree = inputs_of(sources, **of_folders, says_so=failures)
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +22,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import device_for, folder_option, refuse, remark
+from .options import FOLDERS, device_for, folder_option, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -36,29 +36,42 @@ OF_PREVIEWS = (".png", ".jpg", ".webp")
 
 folder_options = [
     folder_option(
-        "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
+        "-r",
+        "--recursive",
+        only=FOLDERS,
+        is_flag=True,
+        short=True,
+        help="Enter the folders in IN; OUT gets the same tree.",
     ),
     folder_option(
         "--pattern GLOB",
+        only=FOLDERS,
         multiple=True,
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     folder_option(
-        "--format EXT", "format_", help="Write all files as png, tif, jpg ... (also what goes to standard output)."
+        "--format EXT",
+        "format_",
+        kept=True,
+        help="Write all files as png, tif, jpg ... (also what goes to standard output).",
     ),
     folder_option(
         "--skip-existing",
+        only=FOLDERS,
         is_flag=True,
         short="Resume a folder: only files that are not done yet.",
         help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
     ),
-    folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
+    folder_option("--fail-fast", only=FOLDERS, is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report FILE.jsonl", help="Write a line of JSON about each file, to a file, a URL, or - for standard output."
+        "--report FILE.jsonl",
+        only=FOLDERS,
+        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
     ),
     folder_option(
         "--cluster ADDRESS",
+        only=FOLDERS,
         help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     folder_option(
@@ -84,24 +97,25 @@ def is_folder(name: str) -> bool:
     return False
 
 
-def refuse_options_of_folders(names: Sequence[str], given: Mapping[str, Any]) -> None:
+def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern: Sequence[str]) -> None:
     """Refuse the options of a folder for files; raises UsageError, ReadError if the folder is missing."""
-    is_missing = len(names) == 1 and not (names[0] == "-" or is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
-    if is_missing and (given["recursive"] or given["pattern"]):
+    given = "--recursive" if recursive else "--pattern" if pattern else ""
+    if given and len(names) == 1 and not (names[0] == "-" or is_url(names[0]) or os.path.exists(names[0])):  # noqa: PTH110
         raise _missing(names[0])
-    refuse(given, ("recursive", "pattern"), "is for a folder, and IN are files.")
+    if given:
+        raise click.UsageError(f"{given} is for a folder, and IN are files.")
 
 
-def inputs_of(names: list[str], given: Mapping[str, Any], *, says_so: bool = True) -> Tree | Files:
+def inputs_of(names: list[str], *, recursive: bool, pattern: Sequence[str], says_so: bool = True) -> Tree | Files:
     """Return a folder, or several IN as files, without the folders among them.
 
-    ``given`` are the values of options; ``says_so`` prints a line for each folder that is left out. Raises UsageError
-    for standard input among several, for options of a folder, and if all are folders.
+    ``says_so`` prints a line for each folder that is left out. Raises UsageError for standard input among several, for
+    options of a folder, and if all are folders.
     """
     from ...folders.jobs import Files, Tree
 
     if len(names) == 1 and is_folder(names[0]):
-        return Tree(place(names[0]), extensions(read_only=True), given["recursive"], given["pattern"])
+        return Tree(place(names[0]), extensions(read_only=True), recursive, pattern)
     if "-" in names:
         raise click.UsageError("'-' is standard input, which has no name: give files for the folder OUT.")
     folders = [name for name in names if is_folder(name)]
@@ -110,7 +124,7 @@ def inputs_of(names: list[str], given: Mapping[str, Any], *, says_so: bool = Tru
     why = "is a folder among several IN, and left out; filter it by a command of its own"
     remark(*(f"{quoted_if_odd(name)}: {why}" for name in folders), quiet=not says_so)
     files = [name for name in names if name not in folders]
-    refuse_options_of_folders(files, given)
+    refuse_options_of_folders(files, recursive=recursive, pattern=pattern)
     return Files(files, len(folders))
 
 
@@ -160,10 +174,15 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
     if options.preview:
         _check_preview(options.preview, source, out)
     devices = devices_named(_device_of_workers(options) if options.cluster else options.device)
+    words = tuple(each for each in recipe.arguments if not each.startswith("--format="))
     run = FolderRun(
         source,
         out,
-        Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
+        Settings(
+            replace(recipe, format=None, arguments=words),
+            in_place=options.in_place,
+            preview=options.preview is not None,
+        ),
         format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,

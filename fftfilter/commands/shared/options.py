@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # The heading of the options that only a student of the book's algorithms needs.
 STUDY = "Study"
+# What an option may be for alone: folders, one file, or one picture in it.
+FOLDERS, ONE_FILE, ONE_PICTURE = "folders", "one file", "one picture"
 
 
 def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
@@ -39,15 +41,26 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[A
 class GroupedOption(click.Option):
     """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help.
 
-    Behind a name stands what the help calls the value, as one types it: ``--radius R``.
+    Behind a name stands what the help calls the value, as one types it: ``--radius R``. ``kept`` says that recipes may
+    have it, which may be somebody else's: it decides what an output holds, and writes nothing. ``only`` is what it is
+    for, if not for every input.
     """
 
-    def __init__(self, *names: str, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
+    def __init__(
+        self,
+        *names: str,
+        group: str = "Options",
+        short: str | Literal[True] = "",
+        kept: bool = False,
+        only: str = "",
+        **attributes: Any,
+    ) -> None:
         metavar = "".join(each.partition(" ")[2] for each in names) or None
         completes = file_names if re.search("FILE|MASK", metavar or "") else None
         attributes |= {"metavar": metavar, "shell_complete": completes, "show_default": "default" in attributes}
         super().__init__([each.partition(" ")[0] for each in names], **attributes)
         self.group, self.short = group, str(self.help) if short is True else short
+        self.kept, self.only = kept, only
 
     @property
     def name_and_value(self) -> str:
@@ -104,8 +117,8 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-filter_option = partial(GroupedOption, group="Filter")
-result_option = partial(GroupedOption, group="Result")
+filter_option = partial(GroupedOption, group="Filter", kept=True)
+result_option = partial(GroupedOption, group="Result", kept=True)
 of_device = partial(GroupedOption, group="Device")
 input_option = partial(GroupedOption, group="Input")
 output_option = partial(GroupedOption, group="Output file")
@@ -136,12 +149,14 @@ trace_option = GroupedOption(
 
 engine_option = of_device(
     "--engine NAME",
+    kept=True,
     help="fused, numpy, which does without OpenCL, or an algorithm from 'fftfilter engines'.  [default: fused; book "
     "for options that need its steps; numpy where no OpenCL device works]",
 )
 
 precision_option = of_device(
     "--precision",
+    kept=True,
     type=click.Choice(["single", "double"]),
     default="single",
     help="The precision of the computation; double needs a device with fp64.",
@@ -159,6 +174,7 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
 
 input_limit_option = input_option(
     "--input-limit SIZE",
+    only=ONE_FILE,
     callback=_bytes,
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
@@ -168,17 +184,20 @@ file_options = [
     output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
         "--png-level 0-9",
+        kept=True,
         type=click.IntRange(0, 9),
         default=1,
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     output_option(
         "--quality 1-100",
+        kept=True,
         type=click.IntRange(1, 100),
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
     output_option(
         "--compression",
+        kept=True,
         type=click.Choice(list(COMPRESSIONS)),
         help="The compression of a TIFF.  [default: as IN, or none]",
     ),
@@ -199,21 +218,25 @@ def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose
 
 pages_option = input_option(
     "--pages A-B",
+    kept=True,
     help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
     "and -B.  [default: all]",
 )
 reading_options = [
     input_option(
         "--hdu N|NAME|all",
+        kept=True,
         help="The HDU of a FITS, from 0, or NAME[,VERSION].  [default: the first with a picture]",
     ),
     input_option(
         "--level N",
+        kept=True,
         type=click.IntRange(min=0),
         help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
     ),
     input_option(
         "--palette",
+        kept=True,
         type=click.Choice(PALETTES),
         help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
@@ -224,11 +247,13 @@ reading_options = [
 missing_options = [
     input_option(
         "--missing alpha|none|MASK",
+        kept=True,
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
     input_option(
         "--nodata VALUE",
+        kept=True,
         type=float,
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
@@ -245,6 +270,19 @@ def typed(context: click.Context) -> dict[str, Any]:
     """Return the values of those options and arguments that stand on the command line."""
     source = click.core.ParameterSource.COMMANDLINE
     return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
+
+
+def words_of(options: Iterable[click.Parameter], values: Mapping[str, Any]) -> list[str]:
+    """Return options as the words of a command line, in their order, by their names in Python; None leaves one out."""
+    words = []
+    for option in options:
+        value = values.get(str(option.name))
+        if isinstance(value, bool):
+            words += (option.opts if value else option.secondary_opts)[-1:]
+        elif value is not None:
+            several = value if isinstance(value, tuple | list) else [value]
+            words += [f"{option.opts[-1]}={each}" for each in several]
+    return words
 
 
 def remark(*lines: object, quiet: bool = False) -> None:

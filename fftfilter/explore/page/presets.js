@@ -87,9 +87,7 @@ export function presetsOf(store) {
     const old = renamed?.name ?? title;
     if (!title) return name.focus();
     if (!renamed && !isCurrent(state, got)) return;
-    // The part of a picture is that picture's own.
-    const { region, protect, feather, ...recipe } = renamed ? {} : JSON.parse(got.words.recipe);
-    const preset = { goal: state.asked.goal, recipe: JSON.stringify(recipe), ...renamed, name: title };
+    const preset = { goal: state.asked.goal, recipe: got.words?.preset ?? "", ...renamed, name: title };
     const add = () => {
       write([preset], title, old);
       store.say(`Kept: ${title}`);
