@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .calls import notch as notch
     from .calls import stripes as stripes
     from .commands.apply import load_filter as load_filter
-    from .commands.apply import save_filter as save_filter
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
     from .preview.page import show as show
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from .transforms import irfft2 as irfft2
     from .transforms import rfft2 as rfft2
     from .work.output_file import filter_stack as filter_stack
+    from .work.saved import save_filter as save_filter
 
 __version__ = "0.2.0"
 # The name of the distribution: PyPI has another project called fftfilter.
@@ -50,12 +50,13 @@ __distribution__ = "fftfilter-opencl"
 _MODULES = {
     ".analysis.search": "AutoNotches find_peaks",
     ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes",
-    ".commands.apply": "load_filter save_filter",
+    ".commands.apply": "load_filter",
     ".errors": "FftfilterError",
     ".filters": "Filter",
     ".preview.page": "show",
     ".transforms": "fft fft2 ifft ifft2 irfft2 rfft2",
     ".work.output_file": "filter_stack",
+    ".work.saved": "save_filter",
 }
 
 

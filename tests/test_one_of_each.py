@@ -55,15 +55,15 @@ def checker(side: RadiusLike) -> Transfer:
     return Transfer((Checker(Radius.parse(side, "side")),))
 '''
 
-CHECKER_ON_THE_COMMAND_LINE = """
-        Kind(
-            "checker",
-            "Take out a checkerboard.",
-            ("--side 8px in.png out.png",),
-            [filter_option("--side R", multiple=True, required=True, help="Of a square.")],
-            factor=factor("--checker R", "Take it out, too."),
-        ),
-"""
+CHECKER_ON_THE_COMMAND_LINE = '''
+@kind("--side 8px in.png out.png", factor=factor("--checker R", "Take it out, too."))
+@filter_option("--side R", multiple=True, required=True, help="Of a square.")
+def checker(side: str) -> Transfer:
+    """Take out a checkerboard."""
+    return transfer.checker(side)
+
+
+'''
 
 NEGATIVE = """
         Mode("negative", "0 white", "0 white, the largest black", is_scaled=True, is_absolute=True),
@@ -87,7 +87,7 @@ KIND = {
         ("    product.py ", "    checker.py     a checkerboard\n"),
         ('            ".fitted": ', '            ".checker": "checker",\n'),
     ],
-    "fftfilter/commands/kinds.py": [('        Kind(\n            "imagej"', CHECKER_ON_THE_COMMAND_LINE)],
+    "fftfilter/commands/kinds.py": [('@kind(\n    "in.tif out.tif"', CHECKER_ON_THE_COMMAND_LINE)],
 }
 
 

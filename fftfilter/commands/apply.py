@@ -15,11 +15,10 @@ import click
 from ..errors import ParameterError, without_secrets
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
-from ..output.modes import EACH, FOLDER, Range, scale_of
+from ..output.modes import EACH, FOLDER, Range
 from . import filters
-from .kinds import KINDS
 from .shared.automatic import AUTO
-from .shared.options import GroupedOption, file_names, typed, words_of
+from .shared.options import GroupedOption, file_names, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -32,28 +31,25 @@ MOST_PARTS, MOST_PEAKS = 2000, 20_000
 # A name of another machine: a URL, or a share of Windows.
 ELSEWHERE = r"([A-Za-z][A-Za-z0-9+.-]*:)?(//|\\\\)"
 
-OPTIONS = [
-    GroupedOption(
-        "--fetch-masks",
-        group="Filter",
-        is_flag=True,
-        help="Fetch masks that the recipe names by URLs; without it such a recipe is refused.",
-    ),
-    GroupedOption(
-        "--show",
-        group="Filter",
-        is_flag=True,
-        short="Print the recipe as a command line and in Python; filter nothing.",
-        help="Print the recipe as a command line and in Python; filter and fetch nothing. IN and OUT are left out.",
-    ),
-    *filters.other_options,
-    filters.verify_option,
-]
 
-
-@click.command(cls=filters.FilterCommand, params=OPTIONS)
+@click.command(cls=filters.FilterCommand)
 @click.argument("file", metavar="RECIPE", shell_complete=file_names)
 @click.argument("names", metavar="IN... OUT", nargs=-1, shell_complete=file_names)
+@GroupedOption(
+    "--fetch-masks",
+    group="Filter",
+    is_flag=True,
+    help="Fetch masks that the recipe names by URLs; without it such a recipe is refused.",
+)
+@GroupedOption(
+    "--show",
+    group="Filter",
+    is_flag=True,
+    short="Print the recipe as a command line and in Python; filter nothing.",
+    help="Print the recipe as a command line and in Python; filter and fetch nothing. IN and OUT are left out.",
+)
+@filters.other_options
+@filters.verify_option
 @click.pass_context
 def apply(
     context: click.Context, /, *, file: str, names: tuple[str, ...], show: bool, fetch_masks: bool, **_: Any
@@ -72,11 +68,12 @@ def apply(
     if not (show or names):
         raise click.UsageError("Missing argument 'IN... OUT'.")
     saved = read(file, fetches=show or fetch_masks)
-    words = [*saved.arguments, *words_of(filters.kept_of(context.command.params), typed(context))]
-    saved = saved._replace(arguments=filters.kept_words(words))
+    saved = saved._replace(
+        arguments=filters.kept_words([*saved.arguments, *filters.kept_words_of(context, typed(context))])
+    )
     if show:
         lines = [without_secrets(f"fftfilter {shlex.join(saved.arguments)} IN OUT")]
-        if not any(re.match(ELSEWHERE, name) for name in saved.masks):
+        if not re.search(r"//|\\\\", lines[0]):  # nothing that may be of another machine is read
             lines.append(_python(options_of(saved, file).recipe))
         for line in lines:
             click.echo("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line))
@@ -216,33 +213,3 @@ def load_filter(
     if pixel_size is not None:
         recipe = replace(recipe, transfer=recipe.transfer.with_pixel_size(pixel_size))
     return filter_of(recipe).with_options(device=device)
-
-
-def save_filter(filter_: Filter | Transfer, file: str | os.PathLike[str]) -> None:
-    """Write a filter, or a transfer function, into the file of a recipe, for ``fftfilter apply`` and ``load_filter``.
-
-    Raises ParameterError for a mask that was read from no file, and WriteError.
-    """
-    from ..analysis.search import AutoNotches
-    from ..transfer import Transfer
-    from ..work.recipe import METHODS, masks_of
-    from ..work.saved import Saved, command_of
-
-    transfer, values = (filter_, {}) if isinstance(filter_, Transfer) else (filter_.transfer, dict(filter_.options))
-    method = next((name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker())), "plain")
-    areas = [area for name in ("region", "protect") if (area := values.get(name))]
-    values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth, "pixel_size": None}
-    if scale := scale_of(values.get("scale")):
-        low, high = scale[:2] if isinstance(scale, Range) else ("auto", scale.saturated)
-        values["scale"] = f"{low}:{high}"
-    if own := values.get("engine_options"):
-        values["engine_options"] = ",".join(f"{name}={value}" for name, value in own.items())
-    if auto := AutoNotches.of(values.pop("auto", None), values.get("output", "magnitude"), values.get("channels")):
-        keep = [f"{fx!r},{fy!r}" for fx, fy in auto.keep]
-        values |= {**auto._asdict(), "auto": EACH, "insist": auto.insists, "keep": keep}
-    parts = [KINDS[part.kind].words(part) for part in transfer.parts]
-    if not (parts or auto) or (method != "plain" and parts[0][0] != method):
-        raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")
-    options = words_of(filters.kept_of(filters.COMMANDS["notch" if method == "plain" else method].params), values)
-    words = filters.kept_words(command_of(method, parts, options))
-    Saved(words, masks_of(transfer, areas)).write(file)

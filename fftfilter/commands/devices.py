@@ -11,21 +11,18 @@ from .shared.options import GroupedOption, device_option, trace_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
 
-OPTIONS = [
-    device_option,
-    GroupedOption(
-        "--check [DEVICE]",
-        "checked",
-        is_flag=False,
-        flag_value="",
-        help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
-    ),
-    GroupedOption("--json", "as_json", is_flag=True, help="Print the list as JSON."),
-    trace_option,
-]
 
-
-@click.command(params=OPTIONS)
+@click.command()
+@device_option
+@GroupedOption(
+    "--check [DEVICE]",
+    "checked",
+    is_flag=False,
+    flag_value="",
+    help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
+)
+@GroupedOption("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@trace_option
 def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
     """List the OpenCL devices, their limits, and which one is taken.
 

@@ -38,10 +38,10 @@ NUMPY: dict[str, Any] = {
 }
 
 
-@click.command(
-    params=[GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON."), trace_option]
-)
+@click.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
+@GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
+@trace_option
 def engines(names: tuple[str, ...], as_json: bool) -> None:
     """List the FFT algorithms: idea, radix, trips, limits and source.
 

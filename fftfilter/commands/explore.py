@@ -32,27 +32,25 @@ NOWHERE = "OUT"
 MOST_WORDS = 500
 
 page_option = partial(GroupedOption, group="Page")
-OPTIONS = [
-    page_option(
-        '--with "FILTER OPTIONS"',
-        "filter_",
-        short="The filter to start with.",
-        help="The filter to start with, as on a command line.  [default: none]",
-    ),
-    page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser."),
-    page_option(
-        "--port N",
-        type=click.IntRange(0, 65535),
-        help="The port of the address.  [default: 17326; if it is taken, a free one]",
-    ),
-    device_option,
-    trace_option,
-]
 
 
-@click.command(cls=GroupedCommand, params=OPTIONS)
+@click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN", shell_complete=file_names)
 @click.argument("target", metavar="[OUT]", required=False, shell_complete=file_names)
+@page_option(
+    '--with "FILTER OPTIONS"',
+    "filter_",
+    short="The filter to start with.",
+    help="The filter to start with, as on a command line.  [default: none]",
+)
+@page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser.")
+@page_option(
+    "--port N",
+    type=click.IntRange(0, 65535),
+    help="The port of the address.  [default: 17326; if it is taken, a free one]",
+)
+@device_option
+@trace_option
 @click.pass_context
 def explore(
     context: click.Context,
@@ -163,18 +161,16 @@ class Commands:
         from .filters import COMMANDS
         from .kinds import KINDS
 
-        kinds = [kind for kind in KINDS.values() if kind.is_on_page]
-        of_all = (*(kind.name for kind in kinds if kind.factor), "pixel_size", "output", "edges", "scale")
+        kinds = {name: kind for name, kind in KINDS.items() if kind.is_on_page}
+        of_all = (*(name for name, kind in kinds.items() if kind.factor), "pixel_size", "output", "edges", "scale")
         options = {}
-        for kind in kinds:
-            params = COMMANDS[kind.name].params
-            # That of an option without one is an object of click's.
-            usual = {
-                each.name: each.default if isinstance(each.default, str | int | float) else None for each in params
-            }
-            own = (*kind.parameters, *kind.searches, *of_all)
-            off = (kind.name, *kind.off_page)
-            options[kind.name] = {name: usual[name] for name in own if name in usual and name not in off}
+        for command, kind in kinds.items():
+            # The default of an option without one is an object of click's.
+            params = {str(each.name): each.default for each in COMMANDS[command].params}
+            usual = {name: each if isinstance(each, str | int | float) else None for name, each in params.items()}
+            own = (*(str(each.name) for each in kind.options), *kind.searches, *of_all)
+            off = (command, *kind.off_page)
+            options[command] = {name: usual[name] for name in own if name in usual and name not in off}
         return options
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:

@@ -85,11 +85,10 @@ preview_option = shared.check_option(
 recipe_options = [
     shared.output_option(
         "--save-recipe FILE.json",
+        kept=False,
         help="Also write the filter and the options that decide what OUT holds into a file for 'fftfilter apply'.",
     ),
-    shared.output_option(
-        "--embed-recipe", is_flag=True, kept=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."
-    ),
+    shared.output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, a PNG, a TIFF or a FITS."),
 ]
 region_option = partial(shared.filter_option, group=PART)
 study_option = partial(shared.filter_option, group=shared.STUDY)
@@ -104,7 +103,7 @@ region_options = [
         "--feather PX", type=float, help="How wide the soft border is, inside of what is filtered.  [default: 8]"
     ),
 ]
-other_options = [
+other_options = shared.Options(
     *region_options,
     shared.engine_option,
     shared.choice_of_device("; for a folder also all, or several, such as 0,2"),
@@ -123,10 +122,8 @@ other_options = [
     *shared.missing_options,
     preview_option,
     *shared.file_options,
-    shared.output_option(
-        "--strip", is_flag=True, kept=True, help="Leave out color profile, EXIF, resolution and text."
-    ),
-    shared.output_option("--preserve-times", is_flag=True, kept=True, help="Give OUT the times of IN."),
+    shared.output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    shared.output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
     *recipe_options,
     *folder_options,
     study_option(
@@ -139,7 +136,7 @@ other_options = [
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
     ),
-]
+)
 
 HELP = """{what}
 
@@ -187,9 +184,9 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     return [what, edges_option, channels_option, scale_option]
 
 
-def filter_command(kind: Kind) -> click.Command:
+def filter_command(name: str, kind: Kind) -> click.Command:
     """Return the command of a kind of filter."""
-    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind and kind.takes_others]
+    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind]
 
     @click.pass_context
     def command(context: click.Context, /, **_: Any) -> int:
@@ -202,18 +199,17 @@ def filter_command(kind: Kind) -> click.Command:
         *(automatic.auto_options if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
-        *factors,
-        *([times_option] if kind.takes_others else []),
+        *([*factors, times_option] if kind.takes_others else []),
         *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
         *other_options,
         verify_option,
     ]
-    examples = "\n         ".join(f"fftfilter {kind.name} {each}" for each in kind.examples)
-    text = HELP.format(what=kind.what, examples=examples)
-    return FilterCommand(kind.name, params=params, callback=command, help=text)
+    examples = "\n         ".join(f"fftfilter {name} {each}" for each in kind.examples)
+    text = HELP.format(what=" ".join((kind.make.__doc__ or "").split()), examples=examples)
+    return FilterCommand(name, params=params, callback=command, help=text)
 
 
-COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
+COMMANDS = {name: filter_command(name, kind) for name, kind in KINDS.items()}
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -283,19 +279,22 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     from ..work.missing import Missing
     from ..work.recipe import METHODS, Recipe
 
-    given, kind, params = dict(context.params), KINDS[str(context.command.name)], context.command.params
+    name, given, params = str(context.command.name), dict(context.params), context.command.params
+    kind = KINDS[name]
     words = _said(context)
-    mode, auto = automatic.take_options(given, kind.name)
+    mode, auto = automatic.take_options(given, name)
     made = kind.made(given)
-    for other in KINDS.values():
-        made += [other.of(each) for each in given.pop(other.name, None) or ()]
+    for other, each in KINDS.items():
+        made += map(each.make, given.pop(other, None) or ())
     size = given["pixel_size"]
     made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
     if auto and mode == FOLDER:
         found = automatic.of_folder(auto, given["sources"], given)
+        from ..work.saved import words_of_part
+
         made.append(found)
         words = {name: each for name, each in words.items() if name not in automatic.NAMES}
-        words["times"] = [*given["times"], *(shlex.join(KINDS["notch"].words(each)) for each in found.parts)]
+        words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)]
         auto = None
     options = {name: given[name] for name in METHODS[kind.method].usual}
     if given["engine_options"] is not None:
@@ -320,8 +319,8 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         given["format_"],
         Missing.of(given["nodata"], given["missing"]),
         region=region,
-        arguments=(kind.name, *shared.words_of(kept_of(params), words)),
-        **{name: given[name] for name in ("strip", "preserve_times", "embed_recipe")},
+        arguments=(name, *kept_words_of(context, words)),
+        **{each: given[each] for each in ("strip", "preserve_times", "embed_recipe")},
     )
     others = {name: given[name] for name in CommandOptions.__dataclass_fields__ if name in given}
     others["device"] = wanted({**recipe.options, "device": given["device"]})
@@ -341,7 +340,16 @@ def kept_words(words: Sequence[str]) -> list[str]:
     check_option("filter", name, COMMANDS)
     command = copy(COMMANDS[name])
     command.params, command.add_help_option = kept_of(command.params), False
-    return [name, *shared.words_of(command.params, _said(command.make_context(name, given)))]
+    context = command.make_context(name, given)
+    return [name, *kept_words_of(context, _said(context))]
+
+
+def kept_words_of(context: click.Context, values: Mapping[str, Any]) -> list[str]:
+    """Return the options of a command that recipes may have as words, in the order of its help."""
+    from ..work.recipe import words_of
+
+    kept = [str(option.name) for option in kept_of(context.command.params)]
+    return words_of({name: values[name] for name in kept if name in values})
 
 
 def _said(context: click.Context) -> dict[str, Any]:

@@ -19,31 +19,29 @@ if TYPE_CHECKING:
 PIXEL_OF_PRINTS = 5e-6
 
 search_option = partial(shared.GroupedOption, group="Search")
-OPTIONS = [
-    search_option(
-        "--strength DB",
-        type=float,
-        short="The least strength of a wave; 18 if left out.",
-        help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
-    ),
-    search_option(
-        "--pixel-size LENGTH",
-        short="For periods in physical units: 65nm, 300dpi.",
-        help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
-    ),
-    shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too."),
-    shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches."),
-    shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors."),
-    shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON."),
-    shared.pages_option,
-    *shared.reading_options,
-    shared.input_limit_option,
-    shared.verbose_option,
-]
 
 
-@click.command(cls=shared.GroupedCommand, params=OPTIONS)
+@click.command(cls=shared.GroupedCommand)
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, shell_complete=shared.file_names)
+@search_option(
+    "--strength DB",
+    type=float,
+    short="The least strength of a wave; 18 if left out.",
+    help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
+)
+@search_option(
+    "--pixel-size LENGTH",
+    short="For periods in physical units: 65nm, 300dpi.",
+    help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
+)
+@shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too.")
+@shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches.")
+@shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors.")
+@shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON.")
+@shared.pages_option
+@shared.reading_options
+@shared.input_limit_option
+@shared.verbose_option
 def peaks(
     *, sources: tuple[str, ...], strength: float | None, pixel_size: str | None, as_json: bool, **given: Any
 ) -> int:

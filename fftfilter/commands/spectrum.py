@@ -13,29 +13,26 @@ from ..files.atomic import remove_leftovers_beside
 from ..files.messages import shown
 from .shared import options as shared
 
-OPTIONS = [
-    shared.engine_option,
-    shared.GroupedOption(
-        '--with "FILTER OPTIONS"',
-        "filter_",
-        group="Filter",
-        short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
-        help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
-        "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
-    ),
-    shared.input_option(
-        "--pages N", help="The page of a TIFF, FITS or OME-Zarr, or frame of a GIF, PNG or WebP, counted from 1."
-    ),
-    *shared.reading_options,
-    shared.device_option,
-    shared.precision_option,
-    *shared.file_options,
-]
 
-
-@click.command(cls=shared.GroupedCommand, params=OPTIONS)
+@click.command(cls=shared.GroupedCommand)
 @click.argument("source", metavar="IN", shell_complete=shared.file_names)
 @click.argument("target", metavar="OUT", shell_complete=shared.file_names)
+@shared.engine_option
+@shared.GroupedOption(
+    '--with "FILTER OPTIONS"',
+    "filter_",
+    group="Filter",
+    short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
+    help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
+    "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
+)
+@shared.input_option(
+    "--pages N", help="The page of a TIFF, FITS or OME-Zarr, or frame of a GIF, PNG or WebP, counted from 1."
+)
+@shared.reading_options
+@shared.device_option
+@shared.precision_option
+@shared.file_options
 @click.pass_context
 def spectrum(
     context: click.Context, /, *, source: str, target: str, filter_: str | None, in_place: bool, **given: Any

@@ -288,3 +288,15 @@ def masks_of(transfer: Transfer, areas: Iterable[Area | None]) -> dict[str, str]
     of_gains = {getattr(part, "file", None): getattr(part, "digest", "") for part in transfer.parts}
     of_areas = {area.file.get("file"): area.file.get("digest", "") for area in areas if area}
     return {name: digest for name, digest in (of_gains | of_areas).items() if name}
+
+
+def words_of(values: Mapping[str, Any]) -> list[str]:
+    """Return options as the words of a command line, each as one, by their names in Python; None leaves one out."""
+    words: list[str] = []
+    for name, value in values.items():
+        option = name.rstrip("_").replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        elif value is not None:
+            words += [f"--{option}={each}" for each in (value if isinstance(value, tuple | list) else [value])]
+    return words

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import images
 from ..errors import ParameterError, WriteError
@@ -27,10 +27,19 @@ from ..files.sources import Identity
 from ..images import Picture
 from ..images.formats import FORMATS
 from ..images.metadata import Metadata
-from .recipe import Recipe
+from ..output.modes import AUTO, EACH, Range, scale_of
+from ..transfer import Transfer
+from ..transfer.product import as_given
+from .recipe import METHODS, Recipe, masks_of, words_of
+
+if TYPE_CHECKING:
+    from ..filters import Filter
+    from ..transfer.part import Part
 
 VERSION, MARK = 2, "fftfilter_recipe"
 MOST_BYTES, MOST_WORDS = 1 << 20, 20_000
+# Options of a filter that a recipe does not keep: a device belongs to a machine, and radii have the size of a pixel.
+_NOT_KEPT = ("device", "pixel_size", "profile")
 # Options that may name a mask, and values of the last three that do not.
 MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect"), r"alpha|none|[-+.,\d\s]*"
 
@@ -41,13 +50,6 @@ class Saved(NamedTuple):
     arguments: list[str]
     digests: Mapping[str, str]
     """Those of masks, by their names."""
-
-    @property
-    def masks(self) -> list[str]:
-        """The names of masks."""
-        found: list[str] = []
-        _renamed(self.arguments, lambda name: found.append(name) or name)  # type: ignore[func-returns-value]
-        return found
 
     def renamed(self, change: Callable[[str], str]) -> Saved:
         """Return it with the names of masks changed."""
@@ -157,49 +159,80 @@ def parse(text: str | bytes, name: str) -> Saved:
     return Saved(arguments, digests)
 
 
-def command_of(method: str, parts: list[list[str]], options: list[str]) -> list[str]:
-    """Return the arguments of a recipe whose parts are commands of their own, each option as one word.
-
-    The command is that of the first part. With --auto, and for a filter that is another command's, it is ``notch``.
-    """
-    own = ["notch"]
-    if parts and (method != "plain" or not (parts[0][0] in ("imagej", "descreen") or "--auto=each" in options)):
-        own, *parts = parts
-    usual = ["--output=magnitude", "--edges=wrap"] if method == "plain" else []
-    return [*own, *(f"--times={shlex.join(each)}" for each in parts), *usual, *options]
-
-
 def _of_first_version(given: dict[str, Any]) -> dict[str, Any]:
     """Return what a recipe of version 1 says: its parts were objects, and its options keys."""
     digests: dict[str, str] = {}
-    parts = [_part_of_first_version(each, digests) for each in given.pop("transfer")]
-    if of_engine := given.pop("engine-options", None):
-        given["engine-options"] = ",".join(f"{name}={value}" for name, value in of_engine.items())
-    arguments = command_of(given.pop("method", "plain"), parts, _words_of_first_version(given, digests))
-    return {"arguments": arguments, "digests": digests}
+    for each in (*given["transfer"], *filter(lambda value: isinstance(value, dict), given.values())):
+        if digest := each.pop("digest", None):
+            digests[each["file"]] = digest
+    parts, options = map(part_words, given.pop("transfer")), {}
+    for name, value in given.items():
+        is_pairs = name == "engine-options"
+        options[name] = pairs_text(value) if is_pairs else value["file"] if isinstance(value, dict) else value
+    return {"arguments": command_of(options.pop("method", "plain"), [*parts], options), "digests": digests}
 
 
-def _part_of_first_version(given: dict[str, Any], digests: dict[str, str]) -> list[str]:
-    if "file" in given:
-        given["mask"] = {"file": given.pop("file"), "digest": given.pop("digest", None)}
-    if "at" in given:
-        given["at"] = ",".join(map(str, [*given["at"], *filter(None, [given.pop("width", None)])]))
-    if "channels" in given:
-        given["in-channels"] = ",".join(map(str, given.pop("channels")))
-    if isinstance(size := given.get("pixel_size"), float):
-        given["pixel_size"] = f"{size!r}m"
-    return [given.pop("kind").removesuffix("_file"), *_words_of_first_version(given, digests)]
+# Writing
 
 
-def _words_of_first_version(given: dict[str, Any], digests: dict[str, str]) -> list[str]:
-    made = []
-    for name, each in given.items():
-        if isinstance(each, dict) and each.get("digest"):
-            digests[each["file"]] = each["digest"]
-        value = each["file"] if isinstance(each, dict) else each
-        if isinstance(value, bool):
-            made += [f"--{name}"] if value else [f"--no-{name}"] if name in ("autoscale", "saturate") else []
-        elif value is not None:
-            several = value if isinstance(value, list) else [value]
-            made += [f"--{name.replace('_', '-')}={one}" for one in several]
-    return made
+def part_words(given: Mapping[str, Any]) -> list[str]:
+    """Return the command of a part of a transfer function, by its ``kind`` and the arguments of its function."""
+    values = dict(given)
+    if "at" in values:
+        values["at"] = ",".join(map(str, [*values["at"], *filter(None, [values.pop("width", None)])]))
+    if channels := values.pop("channels", None):
+        values["in_channels"] = ",".join(map(str, channels))
+    if isinstance(size := values.get("pixel_size"), float):
+        values["pixel_size"] = f"{size!r}m"
+    return [values.pop("kind").removesuffix("_file"), *words_of({"mask": values.pop("file", None), **values})]
+
+
+def words_of_part(part: Part) -> list[str]:
+    """Return the command of a part of a transfer function; raises ParameterError for a mask in no file."""
+    size = Transfer((part,)).pixel_size
+    given = {name: value for name, value in part.arguments().items() if name != "digest"}
+    return part_words({"kind": part.kind, **given, "pixel_size": size if size is None else as_given(size)})
+
+
+def pairs_text(values: Mapping[str, object]) -> str:
+    """Return options of an algorithm as --engine-options takes them."""
+    return ",".join(f"{name}={value}" for name, value in values.items())
+
+
+def command_of(method: str, parts: list[list[str]], options: dict[str, Any]) -> list[str]:
+    """Return the arguments of a recipe, whose parts are commands of their own.
+
+    The command is that of the first part. With --auto, and for a part that filters otherwise alone, it is ``notch``.
+    """
+    own, is_plain = ["notch"], method == "plain"
+    if parts and (not is_plain or not (parts[0][0] in METHODS or "auto" in options)):
+        own, *parts = parts
+    usual = {"output": "magnitude", "edges": "wrap"} if is_plain else {}
+    return [*own, *(f"--times={shlex.join(each)}" for each in parts), *words_of(usual | options)]
+
+
+def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
+    """Write a filter, or a transfer function, into the file of a recipe, for ``fftfilter apply`` and ``load_filter``.
+
+    Raises ParameterError for a mask that was read from no file, and WriteError.
+    """
+    from ..analysis.search import AutoNotches
+
+    transfer, values = (filter_, {}) if isinstance(filter_, Transfer) else (filter_.transfer, dict(filter_.options))
+    method = next((name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker())), "plain")
+    areas = [area for name in ("region", "protect") if (area := values.get(name))]
+    values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth}
+    values |= dict.fromkeys(_NOT_KEPT)
+    if scale := scale_of(values.get("scale")):
+        low, high = scale[:2] if isinstance(scale, Range) else (AUTO, scale.saturated)
+        values["scale"] = f"{low}:{high}"
+    if own := values.get("engine_options"):
+        values["engine_options"] = pairs_text(own)
+    if auto := AutoNotches.of(values.pop("auto", None), values.get("output", "magnitude"), values.get("channels")):
+        keep = [f"{fx!r},{fy!r}" for fx, fy in auto.keep]
+        values |= {"auto": EACH, "strength": auto.strength, "shape": auto.shape, "insist": auto.insists or None}
+        values |= {"keep": keep, "longest": auto.longest, "largest": auto.largest}
+    parts = [words_of_part(part) for part in transfer.parts]
+    if not (parts or auto) or (method != "plain" and parts[0][0] != method):
+        raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")
+    Saved(command_of(method, parts, values), masks_of(transfer, areas)).write(file)

@@ -13,8 +13,8 @@ from fftfilter.commands.kinds import KINDS
 @pytest.mark.parametrize("name", KINDS)
 def test_what_a_kind_makes_a_filter_of_are_options_of_its_command(name):
     options = {each.name for each in COMMANDS[name].params}
-    assert set(KINDS[name].parameters) <= options
-    others = {each.name for each in KINDS.values() if each.factor and each.name != name}
+    assert {each.name for each in KINDS[name].options} <= options
+    others = {other for other, each in KINDS.items() if each.factor and other != name}
     assert others & options == (others if KINDS[name].takes_others else set())
 
 

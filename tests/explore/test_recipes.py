@@ -117,7 +117,7 @@ def test_a_page_reads_no_file_that_a_recipe_names(commands, picture, monkeypatch
     lines = set()
     for file in (str(picture), str(picture.with_name("none.png")), "1.5", "http://127.0.0.1:9/x"):
         text = text_of(*words).replace("%s", file)
-        with pytest.raises(ValueError, match="is not for a page to set|the page has no mask") as error:
+        with pytest.raises(ValueError, match=r"is not for a page to set|the page has no mask") as error:
             commands.of_recipe(text.encode(), "a.json", str(picture))
         lines.add(str(error.value))
     assert len(lines) == 1  # nobody learns which files there are

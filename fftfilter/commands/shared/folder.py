@@ -22,7 +22,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import FOLDERS, device_for, folder_option, remark
+from .options import Options, device_for, folder_option, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -34,18 +34,12 @@ if TYPE_CHECKING:
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
-folder_options = [
+folder_options = Options(
     folder_option(
-        "-r",
-        "--recursive",
-        only=FOLDERS,
-        is_flag=True,
-        short=True,
-        help="Enter the folders in IN; OUT gets the same tree.",
+        "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
         "--pattern GLOB",
-        only=FOLDERS,
         multiple=True,
         help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
@@ -53,35 +47,33 @@ folder_options = [
         "--format EXT",
         "format_",
         kept=True,
+        only="",
         help="Write all files as png, tif, jpg ... (also what goes to standard output).",
     ),
     folder_option(
         "--skip-existing",
-        only=FOLDERS,
         is_flag=True,
         short="Resume a folder: only files that are not done yet.",
         help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
     ),
-    folder_option("--fail-fast", only=FOLDERS, is_flag=True, help="Start no more files after one has failed."),
-    folder_option("-n", "--dry-run", is_flag=True, help="List what would be done, but do nothing."),
+    folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
+    folder_option("-n", "--dry-run", only="", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report FILE.jsonl",
-        only=FOLDERS,
-        help="Write a line of JSON about each file, to a file, a URL, or - for standard output.",
+        "--report FILE.jsonl", help="Write a line of JSON about each file, to a file, a URL, or - for standard output."
     ),
     folder_option(
         "--cluster ADDRESS",
-        only=FOLDERS,
         help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     folder_option(
         "--processes N",
+        only="",
         type=click.IntRange(1, 1024),
         help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
         "files]",
     ),
-    folder_option("-q", "--quiet", is_flag=True, help="Print only errors: no progress, summary or cautions."),
-]
+    folder_option("-q", "--quiet", only="", is_flag=True, help="Print only errors: no progress, summary or cautions."),
+)
 
 
 def is_folder(name: str) -> bool:

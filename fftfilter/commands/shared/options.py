@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -17,7 +17,11 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from ...work.recipe import Recipe
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 # The heading of the options that only a student of the book's algorithms needs.
 STUDY = "Study"
@@ -62,11 +66,30 @@ class GroupedOption(click.Option):
         self.group, self.short = group, str(self.help) if short is True else short
         self.kept, self.only = kept, only
 
+    def __call__(self, function: F) -> F:
+        """Give a function the option, as a decorator."""
+        vars(function).setdefault("__click_params__", []).append(self)
+        return function
+
     @property
     def name_and_value(self) -> str:
         """The option as one types it: ``--radius R``."""
         value = "" if self.is_flag or self.count else f" {self.metavar or str(self.name).upper()}"
         return ", ".join(sorted(self.opts, key=len)) + value
+
+
+class Options(tuple[GroupedOption, ...]):
+    """Several options in one decorator, in their order."""
+
+    def __new__(cls, *options: GroupedOption) -> Self:
+        """Take the options."""
+        return super().__new__(cls, options)
+
+    def __call__(self, function: F) -> F:
+        """Give a function the options."""
+        for option in reversed(self):
+            option(function)
+        return function
 
 
 class GroupedCommand(click.Command):
@@ -120,10 +143,10 @@ class GroupedCommand(click.Command):
 filter_option = partial(GroupedOption, group="Filter", kept=True)
 result_option = partial(GroupedOption, group="Result", kept=True)
 of_device = partial(GroupedOption, group="Device")
-input_option = partial(GroupedOption, group="Input")
-output_option = partial(GroupedOption, group="Output file")
+input_option = partial(GroupedOption, group="Input", kept=True)
+output_option = partial(GroupedOption, group="Output file", kept=True)
 check_option = partial(GroupedOption, group="Checks")
-folder_option = partial(GroupedOption, group="Folders")
+folder_option = partial(GroupedOption, group="Folders", only=FOLDERS)
 
 
 def choice_of_device(further: str = "") -> GroupedOption:
@@ -174,36 +197,34 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
 
 input_limit_option = input_option(
     "--input-limit SIZE",
+    kept=False,
     only=ONE_FILE,
     callback=_bytes,
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
 
-file_options = [
-    output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+file_options = Options(
+    output_option("--in-place", kept=False, is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
         "--png-level 0-9",
-        kept=True,
         type=click.IntRange(0, 9),
         default=1,
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     output_option(
         "--quality 1-100",
-        kept=True,
         type=click.IntRange(1, 100),
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
     output_option(
         "--compression",
-        kept=True,
         type=click.Choice(list(COMPRESSIONS)),
         help="The compression of a TIFF.  [default: as IN, or none]",
     ),
     input_limit_option,
     verbose_option,
-]
+)
 
 
 def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
@@ -218,46 +239,40 @@ def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose
 
 pages_option = input_option(
     "--pages A-B",
-    kept=True,
     help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
     "and -B.  [default: all]",
 )
-reading_options = [
+reading_options = Options(
     input_option(
         "--hdu N|NAME|all",
-        kept=True,
         help="The HDU of a FITS, from 0, or NAME[,VERSION].  [default: the first with a picture]",
     ),
     input_option(
         "--level N",
-        kept=True,
         type=click.IntRange(min=0),
         help="The level of the pyramid of an OME-Zarr.  [default: 0, the finest]",
     ),
     input_option(
         "--palette",
-        kept=True,
         type=click.Choice(PALETTES),
         help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
     ),
-]
+)
 
 
-missing_options = [
+missing_options = Options(
     input_option(
         "--missing alpha|none|MASK",
-        kept=True,
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
         "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
     ),
     input_option(
         "--nodata VALUE",
-        kept=True,
         type=float,
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
-]
+)
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked:
@@ -270,19 +285,6 @@ def typed(context: click.Context) -> dict[str, Any]:
     """Return the values of those options and arguments that stand on the command line."""
     source = click.core.ParameterSource.COMMANDLINE
     return {name: each for name, each in context.params.items() if context.get_parameter_source(name) is source}
-
-
-def words_of(options: Iterable[click.Parameter], values: Mapping[str, Any]) -> list[str]:
-    """Return options as the words of a command line, in their order, by their names in Python; None leaves one out."""
-    words = []
-    for option in options:
-        value = values.get(str(option.name))
-        if isinstance(value, bool):
-            words += (option.opts if value else option.secondary_opts)[-1:]
-        elif value is not None:
-            several = value if isinstance(value, tuple | list) else [value]
-            words += [f"{option.opts[-1]}={each}" for each in several]
-    return words
 
 
 def remark(*lines: object, quiet: bool = False) -> None:
