@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, pi
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import images
 from .errors import ParameterError, check_unmasked
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
     from .output.ramp import Gray
 
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
+
+
+class RegionOptions(TypedDict, total=False):
+    """The part of each picture that a filter filters.
+
+    ``region`` filters only there, and ``protect`` everywhere but there: (x, y, width, height), a mask
+    ``(height, width)`` that is not 0 there, or the name of its file. The border, inside of what is filtered, is soft by
+    ``feather`` pixels, by default 8.
+    """
+
+    region: AreaLike | None
+    protect: AreaLike | None
+    feather: float | None
+
 
 FEATHER = 8.0
 # The time to find distances grows with the feather.

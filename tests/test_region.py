@@ -506,3 +506,12 @@ def test_a_missing_pixel_that_stays_is_rounded_as_in_a_whole_picture(rng):
     options = {"output": "keep", "feather": 1}
     for region in ((0, 0, 10, 12), (5, 5, 4, 4)):
         assert Filter(H.lowpass(3), region=region, **options)(image, **asked)[1, 2] == 2
+
+
+def test_what_goes_with_one_option_stands_in_four_files():
+    """The option and its use, its logic, and both sides of the page: who removes or changes it looks nowhere else."""
+    package = Path(fftfilter.__file__).parent
+    named = [path for path in package.rglob("*.*") if path.suffix in (".py", ".js") and "feather" in path.read_text()]
+    assert {path.relative_to(package).as_posix() for path in named} == {
+        *("commands/filters.py", "region.py", "explore/marked.py", "explore/page/settings.js")
+    }

@@ -18,7 +18,7 @@ from ..files.standard_streams import STANDARD_STREAM
 from ..output.modes import EACH, FOLDER, Range
 from . import filters
 from .shared.automatic import AUTO
-from .shared.options import GroupedOption, file_names, typed
+from .shared.options import GroupedOption, file_names, several, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -48,7 +48,7 @@ ELSEWHERE = r"([A-Za-z][A-Za-z0-9+.-]*:)?(//|\\\\)"
     short="Print the recipe as a command line and in Python; filter nothing.",
     help="Print the recipe as a command line and in Python; filter and fetch nothing. IN and OUT are left out.",
 )
-@filters.other_options
+@several(*filters.other_options)
 @filters.verify_option
 @click.pass_context
 def apply(
@@ -105,18 +105,14 @@ def _for_files(recipe: Recipe) -> list[str]:
 
 
 def read(file: str | os.PathLike[str], *, fetches: bool = False) -> Saved:
-    """Return the recipe in a file, as :func:`checked` does; raises ReadError, too."""
+    """Return the recipe in a file, with each option as one word, and names of masks from the current folder.
+
+    It reads no mask. Raises ReadError, and ParameterError for options that no recipe may have, and, unless ``fetches``,
+    for the names of other machines.
+    """
     from ..work import saved
 
-    return checked(saved.read(file), shown(file, "standard input"), saved.folder_of(file), fetches=fetches)
-
-
-def checked(given: Saved, name: str, folder: str = "", *, fetches: bool = False) -> Saved:
-    """Return a recipe with each option as one word, and names of masks from the current folder; reads no other file.
-
-    Raises ParameterError, which begins with ``name``, for options that no recipe may have, and for the names of other
-    machines unless ``fetches``.
-    """
+    given, name, folder = saved.read(file), shown(file, "standard input"), saved.folder_of(file)
 
     def place(mask: str) -> str:
         if "\0" in mask or mask == STANDARD_STREAM:
@@ -128,7 +124,7 @@ def checked(given: Saved, name: str, folder: str = "", *, fetches: bool = False)
             raise ParameterError(f"{name}: {said}: --fetch-masks (in Python fetch_masks=True) does, if you trust it")
         return mask
 
-    with _errors_of(name):
+    with errors_of(name):
         words = filters.kept_words(given.arguments)
     if f"{AUTO}={FOLDER}" in words:
         raise ParameterError(f"{name}: {AUTO} {FOLDER} is for command lines: a recipe has the notches that were found")
@@ -143,7 +139,7 @@ def options_of(
     Raises FftfilterError, in which what is wrong with the arguments begins with the name of the file.
     """
     name = shown(file, "standard input")
-    with _errors_of(name):
+    with errors_of(name):
         made = filters.context_of(click.Context(apply), saved.arguments, "IN", "OUT")
         kept = {each.name for each in filters.kept_of(made.command.params)}
         made.params |= {each: value for each, value in (others or {}).items() if each not in kept}
@@ -157,7 +153,7 @@ def options_of(
 
 
 @contextmanager
-def _errors_of(name: str) -> Iterator[None]:
+def errors_of(name: str) -> Iterator[None]:
     """Let what is wrong with the arguments of a recipe begin with the name of its file."""
     try:
         yield

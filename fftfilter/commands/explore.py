@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -199,29 +198,28 @@ class Commands:
     def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
         """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         from ..work import saved
+        from .apply import errors_of
         from .filters import kept_words
 
         given = saved.parse(data, name)
-        try:
-            with _own_errors():
-                words = kept_words(given.arguments)
-                if len(words) > MOST_WORDS:
-                    raise ParameterError(f"a page takes at most {MOST_WORDS} options and waves: use fftfilter apply")
-                if words[0] not in self.options:
-                    raise ParameterError(f"the page has no {words[0]}: use fftfilter apply")
-                return self.start(shlex.join(words), source, "a recipe")
-        except ParameterError as error:
-            raise ParameterError(f"{name}: {error}") from error
+        with errors_of(name):
+            words = kept_words(given.arguments)
+            if len(words) > MOST_WORDS:
+                raise ParameterError(f"a page takes at most {MOST_WORDS} options and waves: use fftfilter apply")
+            if words[0] not in self.options:
+                raise ParameterError(f"the page has no {words[0]}: use fftfilter apply")
+            return self.start(shlex.join(words), source, "a recipe")
 
     def start(self, text: str, source: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
+        from ..explore.marked import taken_area
         from .filters import parsed
 
         made = parsed(self.context, text, source, NOWHERE)
         command = str(made.info_name)
         check_option(name, command, list(self.options))
         given = typed(made)
-        area = _area_of(given)
+        area = taken_area(given)
         others = [name for name in given if name not in (*self.options[command], "sources", "target")]
         if others:
             raise click.UsageError(f"{name}: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
@@ -246,22 +244,6 @@ def _described(made: click.Context) -> Recipe:
     options = options_of(made)
     options.check_for_file(made.params["sources"][0], NOWHERE)
     return options.recipe
-
-
-def _area_of(given: dict[str, Any]) -> dict[str, Any] | None:
-    """Take a rectangle from the values of options, as a page marks it; None without one."""
-    for name in ("region", "protect"):
-        if box := _box(given.get(name)):
-            del given[name]
-            soft = {"feather": given.pop("feather")} if "feather" in given else {}
-            return {"shapes": [["rectangle", *box]], "outside": name == "protect", **soft}
-    return None
-
-
-def _box(text: object) -> list[int] | None:
-    """Return x, y, width and height of a rectangle, None for the name of a file."""
-    found = re.fullmatch(r"\s*\d{1,9}(,\s*\d{1,9}){3}\s*", str(text))
-    return [int(each) for each in found[0].split(",")] if found else None
 
 
 @contextmanager

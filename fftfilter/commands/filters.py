@@ -103,7 +103,7 @@ region_options = [
         "--feather PX", type=float, help="How wide the soft border is, inside of what is filtered.  [default: 8]"
     ),
 ]
-other_options = shared.Options(
+other_options = [
     *region_options,
     shared.engine_option,
     shared.choice_of_device("; for a folder also all, or several, such as 0,2"),
@@ -127,7 +127,7 @@ other_options = shared.Options(
     *recipe_options,
     *folder_options,
     study_option(
-        "--engine-options NAME=VALUE,...",
+        "--engine-options NAME=N,...",
         help="Options of an algorithm, as 'fftfilter engines' lists them, such as radix=8.",
     ),
     study_option("--work-group-size N", type=int, help="Work-items per work-group.  [default: 64]"),
@@ -136,7 +136,7 @@ other_options = shared.Options(
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
     ),
-)
+]
 
 HELP = """{what}
 
@@ -294,7 +294,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
 
         made.append(found)
         words = {name: each for name, each in words.items() if name not in automatic.NAMES}
-        words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)]
+        words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
     options = {name: given[name] for name in METHODS[kind.method].usual}
     if given["engine_options"] is not None:
@@ -341,6 +341,8 @@ def kept_words(words: Sequence[str]) -> list[str]:
     command = copy(COMMANDS[name])
     command.params, command.add_help_option = kept_of(command.params), False
     context = command.make_context(name, given)
+    for text in filter(None, context.params.get("times", ())):
+        words_in(text, "--times")
     return [name, *kept_words_of(context, _said(context))]
 
 
@@ -373,7 +375,12 @@ def words_in(text: str, option: str) -> list[str]:
 
 
 def factor_of(text: str, pixel_size: str | None) -> Transfer:
-    """Return the transfer function of a --times, which may say another size of a pixel; raises FftfilterError."""
+    """Return the transfer function of a --times, which may say another size of a pixel; raises FftfilterError.
+
+    An empty one passes everything: so says a recipe of --auto folder that has found nothing.
+    """
+    if not text:
+        return Transfer(())
     name, *words = words_in(text, "--times")
     command = click.Command(name, params=[*KINDS[name].options, pixel_size_option], add_help_option=False)
     try:

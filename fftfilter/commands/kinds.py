@@ -15,7 +15,7 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.options import GroupedOption, Options, filter_option
+from .shared.options import GroupedOption, filter_option, several
 
 if TYPE_CHECKING:
     from ..output.modes import Output
@@ -97,7 +97,7 @@ one_cutoff = filter_option(
     short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
-two_cutoffs = Options(
+two_cutoffs = several(
     filter_option("--inner R", help="The other cutoff, in the units of --outer. The order does not matter."),
     filter_option("--outer R", help=RADIUS),
     filter_option(
@@ -111,7 +111,7 @@ two_cutoffs = Options(
         help="Instead of --outer: the size of the smallest structures.",
     ),
 )
-shape_options = Options(
+shape_options = several(
     filter_option(
         "--shape",
         group="Shape",

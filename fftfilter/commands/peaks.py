@@ -39,7 +39,7 @@ search_option = partial(shared.GroupedOption, group="Search")
 @shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors.")
 @shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON.")
 @shared.pages_option
-@shared.reading_options
+@shared.several(*shared.reading_options)
 @shared.input_limit_option
 @shared.verbose_option
 def peaks(

@@ -29,10 +29,10 @@ from .shared import options as shared
 @shared.input_option(
     "--pages N", help="The page of a TIFF, FITS or OME-Zarr, or frame of a GIF, PNG or WebP, counted from 1."
 )
-@shared.reading_options
+@shared.several(*shared.reading_options)
 @shared.device_option
 @shared.precision_option
-@shared.file_options
+@shared.several(*shared.file_options)
 @click.pass_context
 def spectrum(
     context: click.Context, /, *, source: str, target: str, filter_: str | None, in_place: bool, **given: Any

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,8 @@ from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..region import FEATHER, WIDEST, Area, Region
 
+# What a page may set beside the shapes, by the names of the options.
+FIELDS = ("feather",)
 # Most shapes, and most numbers of all of them; a hand makes far fewer.
 MOST_SHAPES, MOST_NUMBERS = 100, 8000
 
@@ -97,6 +100,16 @@ class Marked:
         file = io.BytesIO()
         Image.fromarray(self.pixels()).save(file, "PNG")
         return file.getvalue()
+
+
+def taken_area(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Take a rectangle from the values of a command's options, as a page marks it; None without one."""
+    for name in ("region", "protect"):
+        if re.fullmatch(r"\s*\d{1,9}(,\s*\d{1,9}){3}\s*", box := str(given.get(name))):
+            del given[name]
+            soft = {"feather": given.pop("feather")} if "feather" in given else {}
+            return {"shapes": [["rectangle", *map(int, box.split(","))]], "outside": name == "protect", **soft}
+    return None
 
 
 def _is_shape(given: object, height: int, width: int) -> bool:

@@ -22,7 +22,7 @@ from ..preview.panels import StepPictures
 from ..transfer.fitted import USUAL_STRENGTH
 from ..transfer.units import number
 from ..work.recipe import Recipe
-from .marked import Marked
+from .marked import FIELDS, Marked
 from .session import ChangedError, Folder, Session, version_of
 from .shown import FilePage, Kind, frame, joined
 
@@ -182,7 +182,7 @@ def _whole(given: object, name: str, least: int) -> int:
 
 def field_of(message: str, command: object, commands: Commands) -> str | None:
     """Return the first of a command's options that an error's line names outside of examples, else None."""
-    options = {"feather", *commands.options.get(str(command), ())}
+    options = {*FIELDS, *commands.options.get(str(command), ())}
     said = re.sub('"[^"]*"|: choose .*', "", message).replace("pixel size", "pixel-size")
     return next((word for each in re.findall(r"\w[\w-]*", said) if (word := each.replace("-", "_")) in options), None)
 

@@ -10,6 +10,7 @@ from .. import memory
 from ..engine import Engine, choose
 from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
+from ..region import RegionOptions, region_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
-    from ..region import AreaLike, Region
+    from ..region import Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
 
     ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
 
 
-class FilterOptions(TypedDict, total=False):
+class FilterOptions(RegionOptions, total=False):
     """Options of a filter; see :class:`Filter`."""
 
     engine: str | None
@@ -43,9 +44,6 @@ class FilterOptions(TypedDict, total=False):
     depth: float | None
     pixel_size: str | float | None
     auto: bool | AutoNotches | None
-    region: AreaLike | None
-    protect: AreaLike | None
-    feather: float | None
 
 
 class PixelOptions(TypedDict, total=False):
@@ -61,13 +59,11 @@ class Options(FilterOptions, PixelOptions):
     """Options of a single call; ``dtype`` to ``missing`` are as :meth:`Filter.__call__` takes them."""
 
 
-REGION = ("region", "protect", "feather")
-"""The options that give a region."""
 # Those of what becomes of the filtered values.
 OF_OUTPUTS = ("output", "scale", "edges", "channels")
 # Every option of a filter, in the order of its arguments.
 DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(FilterOptions.__annotations__),
+    **dict.fromkeys(sorted(FilterOptions.__annotations__, key=lambda name: name in RegionOptions.__annotations__)),
     "precision": "single",
     "output": "magnitude",
     "edges": "wrap",
@@ -152,9 +148,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
 
         auto, usual = (AutoNotches.of(each, output, channels) for each in (asked, True))
         options = {**options, "auto": True if auto == usual else asked}
-    if areas := {name: options[name] for name in REGION if options.get(name) is not None}:
-        from ..region import region_of
-
+    if areas := {name: options[name] for name in RegionOptions.__annotations__ if options.get(name) is not None}:
         region = region_of(**areas)
     if region:
         region.check_output(has_levels=mode.keeps_levels or mode.is_values)
@@ -168,9 +162,8 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:
     """Return the options of a filter, and those of its calls; raises TypeError for what is neither."""
     for name in options.keys() - Options.__annotations__:
-        raise TypeError(
-            f"unexpected keyword argument {name!r}: further options are {', '.join(Options.__annotations__)}"
-        )
+        known = sorted(Options.__annotations__, key=lambda each: each in RegionOptions.__annotations__)
+        raise TypeError(f"unexpected keyword argument {name!r}: further options are {', '.join(known)}")
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)

@@ -58,9 +58,8 @@ class Filter:
     JPEG, filtered while the other part stays; gray images have no chroma, and stay whole. ``depth`` is in decibels:
     what ``transfer`` removes is only attenuated by so much, as by its ``with_depth``; 6 leaves a half.
 
-    For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part: each is
-    (x, y, width, height), a mask ``(height, width)`` that is not 0 there, or the name of its file. The border, inside
-    of what is filtered, is soft by ``feather`` pixels, by default 8.
+    For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part, such as
+    (x, y, width, height); :class:`fftfilter.region.RegionOptions` has all that says where.
 
     ``auto`` finds the waves of each picture, such as a printer's screen, and removes them, too: True, or
     :class:`fftfilter.AutoNotches` with the options of ``--auto``. :meth:`peaks` and :meth:`notes` say which they were.

@@ -138,9 +138,12 @@ class Opened:
         if loses and self.identity and sources.identity(target, is_output=True) == self.identity:
             raise WriteError(f"{self.name}: its other HDUs would be lost: write another file")
         if recipe.embed_recipe:
-            from .saved import embed
+            from ..images.metadata import Metadata
+            from .saved import folder_of, saved_of
 
-            embed(recipe, picture, target, frame.suffix)
+            recipe.refuse_embedding(target, frame.suffix)
+            text = saved_of(recipe).text(folder_of(target), indent=None)
+            picture.metadata = replace(picture.metadata or Metadata(), recipe=text)
         if FORMATS[frame.suffix].name == "FITS" and not recipe.strip:
             from ..images.fits import with_history
 

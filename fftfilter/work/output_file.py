@@ -81,7 +81,7 @@ def filter_stack(
     """
     from ..analysis.search import AutoNotches
     from ..filters import check_transfer
-    from ..region import region_of
+    from ..region import RegionOptions, region_of
 
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
@@ -94,19 +94,20 @@ def filter_stack(
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
-    one_scale = scale == STACK
+    one_scale, auto = scale == STACK, options.pop("auto", None)
+    areas = {name: value for name, value in options.items() if name in RegionOptions.__annotations__}
     recipe = Recipe(
         transfer,
-        options=options,
+        options={name: value for name, value in options.items() if name not in areas},
         output=output,
         scale=None if one_scale else scale_of(scale),
         span=STACK if one_scale else EACH,
         pages=asked._replace(hdu=hdu_of(hdu), palette=palette, level=level),
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
-        auto=AutoNotches.of(options.pop("auto", None), output, options.get("channels")),
+        auto=AutoNotches.of(auto, output, options.get("channels")),
         missing=Missing.of(nodata, missing),
-        region=region_of(options.pop("region", None), options.pop("protect", None), options.pop("feather", None)),
+        region=region_of(**areas),  # type: ignore[arg-type]
     )
     images.check_output(source, target, in_place=in_place)
     recipe = recipe.fitting(source, target)

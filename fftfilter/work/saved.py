@@ -14,7 +14,6 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -26,7 +25,6 @@ from ..files.messages import FileName, as_error, shown
 from ..files.sources import Identity
 from ..images import Picture
 from ..images.formats import FORMATS
-from ..images.metadata import Metadata
 from ..output.modes import AUTO, EACH, Range, scale_of
 from ..transfer import Transfer
 from ..transfer.product import as_given
@@ -77,13 +75,6 @@ class Saved(NamedTuple):
 def saved_of(recipe: Recipe) -> Saved:
     """Return what the file of a recipe says."""
     return Saved([*recipe.arguments], recipe.masks)
-
-
-def embed(recipe: Recipe, picture: Picture, target: FileName, suffix: str) -> None:
-    """Put a recipe into the metadata of a picture for a target of this extension; raises ParameterError."""
-    recipe.refuse_embedding(target, suffix)
-    text = saved_of(recipe).text(folder_of(target), indent=None)
-    picture.metadata = replace(picture.metadata or Metadata(), recipe=text)
 
 
 def folder_of(file: FileName) -> str:
@@ -205,7 +196,9 @@ def command_of(method: str, parts: list[list[str]], options: dict[str, Any]) -> 
     The command is that of the first part. With --auto, and for a part that filters otherwise alone, it is ``notch``.
     """
     own, is_plain = ["notch"], method == "plain"
-    if parts and (not is_plain or not (parts[0][0] in METHODS or "auto" in options)):
+    if not (parts or "auto" in options):
+        parts = [[]]
+    elif parts and (not is_plain or not (parts[0][0] in METHODS or "auto" in options)):
         own, *parts = parts
     usual = {"output": "magnitude", "edges": "wrap"} if is_plain else {}
     return [*own, *(f"--times={shlex.join(each)}" for each in parts), *words_of(usual | options)]
@@ -233,6 +226,6 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
         values |= {"auto": EACH, "strength": auto.strength, "shape": auto.shape, "insist": auto.insists or None}
         values |= {"keep": keep, "longest": auto.longest, "largest": auto.largest}
     parts = [words_of_part(part) for part in transfer.parts]
-    if not (parts or auto) or (method != "plain" and parts[0][0] != method):
+    if method != "plain" and [method] != [each[0] for each in parts[:1]]:
         raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")
     Saved(command_of(method, parts, values), masks_of(transfer, areas)).write(file)

@@ -124,6 +124,7 @@ NM = {"width": "2um"}
 @pytest.mark.parametrize(
     "made",
     [
+        H.Transfer(()),
         H.highpass(),
         (H.highpass(3) * H.stripes(0)).with_depth(6.5),
         H.lowpass("8px", shape="butterworth", order=3) * H.highpass(1 / 3),
@@ -175,7 +176,6 @@ def test_masks_are_kept_by_the_names_of_their_files(tmp_path, monkeypatch):
     ("made", "said"),
     [
         (H.mask(np.eye(4)), "the mask of 4 x 4 is in no file, which a recipe names: save its gains with numpy.save"),
-        (H.Transfer(()), "is not of a command, and a recipe is one"),
         (fftfilter.imagej_filter.ImageJFilter.unopened(H.lowpass(), {}), "give it a part of that kind first"),
     ],
 )
@@ -203,6 +203,7 @@ def test_what_no_command_makes_cannot_be_saved(tmp_path, made, said):
         (["lowpass", "--save-recipe=x.json"], "No such option"),
         (["lowpass", "--save-stages", "x"], "No such option"),
         (["lowpass", "--times=lowpass --in-place"], "--times 'lowpass --in-place': No such option"),
+        (["lowpass", "--times=mask --mask 'x"], '--times: "mask --mask \'x" is not a filter'),
         (["lowpass", "--radius"], "requires an argument"),
         (["lowpass", "--radius=-1"], "must be finite and greater than zero"),
         (["lowpass", "--shape=butterworth", "--order=1.5"], "is not a valid integer"),
@@ -319,6 +320,24 @@ def test_the_mask_of_a_recipe_is_an_input_that_stays(run, tmp_path):
     mask.write_bytes(mask.read_bytes() + b"x")
     code, _, err = run("apply", "mask.json", "in.pgm", "out.png")
     assert (code, "has changed since the recipe was saved" in err) == (2, True)
+
+
+def test_the_notches_of_a_folder_are_in_its_recipe_also_if_there_are_none(run, tmp_path):
+    y, x = np.mgrid[:96, :128]
+    for name, wave in ("plain", 0), ("waved", 30):
+        for i in range(2):
+            noise = np.random.default_rng(i).normal(0, 5, y.shape)
+            levels = 120 + noise + wave * np.cos(2 * np.pi * (0.2 * x + 0.13 * y))
+            (tmp_path / name).mkdir(exist_ok=True)
+            Image.fromarray(np.rint(levels).clip(0, 255).astype(np.uint8)).save(tmp_path / name / f"{i}.png")
+        file = tmp_path / f"{name}.json"
+        given, out = str(tmp_path / name), str(tmp_path / f"{name}-out")
+        assert run("notch", "--auto", "folder", "-q", "--save-recipe", file, given, out)[0] == 0
+        words = json.loads(file.read_text())["arguments"]
+        assert "--auto" not in str(words)
+        assert (words == ["notch", "--times="]) == (wave == 0)
+        assert run("apply", "-q", file, given, str(tmp_path / f"{name}-again"))[0] == 0
+        same(tmp_path / f"{name}-out", tmp_path / f"{name}-again")
 
 
 @pytest.mark.usefixtures("recipe")

@@ -150,6 +150,7 @@ FIRST = {
         "notch --times=wiener --output=magnitude --edges=wrap --auto=each --shape=ideal --strip "
         "--engine-options=radix=4"
     ),
+    '"transfer": []': "notch --times= --output=magnitude --edges=wrap",
     '"transfer": [{"kind": "imagej", "large": 30}], "method": "imagej", "autoscale": false, "saturate": true': (
         "imagej --large=30 --no-autoscale --saturate"
     ),
@@ -300,12 +301,13 @@ def test_filters_are_multiplied_in_their_order():
     with pytest.raises(ReadError, match=r"no\.npy: cannot be read"):
         recipe_of_words(words)
     assert recipe_of_words(["notch", "--times=lowpass"]).transfer == H.lowpass()
+    assert recipe_of_words(["notch", "--times="]).transfer == H.Transfer(())
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "--times: '' is not a filter: give one such as 'lowpass --radius 8px'"),
+        (" ", "--times: ' ' is not a filter: give one such as 'lowpass --radius 8px'"),
         ("lowpass '", '--times: "lowpass \'" is not a filter'),
         ("bench radix", "--times: 'bench' is not a filter"),
         ("lowpass --output keep", "--times 'lowpass --output keep': No such option"),

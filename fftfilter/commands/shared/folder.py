@@ -22,7 +22,7 @@ from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
 from ...system import cores
-from .options import Options, device_for, folder_option, remark
+from .options import device_for, folder_option, remark
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
-folder_options = Options(
+folder_options = [
     folder_option(
         "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
@@ -73,7 +73,7 @@ folder_options = Options(
         "files]",
     ),
     folder_option("-q", "--quiet", only="", is_flag=True, help="Print only errors: no progress, summary or cautions."),
-)
+]
 
 
 def is_folder(name: str) -> bool:

@@ -17,8 +17,6 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from ...work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -78,18 +76,15 @@ class GroupedOption(click.Option):
         return ", ".join(sorted(self.opts, key=len)) + value
 
 
-class Options(tuple[GroupedOption, ...]):
-    """Several options in one decorator, in their order."""
+def several(*options: GroupedOption) -> Callable[[F], F]:
+    """Return a decorator that gives a function several options, in their order."""
 
-    def __new__(cls, *options: GroupedOption) -> Self:
-        """Take the options."""
-        return super().__new__(cls, options)
-
-    def __call__(self, function: F) -> F:
-        """Give a function the options."""
-        for option in reversed(self):
+    def decorate(function: F) -> F:
+        for option in reversed(options):
             option(function)
         return function
+
+    return decorate
 
 
 class GroupedCommand(click.Command):
@@ -204,7 +199,7 @@ input_limit_option = input_option(
     "free memory]",
 )
 
-file_options = Options(
+file_options = [
     output_option("--in-place", kept=False, is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     output_option(
         "--png-level 0-9",
@@ -224,7 +219,7 @@ file_options = Options(
     ),
     input_limit_option,
     verbose_option,
-)
+]
 
 
 def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
@@ -242,7 +237,7 @@ pages_option = input_option(
     help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
     "and -B.  [default: all]",
 )
-reading_options = Options(
+reading_options = [
     input_option(
         "--hdu N|NAME|all",
         help="The HDU of a FITS, from 0, or NAME[,VERSION].  [default: the first with a picture]",
@@ -258,10 +253,10 @@ reading_options = Options(
         help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
     ),
-)
+]
 
 
-missing_options = Options(
+missing_options = [
     input_option(
         "--missing alpha|none|MASK",
         help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
@@ -272,7 +267,7 @@ missing_options = Options(
         type=float,
         help="The value of samples that are missing, such as -9999.  [default: what a GeoTIFF or a FITS says]",
     ),
-)
+]
 
 
 def pages_of(given: Mapping[str, Any]) -> Asked:

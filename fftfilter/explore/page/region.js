@@ -2,11 +2,10 @@
 
 import { button, children, div, draggable, fold, h, listenToKeysOf, movable, para, put, segments, span, svg } from "./dom.js";
 import { sliderField } from "./fields.js";
-import { takesRegion } from "./settings.js";
+import { PART_FIELDS, takesRegion } from "./settings.js";
 
 const WHERE = { all: "Everywhere", in: "Only there", out: "Not there" };
 const TOOLS = { none: "Move", rectangle: "Rectangle", ellipse: "Ellipse", brush: "Brush" };
-const FEATHER = { ends: { min: 0, max: 100 }, usual: 8, unit: "px", words: ["sharp border", "soft"] };
 const BRUSH = { ends: { min: 1, max: 400 }, usual: 40, unit: "px", words: ["fine", "broad"] };
 const clamp = (value, most) => Math.min(most, Math.max(0, Math.round(value)));
 
@@ -18,7 +17,7 @@ export function regionOf(store, { facts }) {
     store.look({ tool: value === "all" || shapes().length ? null : "rectangle" });
   });
   const tool = segments("Draw", TOOLS, (value) => store.look({ tool: value === "none" ? null : value }));
-  const feather = sliderField(store, "feather", "Feather", FEATHER);
+  const fields = Object.entries(PART_FIELDS).map(([name, { label, ...about }]) => sliderField(store, name, label, about));
   const brush = sliderField(store, "brush", "Brush", BRUSH);
   const add = button("link small", "Add one in the middle", () => {
     const { width, height } = facts();
@@ -29,7 +28,7 @@ export function regionOf(store, { facts }) {
   const count = span("mute small");
   const note = para("mute small");
   const summary = span("mute small cut");
-  const drawing = div("part", tool.root, div("row", count, span("sp"), add, clear), brush.root, feather.root, note);
+  const drawing = div("part", tool.root, div("row", count, span("sp"), add, clear), brush.root, ...fields.map(({ root }) => root), note);
   const root = fold("", [h("b", {}, "Part of the picture"), summary], div("part", where.root, drawing));
 
   /** @param {import("./state.js").State} state */
@@ -46,7 +45,7 @@ export function regionOf(store, { facts }) {
     put(clear, { hidden: !own.length });
     put(brush.root, { hidden: state.view.tool !== "brush" });
     brush.draw(state, got);
-    feather.draw(state, got);
+    fields.forEach((field) => field.draw(state, got));
     const file = got.words?.mask?.split(/[\\/]/).at(-1);
     put(note, { hidden: !file, text: `Save and Copy write the shapes beside the output: ${file}` });
   };

@@ -17,8 +17,11 @@ export const cutoffsOf = (settings) => (isBand(settings) ? ["inner", "outer"] : 
 
 /** Return whether a part of the picture can be filtered: its gray levels are those of the rest. */
 export const takesRegion = (settings) => ["keep", "real"].includes(settings.output ?? (isPass(settings) ? "magnitude" : "keep"));
+/** What can be set of the part that is filtered, beside its shapes: a slider's label and what it shows, by the option's name. */
+export const PART_FIELDS = { feather: { label: "Feather", ends: { min: 0, max: 100 }, usual: 8, unit: "px", words: ["sharp border", "soft"] } };
 /** Return what settings say of the part that is filtered, which any filter can have. */
-export const regionIn = ({ shapes, outside, feather, brush } = /** @type {any} */ ({})) => ({ shapes, outside, feather, brush });
+export const regionIn = (settings = /** @type {any} */ ({})) =>
+  Object.fromEntries(["shapes", "outside", ...Object.keys(PART_FIELDS), "brush"].map((name) => [name, settings[name]]));
 /** Return settings for all of the picture. */
 export const withoutPart = (settings) => ({ ...settings, shapes: undefined, outside: undefined });
 /** Return whether a filter takes notches by hand. */
@@ -166,9 +169,11 @@ export async function settingsOf({ command, options, area }, number) {
 /** Return a request: what is to be filtered. The view is added where it is shown. @param {import("./state.js").State} state */
 export function requestOf({ number, asked }, commands, { version }) {
   const { file, page, settings } = asked;
-  const { shapes, outside, feather } = settings;
-  const area =
-    outside !== undefined && takesRegion(settings) ? { shapes, outside, ...(feather === undefined ? {} : { feather: isFinite(feather) ? Number(feather) : feather }) } : null;
+  const { shapes, outside } = settings;
+  const numbers = Object.keys(PART_FIELDS)
+    .filter((name) => settings[name] !== undefined)
+    .map((name) => [name, isFinite(settings[name]) ? Number(settings[name]) : settings[name]]);
+  const area = outside !== undefined && takesRegion(settings) ? { shapes, outside, ...Object.fromEntries(numbers) } : null;
   return { id: number, file, version, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
