@@ -11,7 +11,7 @@ own, since it numbers its processes by itself and may share its host's name with
 """
 
 # For a small file pathlib takes a tenth of the time.
-# ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH118, PTH123
+# ruff: noqa: PTH101, PTH105, PTH108, PTH114, PTH116, PTH118, PTH123
 
 from __future__ import annotations
 
@@ -71,17 +71,12 @@ def store(
         urls.store(os.fsdecode(target), parts)
         return []
     path = _path(target)
-    # Most outputs are new or regular files: one look at the path is enough for them.
-    old = _status(path, follow_symlinks=False)
-    if old and not stat.S_ISREG(old.st_mode):
-        if is_special(Path(path)):
-            refuse_inputs(path, spare)
-            with open(path, "wb") as file:
-                file.writelines(parts)
-            return []
-        path = os.path.realpath(path)
-        old = _status(path)
-    with _replacing(path, old, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
+    if is_special(Path(path)):
+        refuse_inputs(path, spare)
+        with open(path, "wb") as file:
+            file.writelines(parts)
+        return []
+    with _replacing(path, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
         file.writelines(parts)
     return lost
 
@@ -130,20 +125,15 @@ def refuse_inputs(target: FileName, inputs: Spare) -> None:
         raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
 
-def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
-    with suppress(FileNotFoundError):
-        return os.stat(path, follow_symlinks=follow_symlinks)
-    return None
-
-
 @contextmanager
-def _replacing(
-    path: str, old: os.stat_result | None, times: Times | None, spare: Spare
-) -> Iterator[tuple[io.FileIO, list[str]]]:
+def _replacing(path: str, times: Times | None, spare: Spare) -> Iterator[tuple[io.FileIO, list[str]]]:
     """Give a file to be written, which takes its place at the end, and what :func:`inherit` returns.
 
-    A failure leaves the old file and no other.
+    A symbolic link is followed. A failure leaves the old file and no other.
     """
+    path, old = os.path.realpath(path) if os.path.islink(path) else path, None
+    with suppress(FileNotFoundError):
+        old = os.stat(path)
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
@@ -248,8 +238,7 @@ def growing(
             file.seek(0)
             store(target, iter(lambda: file.read(_PART), b""), times, spare=spare)
         return
-    path = os.path.realpath(path)
-    with _replacing(path, _status(path), times, spare) as (raw, said), io.BufferedRandom(raw) as file:
+    with _replacing(path, times, spare) as (raw, said), io.BufferedRandom(raw) as file:
         if lost is not None:
             lost += said
         yield file
