@@ -500,16 +500,15 @@ class FitsSink(Sink):
 
     def finish(self) -> None:
         if self._container:
-            self._copy(len(self._container.data))
+            self._copy(self._container, len(self._container.data))
         if self._is_zipped:
             self._file.seek(0)
             with self._file, _gzip("", "wb", fileobj=self._target, mtime=0) as packed:
                 copyfileobj(self._file, packed, _PART)
 
-    def _copy(self, end: int) -> None:
-        assert self._container  # noqa: S101  callers have asked
+    def _copy(self, container: Container, end: int) -> None:
         for at in range(self._copied, end, _PART):
-            self._file.write(self._container.data[at : min(end, at + _PART)])
+            self._file.write(container.data[at : min(end, at + _PART)])
 
     def _begin(self, picture: Picture) -> None:
         """Write what lies before an HDU, and its header; the first of its pages is given."""
@@ -520,7 +519,7 @@ class FitsSink(Sink):
             hdu = self._container.hdus[self._container.chosen[self._begun]]
             is_primary = not hdu.start or (self._container.becomes_primary and not self._is_compressed)
             if not is_primary:
-                self._copy(hdu.start)
+                self._copy(self._container, hdu.start)
             self._copied = hdu.end
         self._left = self._counts[self._begun]
         self._begun += 1

@@ -28,22 +28,8 @@ _METERS |= {"nanometer": 1e-9, "micrometer": 1e-6, "millimeter": 1e-3, "centimet
 _METERS |= {"thou": INCH / 1e3, "li": INCH / 12, "pt": INCH / 72, "ft": 0.3048, "yd": 0.9144, "mi": 1609.344}
 _METERS |= {"ua": 149597870700.0, "ly": 9460730472580800.0, "pc": 3.0856775814913673e16}
 # By OME's prefixes, of which M is not m.
-_POWERS = {
-    24: "Y",
-    21: "Z",
-    18: "E",
-    15: "P",
-    12: "T",
-    9: "G",
-    6: "M",
-    3: "k",
-    2: "h",
-    1: "da",
-    0: "",
-    -1: "d",
-    -2: "c",
-}
-_POWERS |= {-3: "m", -6: "u", -9: "n", -12: "p", -15: "f", -18: "a", -21: "z", -24: "y"}
+_POWERS = {24: "Y", 21: "Z", 18: "E", 15: "P", 12: "T", 9: "G", 6: "M", 3: "k", 2: "h", 1: "da", 0: "", -1: "d"}
+_POWERS |= {-2: "c", -3: "m", -6: "u", -9: "n", -12: "p", -15: "f", -18: "a", -21: "z", -24: "y"}
 _PREFIXED = {f"{prefix}m": 10.0**power for power, prefix in _POWERS.items()}
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
 _PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none

@@ -69,7 +69,6 @@ def stored_samples(page: tifffile.TiffPage, data: Content, missing: float) -> Sa
 
     Raises ReadError, and the errors of decoders.
     """
-    assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     found = np.full(page.shaped, missing, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     per_plane = math.prod(page.chunked) // page.shaped[0]
