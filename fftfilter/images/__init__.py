@@ -3,22 +3,19 @@
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, depth_as -> write
 
     picture.py         a picture between its file and the filter, the memory that it takes, and palettes
-    formats.py         the table of formats, with the pictures that each can hold
+    formats.py         the table of formats, with the pictures that each can hold, and of what is not read
     reading.py         bytes to a picture, or to pages, one in memory: by plain_formats.py, tiff_reader.py, fits.py,
                        pillow_reader.py for all others, and animation.py, which also writes
     tiff_samples.py    strips and tiles of a TIFF's page, decompressed and laid out
-    coded_depth.py     PNG, JPEG and AVIF of more than 8 bits, which Pillow narrows or refuses
+    coded_depth.py     PNG, JPEG and AVIF of more than 8 bits, which Pillow narrows or refuses; JPEG XL, in
     jpeg2000.py        JPEG 2000 as deep as it is coded, in and out, and its place on Earth
-    jpegxl.py          JPEG XL, in
     fits.py            FITS, in and out, by astropy
-    ome_zarr.py        OME-Zarr, in and out, by zarr
-    zarr_chunks.py     chunks of a Zarr, decoded to no more than its metadata say, by imagecodecs
+    ome_zarr.py        OME-Zarr, in and out, by zarr; chunks are decoded to no more than their metadata say
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow
     metadata.py        color profile, EXIF, resolution and text, from file to file; pictures turned upright
     pixel_size.py      the size of a pixel, where the file says it
-    unsupported.py     what is not read, by its name, and what would help
     quiet.py           libraries that print nothing and raise one kind of error
 
 Where bytes come from and go to is the business of `files`. Netpbm's formats never import Pillow.

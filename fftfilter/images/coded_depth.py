@@ -1,9 +1,11 @@
-"""Samples that are coded deeper than Pillow reads them: PNG and AVIF, which it narrows, and JPEG, which it refuses.
+"""Samples that imagecodecs decodes, as they are coded deeper than Pillow reads them, and JPEG XL.
 
-imagecodecs decodes them, and Pillow reads the rest of such a file, of a JPEG as if it had 8 bits. Levels of an AVIF are
-parts of white: 10 and 12 bits are stretched to 16. Those of a JPEG stay numbers, as those of TIFF and JPEG 2000 do.
+Pillow narrows PNG and AVIF, and refuses JPEG of more than 8 bits. It reads the rest of such a file, of a JPEG as if it
+had 8 bits. Levels of AVIF and JPEG XL are parts of white: those of fewer bits are stretched to 16. Those of a JPEG stay
+numbers, as those of TIFF and JPEG 2000 do.
 
-Sources: ITU-T T.81 (1992), annex B; the AV1 codec ISO media file format binding, 1.2.0, section 2.3.
+Sources: ITU-T T.81 (1992), annex B; the AV1 codec ISO media file format binding, 1.2.0, section 2.3;
+ISO/IEC 18181-1:2022, annex D.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import pip_install
-from .formats import JPEG_START
-from .picture import U16, Samples
-from .unsupported import UnsupportedError
+from .formats import JPEG_START, JPEG_XL_STARTS, UnsupportedError
+from .metadata import Metadata
+from .picture import F32, MAXVAL_OF, U16, Picture, Samples, Size, Working, refuse_oversize
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -28,6 +30,8 @@ JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 LOSSLESS = 0xC3
 FRAMES = (0xC0, 0xC1, 0xC2, LOSSLESS, 0xC9, 0xCA)
 _HEAD = 1 << 16  # bytes in which the header of an AVIF is
+_RATIOS = ((1, 1), (6, 5), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))  # of the sides of a JPEG XL
+_BOXES = (b"Exif", b"xml ", b"jumb", b"brob")  # of a JPEG XL, with metadata
 
 
 def codec(name: str) -> Callable[..., Any]:
@@ -101,3 +105,85 @@ def stretched(samples: Samples, bits: int) -> Samples:
     """Return samples of fewer bits as such of 16 bits, with the same white."""
     made: Samples = np.rint(samples * (65535 / (2**bits - 1))).astype(U16)
     return made
+
+
+# JPEG XL, which Pillow does not read at all
+
+
+class JpegXl(NamedTuple):
+    """What the header of a JPEG XL says."""
+
+    size: Size
+    bits: int
+    is_float: bool
+
+
+def jpegxl_header_at(data: bytes) -> int:
+    """Return where the header is, behind the codestream's signature, 0 if it is not there yet."""
+    if data.startswith(JPEG_XL_STARTS[1]):
+        return len(JPEG_XL_STARTS[1])
+    return next((at + more for box, more in ((b"jxlc", 6), (b"jxlp", 10)) if (at := data.find(box)) > 0), 0)
+
+
+def jpegxl_header(data: bytes) -> JpegXl:
+    """Return what the header of a JPEG XL says, for which a file's start is enough; raises ValueError for an animation.
+
+    It has single bits, the lowest of each byte first.
+    """
+    at = jpegxl_header_at(data)
+    if not at:
+        raise ValueError("it has no codestream")
+    left = int.from_bytes(data[at : at + 64], "little")
+
+    def take(count: int) -> int:
+        nonlocal left
+        found = left & ((1 << count) - 1)
+        left >>= count
+        return found
+
+    def sides() -> tuple[int, int]:
+        is_small = take(1)
+
+        def side() -> int:
+            return 8 * (take(5) + 1) if is_small else take((9, 13, 18, 30)[take(2)]) + 1
+
+        height = side()
+        ratio = take(3)
+        return height, height * _RATIOS[ratio - 1][0] // _RATIOS[ratio - 1][1] if ratio else side()
+
+    height, width = sides()
+    depth, is_float = 8, False
+    if not take(1):  # not all as usual
+        if take(1):
+            take(3)  # which side is up, as the decoder turns it
+            if take(1):
+                sides()
+            if take(2):
+                raise UnsupportedError(
+                    "an animation or preview in JPEG XL is not supported; convert it to a PNG, by djxl"
+                )
+        is_float = bool(take(1))
+        choice = take(2)
+        depth = ((32, 16, 24) if is_float else (8, 10, 12))[choice] if choice < 3 else take(6) + 1
+    bytes_per_sample = 4 if is_float or depth > 16 else 2 if depth > 8 else 1
+    return JpegXl(Size(width, height, 3, bytes_per_sample), depth, is_float)
+
+
+def read_jpegxl(data: bytes, name: str, working: Working | None) -> Picture:
+    """Read a JPEG XL; ``name`` begins the message of an error."""
+    found = jpegxl_header(data)
+    refuse_oversize(name, found.size, working)
+    samples = codec("jpegxl_decode")(data)
+    planes = np.atleast_3d(samples).transpose(2, 0, 1)
+    if found.is_float or planes.dtype.kind == "f":
+        planes = planes.astype(F32)
+    elif planes.dtype == U16 and found.bits < 16:
+        planes = stretched(planes, found.bits)
+    has_alpha = len(planes) in (2, 4)
+    alpha = planes[-1].copy() if has_alpha else None
+    if planes.dtype not in MAXVAL_OF or len(planes) > 4:
+        raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {found.bits} bits is not supported; use djxl")
+    left_out = ("metadata of JPEG XL",) if any(box in data[:-4] for box in _BOXES) else ()
+    metadata = Metadata(left_out=left_out)
+    planes = np.ascontiguousarray(planes[: len(planes) - has_alpha])
+    return Picture(planes, alpha, MAXVAL_OF[planes.dtype], "JPEGXL", metadata)

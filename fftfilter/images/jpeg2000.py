@@ -25,14 +25,13 @@ import tifffile
 from PIL import UnidentifiedImageError
 
 from .coded_depth import codec, stretched
-from .formats import AS_USUAL, JPEG2000_STARTS
+from .formats import AS_USUAL, JPEG2000_STARTS, UnsupportedError
 from .metadata import EXIF, Metadata, gather, of_tiff
 from .pages import PLACE
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
 from .pillow_reader import read_with_pillow
 from .pixel_size import tags_of
 from .quiet import open_raster, silence
-from .unsupported import UnsupportedError
 
 _GEO = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")
 _GEO_TAGS = (33550, 33922, 34264, 34735, 34736, 34737)

@@ -1,14 +1,18 @@
-"""Read and write OME-Zarr, the folders of microscopy, by zarr, which is imported on first use.
+"""Read and write OME-Zarr, the folders of microscopy, by zarr 3.
 
 An image is a pyramid of levels. The planes of one level, which lie along the axes before y and x, are pages. An output
 has them as its level 0, with a new pyramid above it. Until it is whole, it is called OUT.partial: a journal has the
 number of each plane that is written, and the metadata come last.
+
+zarr decodes a chunk to as many bytes as it says. Here it takes no more than its metadata say: codecs are those of
+imagecodecs, whose decoders take a limit; others, such as pickles, are refused.
 
 Source: OME-Zarr 0.4 and 0.5, https://ngff.openmicroscopy.org
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import shutil
@@ -18,18 +22,26 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import zarr
+from numcodecs.abc import Codec
 from xxhash import xxh3_128
+from zarr.abc.codec import BytesBytesCodec
+from zarr.errors import ContainsArrayError
+from zarr.storage import LocalStore  # which zarr 2 lacks
 
-from ..errors import ParameterError, ReadError, TooLargeError, WriteError, pip_install
-from ..files.messages import FileName, first_line, quoted_if_odd, shown
+from ..errors import ParameterError, ReadError, TooLargeError
+from ..files.messages import FileName, first_line, quoted_if_odd
 from ..files.sources import digest_of
 from ..files.urls import is_name
 from ..system import lacking, threads
+from .coded_depth import codec
+from .formats import unfinished_zarr
 from .metadata import Metadata
 from .pages import Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
@@ -47,6 +59,12 @@ _THREADS = 4  # that write
 # Bytes of a chunk that may be more than so many times those of the array in it. Pixels of a chunk, of which fewer are
 # read sooner than the chunk is found, and how many such chunks a plane may have.
 _LARGE, _PART, _SMALL, _MANY = 1 << 27, 16, 1 << 10, 1 << 13
+# numcodecs' names of compressors, and of filters that keep the number of samples.
+_COMPRESSORS = ("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd")
+_FILTERS = ("adler32", "bitround", "crc32", "delta", "fixedscaleoffset", "fletcher32", "quantize", "shuffle")
+_V3 = ("bytes", "crc32c", "transpose")
+_WIDEST = 8  # bytes of a sample, also of one that a filter makes another type
+_SUM = 64  # bytes, more than all checksums
 
 
 class ZarrPages(Pages):
@@ -55,14 +73,6 @@ class ZarrPages(Pages):
     format, is_cut, data = "ZARR", False, b""
 
     def __init__(self, folder: FileName, name: str, level: int = 0) -> None:
-        try:
-            from zarr import Array, open_group
-            from zarr.errors import ContainsArrayError
-            from zarr.storage import LocalStore  # which zarr 2 lacks
-
-            from .zarr_chunks import bounded
-        except ImportError as error:
-            raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
         self.name, root = name, os.path.realpath(folder)
         no_group = ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
         if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):
@@ -70,7 +80,7 @@ class ZarrPages(Pages):
         self.length, self.digest = _survey(root, name)
         with damage_as_error(name), quiet():
             try:
-                group = open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
+                group = zarr.open_group(LocalStore(root, read_only=True), mode="r", use_consolidated=False)
             except ContainsArrayError as error:
                 raise no_group from error
             self.attributes: dict[str, Any] = deepcopy(dict(group.attrs))  # which fails if they are too deep
@@ -82,10 +92,10 @@ class ZarrPages(Pages):
             if not all(map(is_name, path.strip("/").split("/"))):
                 raise ReadError(f"{name}: level {level} lies outside of it, at {path[:80]!r}; get a whole copy of it")
             array, names = group.get(path), [axis["name"] for axis in axes]
-            if not isinstance(array, Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
+            if not isinstance(array, zarr.Array) or names[-2:] != ["y", "x"] or array.ndim != len(axes):
                 said = ", ".join(map(str, names))[:80]
                 raise ReadError(f"{name}: level {level} is no array with the axes {said}, which have to end in y, x")
-            self.array, self._bounded, kind = array, bounded(array), array.dtype.newbyteorder("=")
+            self.array, self._bounded, kind = array, _bounded(array), array.dtype.newbyteorder("=")
             if kind.kind not in "uif" or min(*array.shape, *array.chunks) < 1:
                 said = f"{array.shape} samples of {kind} in chunks of {array.chunks}"
                 raise ReadError(f"{name}: {said} are no picture; save it anew")
@@ -187,21 +197,89 @@ def _transformation(given: dict[str, Any], axes: int) -> tuple[list[float], list
     return scale, found.get("translation")
 
 
+# Chunks, decoded to no more than their metadata say
+
+
+def _decoded(name: str, stored: Any, most: int) -> bytes:
+    """Return the bytes of a chunk; raises ValueError if they are more than ``most``."""
+    data = np.asarray(stored).tobytes()
+    if name == "blosc" and int.from_bytes(data[12:16], "little") != len(data):  # which its decoder believes
+        raise ValueError("a chunk is cut off")
+    options = {"header": True} if name == "lz4" else {}
+    made: bytes = codec(f"{name}_decode")(data, out=most + 1, **options)
+    if len(made) > most:
+        raise ValueError(f"a chunk has more than the {most} bytes that the metadata allow")
+    return made
+
+
+class _Compressor(Codec):  # type: ignore[misc]
+    """A compressor of Zarr 2 that decodes no more than some bytes."""
+
+    codec_id = "bounded"
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name, self._most = name, most
+
+    def encode(self, buf: Any) -> Any:
+        raise NotImplementedError
+
+    def decode(self, buf: Any, out: Any = None) -> Any:  # noqa: ARG002  which zarr does not give
+        return _decoded(self._name, buf, self._most)
+
+
+@dataclass(frozen=True)
+class _Bounded(BytesBytesCodec):
+    """A compressor of Zarr 3 that decodes no more than the samples of a chunk."""
+
+    name: str
+    is_fixed_size = False
+
+    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        most = math.prod(chunk_spec.shape) * chunk_spec.dtype.to_native_dtype().itemsize + _SUM
+        made = await asyncio.to_thread(_decoded, self.name, chunk_bytes.as_numpy_array(), most)
+        return chunk_spec.prototype.buffer.from_bytes(made)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        raise NotImplementedError
+
+
+def _bounded(array: Any) -> Any:
+    """Return an array to read, each chunk of which takes no more memory than its metadata say; raises ValueError."""
+    metadata = array.metadata
+    if metadata.zarr_format == 3:
+        metadata = replace(metadata, codecs=_of_v3(metadata.codecs))
+    else:
+        filters, compressor = metadata.filters or (), metadata.compressor
+        if unknown := [each.codec_id for each in filters if each.codec_id not in _FILTERS or _is_wide(each)]:
+            raise ValueError(f"its filter {unknown[0]!r} is unknown")
+        if compressor is not None:
+            if compressor.codec_id not in _COMPRESSORS:
+                raise ValueError(f"its compressor {compressor.codec_id!r} is unknown")
+            most = math.prod(array.chunks) * (_WIDEST if filters else array.dtype.itemsize) + _SUM
+            metadata = replace(metadata, compressor=_Compressor(compressor.codec_id, most))
+    return zarr.Array(zarr.AsyncArray(metadata=metadata, store_path=array.store_path))
+
+
+def _is_wide(codec: Any) -> bool:
+    return any(isinstance(each, np.dtype) and each.itemsize > _WIDEST for each in vars(codec).values())
+
+
+def _of_v3(codecs: Any) -> tuple[Any, ...]:
+    """Return the codecs of a Zarr 3, those of shards, too, with bounded compressors."""
+    made = []
+    for given in codecs:
+        name = given.to_dict()["name"].removeprefix("numcodecs.")
+        if name == "sharding_indexed":
+            inner = {each: _of_v3(getattr(given, each)) for each in ("codecs", "index_codecs")}
+            made.append(replace(given, **inner))
+        elif name in (*_COMPRESSORS, *_V3):
+            made.append(_Bounded(name) if name in _COMPRESSORS else given)
+        else:
+            raise ValueError(f"its codec {name!r} is unknown")
+    return tuple(made)
+
+
 # Writing
-
-
-def check_output(source: FileName, target: FileName) -> None:
-    """Refuse, before any work, an OME-Zarr that exists or lies in the input."""
-    name, path = shown(target, "-"), Path(os.path.realpath(target))
-    if path.exists():
-        raise WriteError(f"{name}: exists, and is not overwritten: remove it, or choose another name")
-    if path.is_relative_to(os.path.realpath(source)):
-        raise ParameterError(f"{name}: lies in IN: choose another folder")
-
-
-def unfinished(target: FileName) -> Path:
-    """Return the folder that an output is until it is whole."""
-    return Path(f"{os.fsdecode(target)}.partial")
 
 
 @contextmanager
@@ -210,7 +288,7 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
 
     ``settings`` is a digest of what else decides the planes. Raises OSError, and ParameterError for others' folders.
     """
-    folder = unfinished(target)
+    folder = unfinished_zarr(target)
     folder.mkdir(exist_ok=True)
     kept = {each.name for each in folder.iterdir()}
     has_link = folder.is_symlink() or any(each.is_symlink() for each in folder.rglob("*"))  # into which it would write
@@ -256,7 +334,7 @@ def _lock(journal: FileIO, folder: Path) -> None:
 @contextmanager
 def part(target: FileName, pages: ZarrPages) -> Iterator[ZarrSink]:
     """Give a sink for some planes of an output that :func:`growing` has begun, in another process perhaps."""
-    folder = unfinished(target)
+    folder = unfinished_zarr(target)
     with (folder / _JOURNAL).open("ab", buffering=0) as journal:
         sink = ZarrSink(folder, pages, journal, is_part=True)
         try:
@@ -280,8 +358,6 @@ class ZarrSink(Sink):
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
         """Return the array of a level, coded like the one that was read, with chunks of one plane."""
-        import zarr
-
         if len(self._pages.chosen) < self._pages.count:  # an earlier run made it
             return zarr.open_array(self._folder / str(number), mode="r+")
         like, thin, shape = self._pages.array, (1,) * len(self._pages.lead), self._shapes[number]
@@ -349,8 +425,6 @@ class ZarrSink(Sink):
         self._threads.shutdown(cancel_futures=True)
 
     def finish(self) -> None:
-        import zarr
-
         self._note()
         if self._is_part:
             return

@@ -22,13 +22,12 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .coded_depth import FRAMES, JPEG_MARKER, bits_of, decoded, jpeg_decoded
-from .formats import JPEG_START, PNG_START
+from .formats import JPEG_START, PNG_START, UnsupportedError
 from .metadata import gather, orientation_of, upright
 from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .png_writer import chunks_of
 from .quiet import DEEP, open_raster, quiet_pillow
-from .unsupported import UnsupportedError
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.

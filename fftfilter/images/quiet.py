@@ -19,8 +19,7 @@ from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError, _imagi
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
 from .coded_depth import as_8_bits, bits_of
-from .formats import JPEG_START, PNG_START, RASTERS
-from .unsupported import UnsupportedError, told
+from .formats import JPEG_START, PNG_START, RASTERS, UnsupportedError, told
 
 _lock = threading.RLock()
 _HEADER = 1 << 18  # bytes in which most files tell the bits of a sample

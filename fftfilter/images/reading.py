@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import ParameterError, ReadError, SeveralPagesError
+from ..errors import ParameterError, ReadError, SeveralPagesError, pip_install
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from . import plain_formats
@@ -113,9 +113,9 @@ def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
 
             return jpeg2000.size_of(jpeg2000.coded(start if JPEG2000_STARTS[1] in start else start + file.read()))
         if start.startswith(JPEG_XL_STARTS):
-            from . import jpegxl
+            from .coded_depth import jpegxl_header, jpegxl_header_at
 
-            return jpegxl.coded(start if jpegxl.codestream_at(start) else start + file.read()).size
+            return jpegxl_header(start if jpegxl_header_at(start) else start + file.read()).size
         from .pillow_reader import measure_with_pillow
 
         file.seek(0)
@@ -143,8 +143,10 @@ def opened(
     """
     name = shown(source, "standard input")
     if not data:
-        from .ome_zarr import ZarrPages
-
+        try:
+            from .ome_zarr import ZarrPages
+        except ImportError as error:
+            raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
         planes = ZarrPages(source, name, asked.level or 0)
         planes.choose(asked)
         return planes if asked[:2] == (None, None) or len(planes) > 1 else planes.read(0, working)
@@ -181,9 +183,9 @@ def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRu
 
             return jpeg2000.read(data, name, working)
         if data.startswith(JPEG_XL_STARTS):
-            from . import jpegxl
+            from .coded_depth import read_jpegxl
 
-            return jpegxl.read(data, name, working)
+            return read_jpegxl(data, name, working)
         from .pillow_reader import read_with_pillow
 
         return read_with_pillow(data, name, working, palette)

@@ -22,7 +22,7 @@ from ..files.messages import FileName, as_error, first_line, quoted_if_odd, show
 from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, Format, check_fits, is_zarr, misfit, suffix_of
+from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def check_output(source: FileName, target: FileName, *, in_place: bool = False, 
     """
     name = shown(target, "standard output")
     if is_zarr(source, target):
-        from . import ome_zarr
-
-        ome_zarr.check_output(source, target)
+        path = Path(os.path.realpath(target))
+        if path.exists():
+            raise WriteError(f"{name}: exists, and is not overwritten: remove it, or choose another name")
+        if path.is_relative_to(os.path.realpath(source)):
+            raise ParameterError(f"{name}: lies in IN: choose another folder")
         return
     if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
@@ -200,20 +202,14 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     samples = samples_of(picture)
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
-    return _with_samples(samples, kind, coding, metadata, picture.table)
-
-
-def _with_samples(
-    samples: Samples, kind: Format, coding: Coding, metadata: Metadata | None, table: Samples | None
-) -> Parts:
     if kind.name == "PNG":
-        return _png(samples, coding.png_level, metadata, table)
+        return _png(samples, coding.png_level, metadata, picture.table)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         options |= metadata.pillow_options()
-    if kind.name == "JPEG2000":
-        return _jpeg2000(samples, options, metadata.exif if metadata else b"")
-    return [_by_pillow(samples, kind.name, options, table)]
+    place = metadata.exif if metadata else b""
+    is_2000 = kind.name == "JPEG2000"
+    return _jpeg2000(samples, options, place) if is_2000 else [_by_pillow(samples, kind.name, options, picture.table)]
 
 
 def _jpeg2000(samples: Samples, options: dict[str, Any], place: bytes) -> Parts:

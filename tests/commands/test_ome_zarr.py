@@ -16,11 +16,12 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.folders import processes
-from fftfilter.images import ome_zarr
+from fftfilter.images.formats import unfinished_zarr
 from tests.helpers import Imported, needs, needs_links, needs_posix
 
 pytestmark = needs("zarr", "ome_zarr_models")
 zarr, ome_zarr_models = Imported("zarr"), Imported("ome_zarr_models")
+ome_zarr = Imported("fftfilter.images.ome_zarr")  # which needs zarr
 BLUR = H.lowpass("4px", shape="gaussian")
 PLANES = np.random.default_rng(3).integers(0, 4096, (2, 3, 12, 10)).astype(np.uint16)
 TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
@@ -117,11 +118,15 @@ def test_a_pyramid_ends_with_one_pixel(tmp_path):
     assert [level(out, number).chunks for number in range(5)] == [(1, 8, 3), *((1, *each) for each in shapes[1:])]
 
 
-def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice():
+def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice(tmp_path):
     fine = np.arange(15, dtype=np.float32).reshape(5, 3)
     fine[:2, :2], fine[2, 0] = np.nan, np.nan
     wanted = [[np.nan, (2 + 5) / 2], [(7 + 9 + 10) / 3, (8 + 11) / 2], [12.5, 14]]
-    np.testing.assert_array_equal(ome_zarr._halved(fine), np.array(wanted, np.float32))
+    pages = ome_zarr.ZarrPages(made(tmp_path / "in.zarr", fine[None]), "x")
+    with ome_zarr.growing(tmp_path / "out.zarr", pages, "") as sink:
+        sink.add(sink.encode(pages.read(0), None))
+        sink.finish()
+    np.testing.assert_array_equal(level(tmp_path / "out.zarr", 1)[0], np.array(wanted, np.float32))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +367,7 @@ def test_planes_are_entered_into_the_journal_while_others_are_written(given, tmp
     with ome_zarr.growing(out, pages, "") as sink:
         for index in range(6):
             sink.add(sink.encode(pages.read(index), None))
-        noted = (ome_zarr.unfinished(out) / ".fftfilter-done").read_text().splitlines()
+        noted = (unfinished_zarr(out) / ".fftfilter-done").read_text().splitlines()
         sink.finish()
     assert [*map(int, noted[1:])] == [0, 1]  # and four are in the hands of threads
 
@@ -376,7 +381,7 @@ def test_who_writes_a_part_leaves_the_metadata_to_who_began(given, tmp_path):
             for index in range(5):
                 more.add(more.encode(others.read(index), None))
             more.finish()
-        assert "ome" not in zarr.open_group(ome_zarr.unfinished(out), mode="r").attrs
+        assert "ome" not in zarr.open_group(unfinished_zarr(out), mode="r").attrs
         sink.finish()
     np.testing.assert_array_equal(level(out)[...], PLANES)
     assert attributes(out)["multiscales"][0]["name"] == "cells"
@@ -668,6 +673,7 @@ def test_peaks_and_spectrum_take_its_planes(tmp_path, run):
 
 def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr.storage", None)
+    monkeypatch.delitem(sys.modules, "fftfilter.images.ome_zarr", raising=False)  # as in a new process
     with pytest.raises(ReadError, match=r"in.zarr: OME-Zarr needs zarr 3: .* 'fftfilter-opencl\[zarr\]'"):
         fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
 

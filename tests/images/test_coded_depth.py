@@ -13,7 +13,7 @@ from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Size, decode, measure, read, read_otherwise, write
-from fftfilter.images.jpegxl import coded
+from fftfilter.images.coded_depth import jpegxl_header
 from tests.files.helpers import python
 from tests.images.helpers import interleaved, noise
 
@@ -165,7 +165,7 @@ def test_floats_of_a_jpeg_xl_stay_floats(dtype):
 @pytest.mark.parametrize("shape", [(8, 16), (256, 256), (300, 500), (1, 1), (7, 20_000), (90, 160)])
 def test_the_size_of_a_jpeg_xl_is_in_its_header(shape):
     data = imagecodecs.jpegxl_encode(np.zeros(shape, np.uint8), lossless=True)
-    assert coded(data[:64]) == (Size(shape[1], shape[0], 3, 1), 8, False)
+    assert jpegxl_header(data[:64]) == (Size(shape[1], shape[0], 3, 1), 8, False)
 
 
 @pytest.mark.parametrize("shape", [(2, 9, 11, 3)])

@@ -69,9 +69,9 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target):
-            from ...images.ome_zarr import unfinished
+            from ...images.formats import unfinished_zarr
 
-            if (folder := unfinished(target)).is_dir():
+            if (folder := unfinished_zarr(target)).is_dir():
                 remark(f"{folder} has the planes that are done; the same command goes on")
         raise
     except MemoryError as error:
