@@ -352,7 +352,7 @@ def test_pillow_opens_nothing_without_the_list():
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"\bImage\.(open|init|preinit)\(", line)
     ]
-    assert {name for name, _ in calls} == {"quiet.py", "sheet.py"}
+    assert {name for name, _ in calls} == {"quiet.py", "page.py"}
     assert all("formats=" in line for _, line in calls)
 
 
