@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -33,12 +31,6 @@ PROGRAM_FILES = 20
 POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
 # From this limit on a user's threads and processes are not counted: it is hardly met.
 PLENTY = 4096
-# Threads and processes that are left for a compiler, whose linker is a process of its own.
-SPARE_TASKS = 2
-# Threads and processes that each process of a folder's run takes, here and there, and those that all take together.
-TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
-# Files that this process has open for each of them, and those for all, which a process's own compiler needs, too.
-FILES_A_PROCESS, FILES_OF_ALL = 8, 24
 
 
 def limit(name: str) -> int | None:
@@ -222,34 +214,6 @@ def _tasks_of_user() -> Iterator[int]:
                 yield sum(1 for _ in (each / "task").iterdir())
 
 
-def startable_threads(wanted: int) -> int:
-    """Return how many threads can be started now, at most ``wanted``: where few processes are allowed, by trying."""
-    allowed = [limit("RLIMIT_NPROC")]
-    for file in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
-        with suppress(OSError, ValueError):
-            allowed.append(int(Path(file).read_text("ascii")))  # "max" is none
-    if min((most for most in allowed if most is not None), default=PLENTY) >= PLENTY:
-        return wanted
-    end, before = threading.Event(), _entries("/proc/self/task")
-    started: list[threading.Thread] = []
-    try:
-        with suppress(RuntimeError):  # no more can be started
-            for _ in range(wanted):
-                thread = threading.Thread(target=end.wait)
-                thread.start()
-                started.append(thread)
-    finally:
-        end.set()
-        for thread in started:
-            thread.join()
-        # The system counts a thread for some time after its end, longer where it is busy.
-        for _ in range(1000):
-            if _entries("/proc/self/task") <= before:
-                break
-            time.sleep(0.001)
-    return len(started)
-
-
 def threads(count: int, name: str) -> ThreadPoolExecutor:
     """Return an executor of threads that import no part of NumPy.
 
@@ -273,25 +237,3 @@ def at_once(work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Fut
     except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
         done.set_exception(error)
     return done
-
-
-def startable_processes(wanted: int) -> int:
-    """Return how many processes for a folder can be started, with all their threads, at most ``wanted``."""
-    wanted = min(wanted, processes_by_files(wanted))
-    tasks = TASKS_OF_ALL + TASKS_A_PROCESS * wanted
-    return max(0, (startable_threads(tasks) - TASKS_OF_ALL) // TASKS_A_PROCESS)
-
-
-def processes_by_files(wanted: int) -> int:
-    """Return for how many processes this one may open enough files (``ulimit -n``), at most ``wanted``."""
-    allowed = limit("RLIMIT_NOFILE")
-    if allowed is None or allowed >= PLENTY:
-        return wanted
-    return min(wanted, max(0, (allowed - _entries("/dev/fd") - FILES_OF_ALL) // FILES_A_PROCESS))
-
-
-def _entries(folder: str) -> int:
-    """Return how many entries a folder of the system has, 0 where there is none."""
-    with suppress(OSError):
-        return len(os.listdir(folder))  # noqa: PTH208
-    return 0

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from shutil import which
 from types import SimpleNamespace
@@ -181,7 +180,7 @@ def test_programs_are_never_kept_where_others_can_write(sandbox, cache):
 
 def test_few_processes_are_enough(sandbox):
     """One for the compiler's linker among them."""
-    done = sandbox(FOLDER, CACHE, HOME="{here}/cache", TMPDIR="{here}/cache", limit=("prlimit", "--nproc=4"))
+    done = sandbox(FOLDER, CACHE, HOME="{here}/cache", TMPDIR="{here}/cache", limit=("prlimit", "--nproc=6"))
     assert done.returncode == 0, done.stderr
     assert "40 of 40 files filtered" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -397,79 +396,3 @@ def test_what_control_groups_leave_of_threads_is_free(tmp_path, monkeypatch):
     assert system.free_tasks() == 3
     (tmp_path / "pids.current").write_text("11")
     assert system.free_tasks() == 0
-
-
-@pytest.fixture
-def few_threads(monkeypatch):
-    """Threads of which three can be started; the list of those that were, and what limits them, by name or file."""
-    started, limits = [], {}
-    start = threading.Thread.start
-
-    def start_few(thread):
-        if len(started) == 3:
-            raise RuntimeError("can't start new thread")
-        start(thread)
-        started.append(thread)
-
-    def read_text(file, *_):
-        return limits.get(str(file), "max\n")
-
-    monkeypatch.setattr(threading.Thread, "start", start_few)
-    monkeypatch.setattr(Path, "read_text", read_text)
-    monkeypatch.setattr(system, "limit", limits.get)
-    return started, limits
-
-
-@pytest.mark.parametrize("name", ["RLIMIT_NPROC", "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"])
-def test_where_processes_are_limited_threads_are_counted_by_starting_them(few_threads, name):
-    started, limits = few_threads
-    limits["RLIMIT_NPROC"] = 10_000  # of which the least counts
-    limits[name] = 4095 if name == "RLIMIT_NPROC" else "4095\n"
-    assert system.startable_threads(2) == 2
-    assert len(started) == 2
-    started.clear()
-    assert system.startable_threads(9) == 3
-    assert not any(thread.is_alive() for thread in started)
-
-
-def test_where_many_processes_are_allowed_no_thread_is_tried(few_threads):
-    started, limits = few_threads
-    assert system.startable_threads(9) == 9
-    limits["RLIMIT_NPROC"] = 4096
-    assert system.startable_threads(9) == 9
-    assert not started
-
-
-@pytest.mark.parametrize(("threads", "processes"), [(3, 0), (4, 0), (9, 0), (10, 1), (15, 1), (16, 2), (22, 3)])
-def test_a_process_of_a_folder_takes_six_threads_and_all_take_four(monkeypatch, threads, processes):
-    monkeypatch.setattr(system, "processes_by_files", lambda wanted: wanted)
-    monkeypatch.setattr(system, "startable_threads", lambda wanted: min(wanted, threads))
-    assert system.startable_processes(3) == processes
-
-
-def test_no_more_processes_are_started_than_files_allow(monkeypatch):
-    monkeypatch.setattr(system, "startable_threads", lambda wanted: wanted)
-    for by_files in (0, 2):
-        monkeypatch.setattr(system, "processes_by_files", lambda _, by_files=by_files: by_files)
-        assert system.startable_processes(3) == by_files
-    # Where more than were wanted are possible, they are those that were wanted.
-    monkeypatch.setattr(system, "processes_by_files", lambda wanted: wanted)
-    assert system.startable_processes(3) == 3
-
-
-@pytest.mark.parametrize(
-    ("allowed", "processes"),
-    [(None, 5), (4096, 5), (7 + 24 + 5 * 8, 5), (7 + 24 + 4 * 8 + 7, 4), (7 + 24 + 8, 1), (9, 0)],
-)
-def test_a_process_of_a_folder_takes_eight_files_and_all_take_24_beside_those_that_are_open(
-    monkeypatch, allowed, processes
-):
-    monkeypatch.setattr(system, "limit", {"RLIMIT_NOFILE": allowed}.get)
-    monkeypatch.setattr(system, "_entries", {"/dev/fd": 7}.get)
-    assert system.processes_by_files(5) == processes
-
-
-def test_the_entries_of_a_folder_that_is_not_there_are_none(tmp_path):
-    (tmp_path / "file").touch()
-    assert system._entries(str(tmp_path)) == 1
-    assert system._entries(str(tmp_path / "none")) == 0
