@@ -208,8 +208,8 @@ class AutoNotches(NamedTuple):
 
     def left(self, count: int, insist: str = "--insist") -> str:
         """Return the message for waves that look like content, and stay unless ``insist``."""
-        waves = "1 wave looks" if count == 1 else f"{count} waves look"
-        return f"{waves} like a part of the picture, such as text or windows, and stay: {insist} removes them"
+        looks, stays, them = ("1 wave looks", "stays", "it") if count == 1 else (f"{count} waves look", "stay", "them")
+        return f"{looks} like a part of the picture, such as text or windows, and {stays}: {insist} removes {them}"
 
     def lines(self, found: Sequence[Peak], content: int) -> list[str]:
         """Return what was removed of a picture, and how many waves look like content, in words."""

@@ -89,7 +89,9 @@ def _check(wanted: str | None) -> None:
     )
     wrong = [row.form.name for row in rows if row.form.is_used and not row.found.is_right]
     if wrong:
-        raise VerifyError(f"{device.name}: wrong are {', '.join(wrong)}: update its driver, and report what is above")
+        raise VerifyError(
+            f"{device.name}: wrong results of {', '.join(wrong)}: update its driver, and report this table"
+        )
 
 
 def _text(described: dict[str, Any], why: str | None) -> str:

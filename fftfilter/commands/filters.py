@@ -260,7 +260,9 @@ class CommandOptions:
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
-            raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
+            raise click.UsageError(
+                "--skip-existing compares the inputs, which --in-place overwrites: leave one of them out."
+            )
         if self.verify and self.dry_run:
             raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
         if self.processes and self.cluster not in (None, "local"):

@@ -295,8 +295,7 @@ def wiener(noise: str) -> Transfer:
     type=float,
     default=0.0,
     short="Keep a part of the detail that is smoothed away: 0, the default, to 100.",
-    help="The part that stays of the detail that is smoothed behind the screen: 0 gives the cleanest picture, 100 "
-    "removes the screen's waves alone.",
+    help="Percent of the detail to keep: 0 gives the cleanest picture, 100 removes only the waves of the screen.",
 )
 def descreen(**given: Any) -> Transfer:
     """Take the dots out of a scanned print.
@@ -360,7 +359,7 @@ def mask(mask: str) -> Transfer:
     short="Suppress stripes: horizontal or vertical.",
     help="Suppress stripes in this direction.",
 )
-@filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of that direction.")
+@filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of --suppress.")
 def imagej(**given: Any) -> Transfer:
     """Filter as ImageJ's FFT Bandpass Filter does, with its defaults.
 

@@ -255,7 +255,7 @@ class Server:
     async def _wanted(self, request: web.Request) -> tuple[dict[str, Any], Request]:
         given = read(await _body(request))
         if not isinstance(wanted := given.get("request"), dict):
-            raise ParameterError("what is to be saved is missing: give a request, and out")
+            raise ParameterError("the request says nothing to save: give request and out")
         return given, await self._drawing.do(self._asked, wanted)
 
     async def _save(self, request: web.Request) -> web.StreamResponse:

@@ -150,7 +150,7 @@ def _most(limit: int | None) -> int:
 
 def _refuse_beyond(most: int, length: int, name: str) -> None:
     if length > most:
-        raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
+        raise TooLargeError(f"{name}: has more than {most:,} bytes; --input-limit sets another limit")
 
 
 def is_drawn_mask(name: str) -> bool:

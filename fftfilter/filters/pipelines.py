@@ -188,8 +188,8 @@ class Prepared:
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
     """Return the part of rounding errors that passes, and H(0).
 
-    It is the root mean square of the gains, divided so that none exceeds 1, as if the largest of them were
-    ``UNEVEN`` frequencies more.
+    The first is the root mean square of the gains, divided by the largest gain, which counts as ``UNEVEN`` further
+    frequencies.
     """
     grid, total, most = description.grid(height, width), 0.0, 0.0
     for gain in grid.transfer.bands(grid.height, grid.width):

@@ -153,7 +153,7 @@ class Processes(Workers):
             self._started = _Executor(count, self._variables)
             for _ in range(count):
                 self._started.opened = self._started.submit(open_device, self.device)
-        # The first: the forkserver dies meanwhile; the last: no more threads.
+        # EOFError if the forkserver dies meanwhile, RuntimeError if no further thread can be started.
         except (EOFError, OSError, ImportError, RuntimeError) as error:
             self._end()
             cause = (getattr(error, "strerror", None) or str(error)).lower()

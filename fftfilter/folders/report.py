@@ -47,9 +47,7 @@ class Report:
         if Path(name).suffix.lower() in images.extensions(read_only=True):
             raise ParameterError(f"--report {path}: {name} has the name of an image; choose one such as report.jsonl")
         if name == journal.NAME or name.startswith(journal.PREFIX):
-            raise ParameterError(
-                f"--report {path}: is what a folder remembers for --skip-existing; choose another file"
-            )
+            raise ParameterError(f"--report {path}: is the journal of --skip-existing; choose another file")
 
     def open(self) -> None:
         """Begin an empty file; raises WriteError."""

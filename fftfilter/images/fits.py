@@ -291,7 +291,7 @@ class _Image:
             first = {axis: at for axis, at in zip(sides, place, strict=True) if sides[axis] > 1}
         if len(first) > 1 and chosen and len(chosen) > 1:
             raise ParameterError(
-                f"{self._name}: {' x '.join(map(str, self.lead))} pages, of which a part is no cube: "
+                f"{self._name}: {' x '.join(map(str, self.lead))} pages, and those chosen are no cube: "
                 "leave --pages out, or choose one page"
             )
         cards = []
@@ -400,7 +400,7 @@ def _check_tiles(hdu: Any, table: Any, content: bytes, name: str) -> None:
                 words = np.frombuffer(tile[:10].ljust(10, b"\0"), ">i2").astype(int)
                 is_right = 2 * (words[2] if words[2] > 0 else (words[4] << 15) + words[3]) <= len(tile)
             if not is_right:
-                raise ReadError(f"{name}: a compressed tile has another size than it should; get a whole copy of it")
+                raise ReadError(f"{name}: a compressed tile has the wrong size; get a whole copy of it")
 
 
 def _clear_times(content: io.BytesIO) -> None:

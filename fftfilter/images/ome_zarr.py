@@ -98,7 +98,7 @@ class ZarrPages(Pages):
             self.array, self._bounded, kind = array, _bounded(array), array.dtype.newbyteorder("=")
             if kind.kind not in "uif" or min(*array.shape, *array.chunks) < 1:
                 said = f"{array.shape} samples of {kind} in chunks of {array.chunks}"
-                raise ReadError(f"{name}: {said} are no picture; save it anew")
+                raise ReadError(f"{name}: {said} are no picture; save it again")
             self.lead, (height, width) = array.shape[:-2], array.shape[-2:]
             self.scale, self.translation = _transformation(levels[level], len(axes))
             outer, _ = _transformation(self.image, len(axes))

@@ -203,7 +203,7 @@ class TiffPages(Pages):
     def _by_pillow(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         if extra := _extra(page):
             raise ReadError(
-                f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are "
+                f"{name}: {page.samplesperpixel} samples a pixel, and {extra} of them cannot be read, as they are "
                 "coded in an unusual way; save it as gray or RGB, without compression"
             )
         in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]

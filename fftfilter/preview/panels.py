@@ -25,8 +25,8 @@ HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)}
 LABELED = 4
 # Least radius of a mark in pixels.
 SMALLEST = 4
-# The part of the spectrum around the cutoffs extends beyond them by this factor. If it were wider than MOST, it is PART
-# of the spectrum. It has at least FEWEST frequencies.
+# What is drawn of the spectrum reaches BEYOND times the cutoffs, and has at least FEWEST frequencies. If that is more
+# than MOST of the spectrum, PART of it is drawn.
 BEYOND, MOST, PART, FEWEST = 1.4, 0.8, 0.25, 32
 
 

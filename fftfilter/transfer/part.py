@@ -76,13 +76,13 @@ class Part:
     is_fitted: bool = False
     """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
     is_said: bool = False
-    """Whether it is always said what followed from a picture, not only with -v."""
+    """Whether the notes about a picture are printed without -v, too."""
     radial: Radial | None = None
     """The part itself if kernels can compute its gains; of others they take a table."""
     unit: Radius | None = None
     """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
     carried_on: float = 0.0
-    """What it removes goes on through missing pixels, if these are less than this part of a picture."""
+    """Its effect continues through missing pixels if less than this part of a picture is missing."""
 
     @property
     def maker(self) -> str:

@@ -57,7 +57,7 @@ def parse_pixel_size(given: float | str) -> float:
         )
     size = INCH / value if unit == "dpi" else value * (METERS | RADIANS).get(unit, 1.0)
     if not 0 < size < math.inf:
-        raise ParameterError(f"pixel size {given!r} is no length that can be computed with: give {_PIXEL_SIZES}")
+        raise ParameterError(f"pixel size {given!r} is out of range: give {_PIXEL_SIZES}")
     return Angle(size) if unit in RADIANS else size
 
 

@@ -48,7 +48,7 @@ class Method(NamedTuple):
     usual: Mapping[str, Any]  # the defaults of a recipe's options
     has_outputs: bool = False  # whether recipes have an output and a scale; else the output is keep
     takes_missing: bool = False
-    says_notes: bool = False  # whether it is always said what followed from a picture, not only with -v
+    says_notes: bool = False  # whether the notes about a picture are printed without -v, too
     channels: tuple[int, ...] | None = None  # how many a picture may have, None for any number
 
     def maker(self) -> type[Filter]:
@@ -208,7 +208,7 @@ class Recipe:
 
     @property
     def says_notes(self) -> bool:
-        """Whether it is always said what followed from a picture, not only with -v."""
+        """Whether the notes about a picture are printed without -v, too."""
         return self.how.says_notes or any(part.is_said for part in self.transfer.parts)
 
     @property

@@ -125,7 +125,7 @@ def test_standard_input_has_a_limit(tmp_path):
     data = (SAMPLES / "camera.pgm").read_bytes()
     done = process("highpass", "--input-limit", "200kB", "-", tmp_path / "out.png", stdin=data)
     assert (done.returncode, done.stdout) == (1, b"")
-    words = b"fftfilter: standard input: more than 200,000 bytes, and no end; --input-limit sets another limit\n"
+    words = b"fftfilter: standard input: has more than 200,000 bytes; --input-limit sets another limit\n"
     assert done.stderr == words
     assert process("highpass", "--input-limit", "0.3MB", "-", tmp_path / "out.png", stdin=data).returncode == 0
     assert process("highpass", "--input-limit", "much", "-", tmp_path / "out.png", stdin=data).returncode == 2

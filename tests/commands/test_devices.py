@@ -42,7 +42,7 @@ def test_a_wrong_form_is_exit_code_1(run, monkeypatch):
     code, out, said = run("devices", "--check", "cpu")
     assert code == 1
     assert b" WRONG " in out
-    assert ": wrong are a form: update its driver, and report what is above" in said
+    assert ": wrong results of a form: update its driver, and report this table" in said
 
 
 def test_a_report_is_no_json(run):

@@ -135,7 +135,7 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         ),
         (["notch", "--at", "0.2,far"], 2, "'0.2,far' is not a peak"),
         (["notch", "--at", "0.2,0.7"], 2, "(0.2, 0.7) is not a peak"),
-        (["notch", "--at", "0.2,0.1,8km"], 2, "width '8km' has an unknown unit"),
+        (["notch", "--at", "0.2,0.1,8furlong"], 2, "width '8furlong' has an unknown unit"),
         (["notch", "--at", "0.2,0.1", "--harmonics", "0"], 2, "harmonics 0 is invalid"),
         (["stripes"], 2, "--angle"),
         (["stripes", "--angle", "nan"], 2, "angle 'nan' is not a number of degrees"),
@@ -225,7 +225,7 @@ WORKERS = "a cluster has the workers that were started for it. See"
         (["in", "-"], "IN is a folder, so OUT must be one, not standard output."),
         (
             ["--in-place", "--skip-existing", "in", "in"],
-            "--skip-existing needs the inputs as they were, which --in-place",
+            "--skip-existing compares the inputs, which --in-place",
         ),
         (["--verify", "-n", "in", "out"], "--verify compares what was written, and --dry-run writes nothing."),
         (

@@ -493,7 +493,7 @@ FAULTS = {
         "0/zarr.json",
         lambda its: its.update(data_type="complex64", fill_value=[0, 0]),
     ),
-    "in chunks of (1, 0, 12, 10) are no picture; save it anew": (
+    "in chunks of (1, 0, 12, 10) are no picture; save it again": (
         "0/zarr.json",
         lambda its: its["chunk_grid"]["configuration"].update(chunk_shape=[1, 0, 12, 10]),
     ),

@@ -372,7 +372,7 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
     assert said(waves[:4], 0).count("10.00 px") == 4
     assert said(waves, 0, verbose=1).count("10.00 px") == 6
     assert said(waves[:1], 2) == f"fftfilter: a.png: 2 waves look {left}a.png: removed {peaks_text(waves[:1])}\n"
-    assert said([], 1) == f"fftfilter: a.png: 1 wave looks {left}"
+    assert said([], 1) == f"fftfilter: a.png: 1 wave looks {left.replace('stay', 'stays').replace('them', 'it')}"
     assert said([], 0) == f"fftfilter: a.png: {nothing}"
     assert said(waves, 2, quiet=True) == said(None, 0, auto=None) == ""
 

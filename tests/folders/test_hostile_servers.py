@@ -186,7 +186,7 @@ def test_no_more_is_read_of_a_server_than_is_allowed(place, kind):
     limit = None if os.name == "nt" else bounded
     with web(lambda _: (headers, parts())) as (url, sent):
         code, said = run("--input-limit", "1000000", f"{url}/a.png", "out.png", folder=place, preexec_fn=limit)
-        line = f"fftfilter: {url}/a.png: more than 1,000,000 bytes, and no end; --input-limit sets another limit\n"
+        line = f"fftfilter: {url}/a.png: has more than 1,000,000 bytes; --input-limit sets another limit\n"
         assert (code, said) == (1, line)
         assert sum(sent) < 200 << 20
         code, said = run(f"{url}/dir/", "out/", folder=place, preexec_fn=limit)  # as a page of links

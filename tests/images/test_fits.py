@@ -263,7 +263,7 @@ def test_pages_of_a_cube_make_a_cube(tmp_path, suffix, shape, asked, wanted, crp
 def test_some_pages_along_two_axes_are_no_cube():
     pages = opened(fits_of(CUBE.reshape(2, 2, 10, 12)), "x", Asked(2, 3))
     with pytest.raises(
-        ParameterError, match=r"x: 2 x 2 pages, of which a part is no cube: leave --pages out, or choose one page$"
+        ParameterError, match=r"x: 2 x 2 pages, and those chosen are no cube: leave --pages out, or choose one page$"
     ):
         pages.read(0)
 
@@ -346,7 +346,7 @@ def test_a_tile_has_no_more_bytes_than_its_pixels_take(kind, column):
     bomb = gzip.compress(bytes(10**8))
     for tile in bomb, whole + bomb, whole[:-9]:
         tracemalloc.start()
-        with pytest.raises(ReadError, match=r"^x: a compressed tile has another size than it should; get a whole copy"):
+        with pytest.raises(ReadError, match=r"^x: a compressed tile has the wrong size; get a whole copy"):
             decode(with_tile(data, at, tile), "x")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -356,7 +356,7 @@ def test_a_tile_has_no_more_bytes_than_its_pixels_take(kind, column):
 def test_a_tile_of_plio_ends_where_it_says():
     data, at = packed("PLIO_1")
     whole = data[at : at + 2 * int.from_bytes(data[at - 8 : at - 4], "big")]
-    with pytest.raises(ReadError, match=r"^x: a compressed tile has another size than it should; get a whole copy"):
+    with pytest.raises(ReadError, match=r"^x: a compressed tile has the wrong size; get a whole copy"):
         decode(with_tile(data, at, whole[:6] + b"\x7f\xff" + whole[8:]), "x")
 
 

@@ -111,11 +111,11 @@ def test_samples_that_would_be_lost_are_refused():
     data[at : at + 2] = (7).to_bytes(2, "little")
     with pytest.raises(
         ReadError,
-        match=r"4 samples a pixel, of which 1 would be lost, as they are coded in an unusual way; save it as gray or",
+        match=r"4 samples a pixel, and 1 of them cannot be read, as they are coded in an unusual way; save it as",
     ):
         decode(bytes(data), "x.tif")
     inks = tiff_of(np.zeros((16, 16, 5), np.uint8), photometric="separated", extrasamples=["unassalpha"])
-    with pytest.raises(ReadError, match="5 samples a pixel, of which 1 would be lost"):
+    with pytest.raises(ReadError, match="5 samples a pixel, and 1 of them cannot be read"):
         decode(inks, "x.tif")
 
 

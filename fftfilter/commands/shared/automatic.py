@@ -36,8 +36,8 @@ auto_options = [
         type=click.Choice([EACH, FOLDER]),
         short="Find the waves and remove them: each picture's own, or those of a folder.",
         help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
-        "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
-        "and folder those of the folder's mean spectrum.  [default: each]",
+        "--output magnitude and signed from all channels). In a folder, with each, every picture loses its own waves; "
+        "with folder, those of the folder's mean spectrum.  [default: each]",
     ),
     automatic_option(
         "--strength DB",

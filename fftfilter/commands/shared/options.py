@@ -259,8 +259,8 @@ reading_options = [
 missing_options = [
     input_option(
         "--missing alpha|none|MASK",
-        help="Which pixels are no picture, and stay as they are: alpha, the fully transparent ones; none; or a mask, a "
-        "picture that is black where IN is valid. NaN always is.  [default: alpha, and the file's own nodata value]",
+        help="Which pixels are missing, and stay as they are: alpha, the fully transparent ones; none; or a mask, "
+        "black where IN is valid. NaN is always missing.  [default: alpha, and the file's own nodata value]",
     ),
     input_option(
         "--nodata VALUE",
