@@ -168,7 +168,7 @@ def test_the_support_of_an_ideal_filter_is_its_radius(kind):
             {"shape": "gaussian", "order": 3},
             "^order 3 has no meaning for the gaussian shape: leave it out or choose butterworth$",
         ),
-        ("highpass", ("8km",), {}, "^radius '8km' has an unknown unit"),
+        ("highpass", ("8furlong",), {}, "^radius '8furlong' has an unknown unit"),
         ("bandpass", ("x", 3), {}, "^inner 'x' is not a number"),
         ("bandstop", (3, "x"), {}, "^outer 'x' is not a number"),
         ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two, one on either side of the band$"),

@@ -69,7 +69,7 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
         (float("inf"), {}, "angle inf is not a number of degrees"),
         (10**400, {}, "is not a number of degrees"),
         (0, {"width": 0}, "width '0' must be finite"),
-        (0, {"spare": "8km"}, "spare '8km' has an unknown unit"),
+        (0, {"spare": "8furlong"}, "spare '8furlong' has an unknown unit"),
     ],
 )
 def test_invalid_values_are_refused_at_once(angle, options, message):
