@@ -195,6 +195,8 @@ def free_tasks() -> int | None:
 
     It is the least of what the control groups and ``ulimit -u`` leave, which counts all tasks of a user.
     """
+    if sys.platform == "win32":
+        return None
     left = []
     for group in _groups("pids"):
         with suppress(OSError, ValueError):  # "max" is no limit
@@ -202,15 +204,15 @@ def free_tasks() -> int | None:
             left.append(most - now)
     most_of_user = limit("RLIMIT_NPROC")
     if most_of_user is not None and most_of_user < PLENTY and os.getuid():  # root has none
-        left.append(most_of_user - sum(_tasks_of_user()))
+        left.append(most_of_user - sum(_tasks_of(os.getuid())))
     return max(0, min(left)) if left else None
 
 
-def _tasks_of_user() -> Iterator[int]:
-    """Yield how many threads each process of this user has."""
+def _tasks_of(user: int) -> Iterator[int]:
+    """Yield how many threads each process of a user has."""
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended
-            if each.stat().st_uid == os.getuid():
+            if each.stat().st_uid == user:
                 yield sum(1 for _ in (each / "task").iterdir())
 
 

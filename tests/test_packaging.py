@@ -117,7 +117,8 @@ def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
     assert len(kernels) >= 12
     assert len(names) == len(set(names))
     own = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
-    assert own == {"fftfilter_opencl.py"} | code | kernels
+    samples = {f"fftfilter/samples/{name}" for name in ("README.md", "hum.png", "print.jpg", "stripes.png")}
+    assert own == {"fftfilter_opencl.py"} | code | kernels | samples
     # PoCL starts it; pip keeps that right.
     assert zipfile.ZipFile(wheel).getinfo("fftfilter/device/bin/ld").external_attr >> 16 & 0o111 == 0o111
     assert [name for name in names if name.endswith("/licenses/LICENSE")] != []

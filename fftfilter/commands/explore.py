@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # OUT of a command whose result is only shown.
 NOWHERE = "OUT"
+# What is opened without IN.
+FIRST_SAMPLE = "print.jpg"
 # Most words of a recipe for a page.
 MOST_WORDS = 500
 
@@ -34,7 +36,7 @@ page_option = partial(GroupedOption, group="Page")
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("source", metavar="IN", shell_complete=file_names)
+@click.argument("source", metavar="[IN]", required=False, shell_complete=file_names)
 @click.argument("target", metavar="[OUT]", required=False, shell_complete=file_names)
 @page_option(
     '--with "FILTER OPTIONS"',
@@ -54,7 +56,7 @@ page_option = partial(GroupedOption, group="Page")
 def explore(
     context: click.Context,
     *,
-    source: str,
+    source: str | None,
     target: str | None,
     filter_: str | None,
     no_browser: bool,
@@ -65,9 +67,11 @@ def explore(
 
     This program serves the page, to this machine's browser alone, until Ctrl-C. The page shows the command line for the
     picture on the screen, and saves the output of that command: to OUT, or beside IN. It asks before it overwrites.
+    Without IN it opens samples, and saves into the current folder. Drop a picture on the page to open it.
 
     \b
-    Example: fftfilter explore scan.png
+    Example: fftfilter explore
+             fftfilter explore scan.png
              fftfilter explore --with "lowpass --radius 40" scan.png clean.png
     """
     try:
@@ -79,7 +83,8 @@ def explore(
     from ..explore.server import Server
     from ..explore.session import Session
 
-    source = without_file_scheme(source)
+    out_folder = None if source else "."
+    source = without_file_scheme(source) if source else str(samples() / FIRST_SAMPLE)
     for name in filter(None, (source, target)):
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
@@ -96,6 +101,8 @@ def explore(
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
         if "SSH_CONNECTION" in os.environ:
             remark(f"on your own machine: {forwarding(url)}")
+        if out_folder:
+            remark("no picture is given: the page has samples; drop a picture on it to open that")
         if not no_browser:
             redirect.open(url)
 
@@ -105,12 +112,19 @@ def explore(
         always = ("--device", device) if device and "device" in typed(context) else ()
         commands = Commands(context, always)
         start = commands.start(filter_, source) if filter_ else {}
-        server = Server(Session(source, target, device), commands, start, redirect.remove)
+        server = Server(Session(source, target, device, out_folder), commands, start, redirect.remove)
         servers.append(server)
         try:
             asyncio.run(server.run(port, opened))
         finally:
             redirect.remove()
+
+
+def samples() -> Path:
+    """Return the folder of the samples that have a fault: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    installed = package / "samples"
+    return installed if installed.is_dir() else package.parent / "samples"
 
 
 class Redirect:

@@ -62,6 +62,22 @@ def ended(program, number=signal.SIGTERM, last=1):
 
 
 @needs_posix
+def test_without_a_picture_it_opens_samples_and_saves_into_the_current_folder(tmp_path):
+    command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser"]
+    with exploring(tmp_path, command=command) as program:
+        url = program.stdout.readline().strip()
+        said = program.stderr.readline()
+        assert said == "fftfilter: no picture is given: the page has samples; drop a picture on it to open that\n"
+        with urllib.request.urlopen(url + "files", timeout=PATIENCE) as answer:  # noqa: S310  it is http
+            assert {"hum.png", "print.jpg", "stripes.png"} <= {*json.load(answer)["files"]}
+        body = json.dumps({"request": {"command": "lowpass"}, "out": "out.png"}).encode()
+        with urllib.request.urlopen(url + "save", body, timeout=PATIENCE) as answer:  # noqa: S310  likewise
+            assert json.load(answer)["written"] == "out.png"
+        assert Image.open(tmp_path / "out.png").size == Image.open(SAMPLES / "print.jpg").size
+        assert ended(program)[0] == 143
+
+
+@needs_posix
 def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
     env = os.environ | {"SSH_CONNECTION": "198.51.100.4 51234 192.0.2.7 22", "FFTFILTER_DEVICE": "pthread"}
     with exploring(tmp_path, env=env) as program:
@@ -376,5 +392,5 @@ def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser)
     lines = [f"fftfilter: {url} (Ctrl-C ends)"] if has_browser else []
     lines += ["fftfilter: on your own machine: ssh -L 8123:127.0.0.1:8123 192.0.2.7"] if is_remote else []
     assert (code, out.decode(), err.splitlines()) == (0, "" if has_browser else f"{url}\n", lines)
-    served = ((given, "out.png", "cpu"), ("--device", "cpu"), "lowpass")
+    served = ((given, "out.png", "cpu", None), ("--device", "cpu"), "lowpass")
     assert done == ["alone", served, 5, *([url] if has_browser else []), "removed"]

@@ -209,7 +209,7 @@ function startOf(store, choose, learn) {
     const content = [canvas, span("", h("b", {}, goal.name), about), h("kbd", {}, String(i + 1))];
     return { goal, canvas, about, button: button("", content, () => choose(goal.id), { "data-goal": goal.id }), drawn: null };
   });
-  const about = para("mute", "Choose a goal and see the result at once; nothing is saved until you say so.");
+  const about = para("mute", "Choose a goal and see the result at once, or drop another picture here. Nothing is saved until you say so.");
   const root = div(
     "part",
     div("", h("h2", { class: "title big" }, "What should change?"), about),
