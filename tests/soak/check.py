@@ -164,10 +164,12 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray, holes: np.ndarra
     depth = Depth(got.dtype, case.white)
     of = case.setup
     options = {"scale": scale_of(case.scale), "depth": depth, "edges": of.edges, "channels": case.channels}
-    references = references_of(given, own_white, case.transfer, of.output, holes=holes, **options)
+    # On a high ground single precision loses something before a filter begins.
+    is_rounded = of.precision == "single" and given.dtype == np.float64 and np.nanmax(np.abs(given), initial=0) < 1e38
     found = []
-    for wanted, values, unit in references:
-        found.append(Difference.of(got, wanted, case.white, unit=unit, values=values))
-        if found[-1].is_right:
-            return found[-1]
+    for each in (given, given.astype(np.float32)) if is_rounded else (given,):
+        for wanted, values, unit in references_of(each, own_white, case.transfer, of.output, holes=holes, **options):
+            found.append(Difference.of(got, wanted, case.white, unit=unit, values=values))
+            if found[-1].is_right:
+                return found[-1]
     return found[0]
