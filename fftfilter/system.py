@@ -185,6 +185,13 @@ def is_python() -> bool:
     return name.startswith("python") and not hasattr(sys, "frozen") and os.access(sys.executable, os.X_OK)
 
 
+def shipped(name: str) -> Path:
+    """Return a folder that comes with the program: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parent
+    installed = package / name
+    return installed if installed.is_dir() else package.parent / name
+
+
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -396,3 +396,11 @@ def test_what_control_groups_leave_of_threads_is_free(tmp_path, monkeypatch):
     assert system.free_tasks() == 3
     (tmp_path / "pids.current").write_text("11")
     assert system.free_tasks() == 0
+
+
+def test_what_comes_along_lies_inside_an_installed_package_and_beside_it_in_a_checkout(monkeypatch, tmp_path):
+    package = tmp_path / "fftfilter"
+    monkeypatch.setattr(system, "__file__", str(package / "system.py"))
+    assert system.shipped("kernels") == tmp_path / "kernels"
+    (package / "kernels").mkdir(parents=True)
+    assert system.shipped("kernels") == package / "kernels"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import device_choice, signals
+from .. import device_choice, signals, system
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
@@ -84,7 +84,7 @@ def explore(
     from ..explore.session import Session
 
     out_folder = None if source else "."
-    source = without_file_scheme(source) if source else str(samples() / FIRST_SAMPLE)
+    source = without_file_scheme(source) if source else str(system.shipped("samples") / FIRST_SAMPLE)
     for name in filter(None, (source, target)):
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
@@ -118,13 +118,6 @@ def explore(
             asyncio.run(server.run(port, opened))
         finally:
             redirect.remove()
-
-
-def samples() -> Path:
-    """Return the folder of the samples that have a fault: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).parent.parent
-    installed = package / "samples"
-    return installed if installed.is_dir() else package.parent / "samples"
 
 
 class Redirect:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BuildError
+from ..system import shipped
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -29,10 +30,8 @@ while_building: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 @cache
 def folder() -> Path:
-    """Return the folder of the kernels: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).parent.parent
-    installed = package / "kernels"
-    return installed if installed.is_dir() else package.parent / "kernels"
+    """Return the folder of the kernels."""
+    return shipped("kernels")
 
 
 @cache

@@ -119,14 +119,6 @@ def test_a_device_that_cannot_build_is_named_with_the_files_and_the_first_error(
         programs.build(context, ("a.cl", "b.cl"), ())
 
 
-def test_kernels_lie_inside_an_installed_package_and_beside_it_in_a_checkout(monkeypatch, tmp_path):
-    package = tmp_path / "fftfilter"
-    monkeypatch.setattr(programs, "__file__", str(package / "device" / "programs.py"))
-    assert programs.folder.__wrapped__() == tmp_path / "kernels"
-    (package / "kernels").mkdir(parents=True)
-    assert programs.folder.__wrapped__() == package / "kernels"
-
-
 ONE_FILTER = "import numpy as np, fftfilter; print(fftfilter.highpass(np.eye(64), device='cpu').shape)"
 
 
