@@ -163,11 +163,11 @@ def take_place(part: str, target: str, old: os.stat_result | None) -> None:
         return
     try:
         os.link(part, target)
-    except FileExistsError:
+    except (FileExistsError, FileNotFoundError):
         raise
-    except OSError:  # a disk without hard links
-        with open(target, "xb"):
-            pass
+    except OSError:  # a disk without hard links: two programs may then take one name within microseconds
+        if os.path.lexists(target):
+            raise _system_error(errno.EEXIST) from None
         os.replace(part, target)
 
 

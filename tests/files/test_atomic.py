@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.files.atomic import growing, is_special, refuse_inputs, refuse_unwritable, store
+from fftfilter.files.atomic import growing, is_special, refuse_inputs, refuse_unwritable, store, take_place
 from fftfilter.files.sources import identity
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
@@ -43,6 +43,26 @@ def test_thousands_of_parts_become_one_file(tmp_path):
 def test_parts_without_any_byte_make_an_empty_file(tmp_path):
     store(tmp_path / "out", [b"", b""])
     assert (tmp_path / "out").read_bytes() == b""
+
+
+@needs_posix
+@pytest.mark.parametrize("kind", ["a file", "what cannot have a second name"])
+def test_a_whole_file_takes_a_name_only_if_nobody_has_it(tmp_path, kind):
+    """A directory stands for the files of a disk without hard links."""
+    part = tmp_path / "part"
+    part.write_bytes(b"whole") if kind == "a file" else part.mkdir()
+    (tmp_path / "taken").write_bytes(b"old")
+    with pytest.raises(FileExistsError):
+        take_place(str(part), str(tmp_path / "taken"), None)
+    assert (tmp_path / "taken").read_bytes() == b"old"
+    take_place(str(part), str(tmp_path / "out"), None)
+    assert (tmp_path / "out").is_dir() == (kind != "a file")
+
+
+def test_a_file_that_is_gone_meanwhile_gives_nothing_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        take_place(str(tmp_path / "part"), str(tmp_path / "out"), None)
+    assert not list(tmp_path.iterdir())
 
 
 # Faults
