@@ -401,6 +401,12 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[Plain
         return found
 
 
+def forget() -> None:
+    """Release the transforms that are kept, with their memory: after the last one of a large picture."""
+    with _keeping:
+        _kept.clear()
+
+
 def _whole(half: Array, width: int) -> Array:
     """Return the full spectrum of a half spectrum; columns that mirror themselves become the mean of both."""
     whole = np.empty((*half.shape[:-1], width), half.dtype)

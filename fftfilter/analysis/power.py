@@ -85,6 +85,10 @@ def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None)
         transformed = forward(windowed, device)
         for rows in strips(height):
             np.add(np.square(transformed.real[rows]), np.square(transformed.imag[rows]), out=result[rows])
+    if height * width >= LARGE:
+        from .. import transforms
+
+        transforms.forget()
     return Spectrum(power, width, step)
 
 

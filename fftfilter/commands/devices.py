@@ -27,7 +27,8 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
     """List the OpenCL devices, their limits, and which one is taken.
 
     Tries a small filter on each device, and prints each problem with the command that repairs it. --check prints a
-    report to send to the developers. The exit code is 3 if no device can be used, and 1 if a result is wrong.
+    report to send to the developers. The exit code is 3 if the device that is taken cannot be used, and 1 if a result
+    of --check is wrong.
 
     \b
     Example: fftfilter devices
@@ -62,6 +63,8 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
             click.echo(f"problem: {problem.what}\n   repair: {problem.repair}")
     if index is None:
         raise DeviceError(why)
+    if any(problem.device == index for problem in wrong):
+        raise DeviceError(f"{taken.name}: it is taken, and cannot be used: see its problem above")
 
 
 def _check(wanted: str | None) -> None:

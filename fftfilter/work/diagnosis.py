@@ -46,6 +46,8 @@ class Problem(NamedTuple):
 
     what: str
     repair: str
+    device: int | None = None
+    """The index of a device that cannot be used."""
 
 
 def describe(device: Device) -> dict[str, Any]:
@@ -95,7 +97,7 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
                 what, _, repair = what.rpartition(": ")
             elif "PoCL" in device.cl_device.platform.version:
                 repair = WAYS_OUT
-            found.append(Problem(what, repair))
+            found.append(Problem(what, repair, device.index))
     return found + _unannounced_drivers(drivers)
 
 

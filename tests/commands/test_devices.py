@@ -82,11 +82,19 @@ def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, m
     code, out, err = run("devices", "--device", "gpu", *(["--json"] if as_json else []))
     assert (code, err) == (3, "fftfilter: no OpenCL device gpu: install one\n")
     if as_json:
-        problems = [{"what": "no driver", "repair": "apt install one"}]
+        problems = [{"what": "no driver", "repair": "apt install one", "device": None}]
         wanted = {"devices": [], "chosen": None, "why": "no OpenCL device gpu: install one", "problems": problems}
         assert json.loads(out) == wanted
     else:
         assert out.decode() == "problem: no driver\n   repair: apt install one\n"
+
+
+def test_a_device_that_is_taken_and_cannot_be_used_is_exit_code_3(run, monkeypatch):
+    taken = device_choice.choose(None)
+    monkeypatch.setattr(diagnosis, "problems", lambda _: [diagnosis.Problem("it fails", "update it", taken.index)])
+    code, out, err = run("devices")
+    assert (code, err) == (3, f"fftfilter: {taken.name}: it is taken, and cannot be used: see its problem above\n")
+    assert out.decode().endswith("problem: it fails\n   repair: update it\n")
 
 
 def test_a_device_is_told_line_by_line(run, monkeypatch):

@@ -71,7 +71,7 @@ def test_a_device_that_cannot_build_is_named_with_the_ways_out(monkeypatch, tmp_
 def test_what_pocl_lacks_is_named_with_the_one_thing_that_helps(monkeypatch):
     monkeypatch.setattr("fftfilter.device.embedded_pocl.lack", lambda: "PoCL has none: apt install one")
     (problem,) = diagnosis.problems(lambda *_: None, [])  # which no other test has tried
-    assert problem == (f"{choose('cpu').name} cannot be used: PoCL has none", "apt install one")
+    assert problem == (f"{choose('cpu').name} cannot be used: PoCL has none", "apt install one", choose("cpu").index)
 
 
 def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
@@ -136,8 +136,8 @@ def test_each_device_but_simulators_is_tried_and_another_driver_than_pocl_is_to_
     monkeypatch.setattr(diagnosis, "devices", lambda: [device(0, "CUDA"), device(1, "Oclgrind"), device(2, "PoCL 5")])
     monkeypatch.setattr(diagnosis, "open_opencl", refuse)
     assert diagnosis.problems("a pipeline", []) == [
-        ("0 computes wrongly by a pipeline", "update its driver"),
-        ("2 computes wrongly by a pipeline", diagnosis.WAYS_OUT),
+        ("0 computes wrongly by a pipeline", "update its driver", 0),
+        ("2 computes wrongly by a pipeline", diagnosis.WAYS_OUT, 2),
     ]
 
 
