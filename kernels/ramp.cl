@@ -42,6 +42,7 @@ static inline ramp_t ramp_between(const wanted_t wanted, const real_t lower, con
     ramp.stretch = stretch < 3e38f ? stretch : 3e38f;
     ramp.shift -= low * ramp.stretch;
     ramp.white = low + ramp.white * (upper - low);
+    ramp.undecided *= upper > upper - low ? upper / (upper - low) : 1;  // of a narrow range, errors are more levels
     return ramp;
 }
 

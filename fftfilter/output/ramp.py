@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .modes import MODES, Output, Range
-from .rounding import NOISE, NUDGE, SMALL, UNDECIDED, UNDECIDED_IF_SMALL, WHITE, Array, decided_row, most_undecided
+from .rounding import NOISE, NUDGE, WHITE, Array, decided_row, most_undecided, undecided_within
 
 if TYPE_CHECKING:
     from .histogram import Ramps
@@ -119,8 +119,7 @@ def ramps(
     is_float = gray.dtype.kind == "f"
     top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(gray.levels), NUDGE, 0.5 + NUDGE, WHITE)
     # Above 255 levels any sample may be off by one, so none counts as undecided.
-    of_size = UNDECIDED_IF_SMALL if samples <= SMALL else UNDECIDED
-    made["undecided"] = 0.0 if is_float or gray.levels > 255 else of_size
+    made["undecided"] = 0.0 if is_float or gray.levels > 255 else undecided_within(samples)
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
             made["stretch"], made["shift"] = unit * (top / gray.white), half
@@ -130,6 +129,7 @@ def ramps(
                 (low, high, _), unit = mode.range_up_to(1.0), np.ones_like(unit)
             else:
                 low, high, _ = scale.in_levels(gray.white)
+                made["undecided"] *= max(1.0, max(abs(low), abs(high)) / (high - low))  # errors are more levels
             steep = top / (high - low)
             made["stretch"], made["shift"] = unit * steep, (half if mode.is_symmetric else nudge) - low * steep
             made["white"] = np.inf if mode.is_symmetric else (low + near * (high - low)) / unit

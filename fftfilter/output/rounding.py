@@ -71,6 +71,11 @@ def rounded(levels: Array) -> Array:
     return np.floor(levels + 0.5 + NUDGE)
 
 
+def undecided_within(samples: float) -> float:
+    """Return how near to an edge between two pixels a level of a picture of so many samples is undecided."""
+    return UNDECIDED_IF_SMALL if samples <= SMALL else UNDECIDED
+
+
 def decided_row(height: int, width: int) -> int:
     """Return n where every n-th row tells how much of a picture is undecided: odd, as what repeats is often even."""
     return min(height * width >> 13, 128) | 1

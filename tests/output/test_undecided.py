@@ -136,6 +136,19 @@ def test_a_smooth_picture_of_which_nearly_everything_passes_is_exact(engine):
     assert np.count_nonzero(got != wanted) == 0
 
 
+@pytest.mark.parametrize("seed", [78, 106, 1902])
+@pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
+def test_a_scale_of_a_narrow_range_makes_more_of_a_bright_picture_undecided(engine, seed):
+    """A strong wave is removed, and its rounding errors are a hundredth of what a level is of the weak rest."""
+    r, transfer = np.random.default_rng(seed), H.bandstop("0.19cyc", "8e-5cyc")
+    r.normal(58, 60, (139, 1))
+    picture, x = 58 + r.normal(0, 1.2, (139, 3)), np.arange(139)[:, None]
+    picture += 80 * np.sin(2 * np.pi * x / 139 * r.integers(1, 20))
+    picture = np.clip(picture, 0, 255).round().astype(np.uint8)
+    with Filter(transfer, engine=engine, output="magnitude", edges="wrap", scale="auto") as made:
+        assert difference(made(picture), picture, transfer, "magnitude", Auto()).is_right
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
     for output, scale in (("magnitude", None), ("keep", None), ("signed", Range(-1, 1))):
