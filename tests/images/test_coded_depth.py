@@ -150,6 +150,7 @@ def test_a_jpeg_xl_keeps_its_depth(tmp_path, channels, bits):
     data = imagecodecs.jpegxl_encode(given, lossless=True, bitspersample=bits)
     (tmp_path / "x.jxl").write_bytes(data)
     got, size = read(tmp_path / "x.jxl"), measure(tmp_path / "x.jxl")
+    assert got.metadata.left_out == ("the color space of the JPEG XL, if it is not sRGB",)
     assert (size.width, size.height, size.bytes_per_sample) == (11, 9, 1 if bits == 8 else 2)
     wanted = given if bits in (8, 16) else np.rint(given * (65535 / (2**bits - 1)))
     np.testing.assert_array_equal(interleaved(got).squeeze(), wanted)
