@@ -85,8 +85,8 @@ def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
 
 # Waves at right angles: the lattice of a screen's dots, or a pattern that was drawn or woven
 
-# Pixels from dot to dot.
-FINEST, COARSEST = 2.2, 16.0
+# Pixels from dot to dot. Of fine ones, no multiples are in the spectrum: they must be no multiple of a wave themselves.
+FINEST, FINE, COARSEST = 1.6, 2.2, 24.0
 # The two waves of a screen differ by less than ALIKE in period, and by less than TURNED degrees from a right angle:
 # bent paper draws their peaks apart. The periods of the inks' screens differ by less than INKS.
 ALIKE, TURNED, INKS = 0.1, 3.0, 0.2
@@ -109,8 +109,10 @@ def is_print(peaks: Sequence[Peak], mean: Spectrum) -> bool:
 def screens(peaks: Sequence[Peak], mean: Spectrum, bent: float = 1.0) -> list[Peak]:
     """Return a wave of each screen, the strongest first, none if that is no print; ``bent`` as for right angles."""
     pairs = right_angles(peaks, STRONGEST, bent)
-    is_of_dots = bool(pairs) and FINEST <= pairs[0][0].period_px <= COARSEST and not is_drawn(*pairs[0], mean)
-    return [one for one, _ in pairs] if is_of_dots else []
+    if not pairs or not FINEST <= pairs[0][0].period_px <= COARSEST or is_drawn(*pairs[0], mean):
+        return []
+    is_multiple = any(not np.array_equal(_fundamental(each, mean), each.place) for each in pairs[0])
+    return [] if is_multiple and pairs[0][0].period_px < FINE else [one for one, _ in pairs]
 
 
 def right_angles(peaks: Sequence[Peak], least: float, bent: float = 1.0) -> list[tuple[Peak, Peak]]:

@@ -21,7 +21,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, strips
 from ..transfer import Transfer
-from ..transfer.fitted import NOTHING, Curve, Descreen
+from ..transfer.fitted import NOTHING, Descreen
 from .found import Peak
 from .guard import screens
 from .power import Spectrum, spectrum
@@ -36,6 +36,8 @@ OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 WIDER = 1.3
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
 LOWEST = 0.2
+# Degrees between the waves of one ink, which bent paper or noise draws apart; inks are 15 or 30 degrees apart.
+ONE_INK = 6.0
 # Parts along each side of a picture that are searched if it seems to be no print, half of which have to be prints; a
 # screen's two waves are BENT times as far apart there.
 SIDES, BENT = 4, 2.5
@@ -81,12 +83,18 @@ def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
         curve = curve_of_screen(rings, power, passed, 1 / found[0].period_px, wanted.keep_detail / 100, is_color=i > 0)
         transfer *= Transfer((replace(curve, channels=(i,) if len(planes) > 1 else None),))
         del power  # before the next one is made
-    angles = [f"{peak.angle_deg % 90:.1f}" for peak in found]
-    at = f"{', '.join(angles[:-1])} and {angles[-1]}" if len(angles) > 1 else angles[0]
-    below = next(part.half for part in transfer.parts if isinstance(part, Curve))
-    half = f", detail below {below:.1f} px is halved" if below else ""
-    screen = f"screen of {found[0].period_px:.2f} px at {at} degrees{bent}"
-    return transfer, f"{screen}: {len(removed)} waves are removed{half}"
+    screen = f"screen of {found[0].period_px:.2f} px, {_inks(found)}{bent}"
+    return transfer, f"{screen}: {len(removed)} waves are removed"
+
+
+def _inks(found: list[Peak]) -> str:
+    """Return how many inks there are, and their angles: the same of one ink differ by up to ``ONE_INK`` degrees."""
+    angles: list[float] = []
+    for peak in found:
+        if all(abs((peak.angle_deg - each + 45) % 90 - 45) > ONE_INK for each in angles):
+            angles.append(peak.angle_deg % 90)
+    at = " and ".join(", ".join(f"{each:.0f}" for each in sorted(angles)).rsplit(", ", 1))
+    return f"{len(angles)} ink{'s' * (len(angles) > 1)} at {at} degrees"
 
 
 def _of_parts(of_whole: list[Peak], planes: Array, strength: float) -> tuple[list[Peak], list[Peak]]:

@@ -26,7 +26,7 @@ FEWEST = 64
 TINY = float(np.finfo(np.float32).tiny)
 # The noise of prints, of brightness and of colors: the part of the mean power in rings from one to another multiple of
 # the screen's frequency; and the multiple at which half of a usual print's detail is left.
-OF_BRIGHTNESS, OF_COLOR = (0.6, 0.85, 1.2, 0.85), (0.9, 0.6, 0.9, 0.4)
+OF_BRIGHTNESS, OF_COLOR = (0.8, 0.85, 1.2, 0.6), (0.9, 0.6, 0.9, 0.3)
 # Bands of detail: the deviations of the blurs between them, in periods of the screen.
 BANDS = 0.4, 1.0
 
@@ -127,7 +127,7 @@ def curve_of_screen(
     What is left of a screen, and all that dots cannot show, is noise, whose power is about that near the frequency of
     the ``screen``. From a third of that on, the signal does not rise. The gains are halfway between Wiener's and those
     of a usual print: in a single one, noise and detail near the screen cannot be told apart. ``kept`` is the part of
-    what they take that stays.
+    what they take that stays; below 0 they take so much more.
     """
     if power.size == 1:
         return Curve((0.0,), (1.0,))
@@ -140,14 +140,14 @@ def curve_of_screen(
     signal = np.maximum(mean - noise, 0)
     signal[f >= 0.3] = np.minimum.accumulate(signal[f >= 0.3])
     curve = _curve(rings, signal, mean)
-    gains = kept + (1 - kept) * (np.array(curve.gains) + 1 / (1 + (f / half) ** 4)) / 2
+    gains = np.maximum(kept + (1 - kept) * (np.array(curve.gains) + 1 / (1 + (f / half) ** 4)) / 2, 0)
     bands, above = [], np.ones_like(f)
     for periods in BANDS:
         below = np.exp(-2 * (np.pi * periods * f) ** 2)
         weights = 4 / power.size**2 * counts * np.square(above - below)
         whole, noisy, before = (float(weights @ each) for each in (gains**2 * mean, gains**2 * noise, 0 * f + noise))
         detail = max(whole - noisy, 0)
-        bands.append(Band(periods / screen, noisy, before / 2, detail / max(detail + before / 2, TINY), kept))
+        bands.append(Band(periods / screen, noisy, before / 2, detail / max(detail + before / 2, TINY), max(kept, 0)))
         above = below
     return replace(curve, gains=tuple(gains.tolist()), bands=tuple(bands))
 

@@ -294,8 +294,9 @@ def wiener(noise: str) -> Transfer:
     "--keep-detail PERCENT",
     type=float,
     default=0.0,
-    short="Keep a part of the detail that is smoothed away: 0, the default, to 100.",
-    help="Percent of the detail to keep: 0 gives the cleanest picture, 100 removes only the waves of the screen.",
+    short="Detail that stays, -50 to 100; below 0 the picture is smoother.  [default: 0]",
+    help="Percent of the detail to keep of what is smoothed away: 100 removes only the waves of the screen; below 0, "
+    "down to -50, the picture is smoother.",
 )
 def descreen(**given: Any) -> Transfer:
     """Take the dots out of a scanned print.

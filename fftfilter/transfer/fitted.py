@@ -118,7 +118,7 @@ class Descreen(Part):
     is_even_along_axes = True
 
     def __str__(self) -> str:
-        kept = f", {self.keep_detail:g}% of the detail kept" if self.keep_detail else ""
+        kept = f", keep_detail {self.keep_detail:g}%" if self.keep_detail else ""
         return f"screens of {self.strength:g} dB taken out{kept}"
 
 
@@ -144,12 +144,12 @@ def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfe
     """Return what takes a printer's screens out of each picture: for :class:`fftfilter.DescreenFilter`.
 
     ``strength`` is how far a screen's waves stand out from the frequencies around them, in dB, by default 18.
-    ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, or up to 100 for notches alone. Raises
-    ParameterError.
+    ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, up to 100 for notches alone, or down
+    to -50 for a smoother picture. Raises ParameterError.
     """
     kept = number(keep_detail)
-    if not 0 <= kept <= 100:
-        raise ParameterError(f"keep_detail {keep_detail!r} is invalid: give a part in percent, from 0 to 100")
+    if not -50 <= kept <= 100:
+        raise ParameterError(f"keep_detail {keep_detail!r} is invalid: give a part in percent, from -50 to 100")
     return Transfer((Descreen(USUAL_STRENGTH if strength is None else checked_strength(strength), kept),))
 
 

@@ -229,8 +229,8 @@ def test_pairs_are_of_about_the_strongest_waves_and_of_periods_like_the_first():
     assert right_angles([*first, weaker], 0.95) == [tuple(first)]
 
 
-@pytest.mark.parametrize(("period", "is_of_dots"), [(2.1, False), (2.3, True), (15.5, True), (16.5, False)])
-def test_dots_of_a_screen_are_2_to_16_pixels_apart(period, is_of_dots):
+@pytest.mark.parametrize(("period", "is_of_dots"), [(1.55, False), (1.65, True), (23.5, True), (24.5, False)])
+def test_dots_of_a_screen_are_1_6_to_24_pixels_apart(period, is_of_dots):
     nothing = SimpleNamespace(near=lambda *_: (0.0, 0.0), width=256, height=256)
     waves = lattice(period, 30)
     assert screens(waves, nothing) == ([waves[0]] if is_of_dots else [])

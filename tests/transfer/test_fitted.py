@@ -47,12 +47,12 @@ def test_without_a_picture_everything_passes():
         assert eval(repr(made)) == made  # noqa: S307  our own
     assert str(H.wiener(8)) == "Wiener's filter of noise of 8 levels"
     assert str(H.wiener()) == "Wiener's filter of noise as measured"
-    assert str(H.descreen(20, 30)) == "screens of 20 dB taken out, 30% of the detail kept"
+    assert str(H.descreen(20, 30)) == "screens of 20 dB taken out, keep_detail 30%"
     assert str(H.descreen()) == str(H.descreen(18)) == "screens of 18 dB taken out"
 
 
 def test_the_ends_of_what_descreen_and_wiener_take_are_taken():
-    for strength, kept in ((10, 0), (300, 100)):
+    for strength, kept in ((10, -50), (300, 100)):
         (made,) = H.descreen(strength, kept).parts
         assert (made.strength, made.keep_detail) == (strength, kept)
     assert H.wiener(1e9).parts[0].noise == 1e9
@@ -74,8 +74,8 @@ def test_noise_that_is_none_is_refused(noise):
         ({"strength": 10**400}, "strength nan is invalid: give 10 dB, "),
         ({"strength": float("nan")}, "strength nan is invalid: give 10 dB, "),
         ({"strength": "x"}, "strength 'x' is invalid: give 10 dB, "),
-        ({"keep_detail": 101}, "keep_detail 101 is invalid: give a part in percent, from 0 to 100"),
-        ({"keep_detail": -1, "strength": 20}, "keep_detail -1 is invalid: give a part in percent, from 0 to 100"),
+        ({"keep_detail": 101}, "keep_detail 101 is invalid: give a part in percent, from -50 to 100"),
+        ({"keep_detail": -51, "strength": 20}, "keep_detail -51 is invalid: give a part in percent, from -50 to 100"),
         ({"keep_detail": "x"}, "keep_detail 'x' is invalid: "),
     ],
 )
