@@ -133,7 +133,7 @@ class Difference:
         if self.unit == 0:
             return 0.0
         part = OF_65535 / 65535
-        return part if self.is_float else max(1.0, float(round(part * self.unit)))
+        return part if self.is_float else max(1.0, float(round(min(part * self.unit, self.white))))
 
     @property
     def allowed_samples(self) -> int:

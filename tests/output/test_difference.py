@@ -83,6 +83,11 @@ def test_what_tolerances_are_parts_of_may_be_more_than_white():
     assert not Difference.of(wanted + np.float32(2e-4), wanted, white, unit=1.5).is_right
 
 
+def test_of_a_range_that_is_nothing_every_level_is_right():
+    wanted, white = ramp("uint16")
+    assert Difference.of(wanted[::-1], wanted, white, unit=np.inf).right == "at most 65535 of 65535 levels"
+
+
 def test_integers_that_were_floats_may_be_either_neighbor():
     wanted = np.array([2.4999, 2.5, 2.5001, -7.4])
     assert Difference.of(np.array([3, 2, 2, -7]), wanted, 1, unit=4, step=1).is_right
