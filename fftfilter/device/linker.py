@@ -22,18 +22,18 @@ PC32, PLT32, GLOB_DAT = 2, 4, 6
 LIBRARIES = b"\0libc.so.6\0libm.so.6\0"
 
 
-class UnsupportedError(Exception):
+class LinkError(Exception):
     """The command line or the object has something that this linker does not know, or is damaged."""
 
 
 def link(code: bytes) -> bytes:
-    """Return the shared library of an object; raises UnsupportedError."""
+    """Return the shared library of an object; raises LinkError."""
     try:
         kernel = Kernel(code)
         kernel.relocate()
         return _library(kernel)
     except (struct.error, IndexError, KeyError, ValueError) as error:
-        raise UnsupportedError(f"a damaged object: {error}") from error
+        raise LinkError(f"a damaged object: {error}") from error
 
 
 class Kernel:
@@ -42,17 +42,17 @@ class Kernel:
     def __init__(self, code: bytes) -> None:
         head = struct.unpack_from("<7s9xHHIQQQIHHHHHH", code)
         if head[:3] != (b"\x7fELF\2\1\1", 1, 62):
-            raise UnsupportedError("not an object for x86-64")
+            raise LinkError("not an object for x86-64")
         self.code, self.image = code, bytearray(HEADERS)
         self.needed: dict[int, int] = {}  # by the number of its symbol, the place of the jump
         self.sections = [SECTION.unpack_from(code, head[6] + SECTION.size * i) for i in range(head[12])]
         self.places: dict[int, int] = {}
         for i, (_, kind, flags, _, offset, size, _, _, align, _) in enumerate(self.sections):
             if offset + size > len(code):
-                raise UnsupportedError("a damaged object: it is cut off")
+                raise LinkError("a damaged object: it is cut off")
             if flags & 2 and size:  # in memory; 1 is program data, which may be merged or executed, but not written
                 if kind != 1 or flags & ~0x36 or align > PAGE:
-                    raise UnsupportedError(f"a section of type {kind} with flags {flags:#x}")
+                    raise LinkError(f"a section of type {kind} with flags {flags:#x}")
                 self.image += bytes(-len(self.image) % max(align, 1))
                 self.places[i] = len(self.image)
                 self.image += code[offset : offset + size]
@@ -69,7 +69,7 @@ class Kernel:
         """Return where a symbol of this object is."""
         _, _, _, section, value, _ = self.symbols[number]
         if value > self.sections[section][5]:
-            raise UnsupportedError("a damaged object: a symbol is outside of its section")
+            raise LinkError("a damaged object: a symbol is outside of its section")
         return int(self.places[section] + value)
 
     def relocate(self) -> None:
@@ -78,20 +78,20 @@ class Kernel:
         end = len(self.image)
         for _, kind, _, _, offset, size, _, section, _, _ in self.sections:
             if section in self.places and kind == 9:
-                raise UnsupportedError("relocations without addends")
+                raise LinkError("relocations without addends")
             if section in self.places and kind == 4:
                 for at, info, addend in RELOCATION.iter_unpack(self.code[offset : offset + size]):
                     number, form = info >> 32, info & 0xFFFFFFFF
                     is_here = self.symbols[number][3] != 0
                     # A distance, or the distance to a function, which may be elsewhere.
                     if not (form == PLT32 or (form == PC32 and is_here)) or at + 4 > self.sections[section][5]:
-                        raise UnsupportedError(f"a relocation of type {form} at {at}")
+                        raise LinkError(f"a relocation of type {form} at {at}")
                     jump = end + JUMP * len(self.needed)
                     to = self.address(number) if is_here else self.needed.setdefault(number, jump)
                     here = self.places[section] + at
                     struct.pack_into("<i", self.image, here, to + addend - here)
         if any(self.name(number).startswith(b"__") for number in self.needed):
-            raise UnsupportedError("it calls functions of a compiler")
+            raise LinkError("it calls functions of a compiler")
         addresses = _next_page(end + JUMP * len(self.needed))
         for i in range(len(self.needed)):  # jmp *(rip + ...)
             self.image += struct.pack("<2si10x", b"\xff\x25", addresses + 8 * i - len(self.image) - 6)
@@ -141,7 +141,7 @@ def _next_page(offset: int) -> int:
 
 
 def files(arguments: list[str]) -> tuple[str, str]:
-    """Return the object and the library that PoCL's command line names; raises UnsupportedError for any other."""
+    """Return the object and the library that PoCL's command line names; raises LinkError for any other."""
     rest, values = iter(arguments), {}
     inputs = []
     for argument in rest:
@@ -150,9 +150,9 @@ def files(arguments: list[str]) -> tuple[str, str]:
         elif not argument.startswith("-"):
             inputs.append(argument)
         elif argument.startswith("-l") and argument not in ("-lc", "-lgcc", "-lgcc_s"):
-            raise UnsupportedError(f"the library {argument}")
+            raise LinkError(f"the library {argument}")
     if "-shared" not in arguments or "-o" not in values or len(inputs) != 1 or not inputs[0].endswith(".so.o"):
-        raise UnsupportedError("another command line than PoCL's")
+        raise LinkError("another command line than PoCL's")
     return inputs[0], values["-o"]
 
 
@@ -164,7 +164,7 @@ def main() -> None:
             library = link(file.read())
         with open(target, "wb") as file:  # noqa: PTH123
             file.write(library)
-    except (UnsupportedError, OSError) as error:
+    except (LinkError, OSError) as error:
         own = os.path.join(os.path.dirname(os.path.realpath(__file__)), "bin")  # noqa: PTH118, PTH120
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
             if os.access(system := f"{folder}/ld", os.X_OK) and os.path.realpath(folder) != own:
