@@ -4,6 +4,7 @@
 
     sources.py            all bytes of a file, a URL or standard input
     atomic.py             outputs that appear whole or not at all; leftovers of killed runs
+    folder.py             folders that are held open, so that no link leads elsewhere
     urls.py               files behind URLs, through fsspec; which names from outside are names
     standard_streams.py   standard input, output and error, which may be closed or full
     messages.py           texts of errors about files: name, cause, way out

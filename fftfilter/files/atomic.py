@@ -11,7 +11,7 @@ own, since it numbers its processes by itself and may share its host's name with
 """
 
 # For a small file pathlib takes a tenth of the time.
-# ruff: noqa: PTH101, PTH105, PTH108, PTH114, PTH116, PTH118, PTH123
+# ruff: noqa: PTH101, PTH105, PTH114, PTH116, PTH118
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from typing import BinaryIO, cast
 
 from ..errors import ParameterError
 from . import urls
+from .folder import HAS_HANDLES, located
 from .messages import FileName, shown
 from .sources import Identity, Times, identity
 from .standard_streams import STANDARD_STREAM, open_stream
@@ -55,8 +56,9 @@ def store(
 ) -> list[str]:
     """Write a file's parts; return what :func:`inherit` returns; raises OSError.
 
-    A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
-    ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
+    A file gets the owner and permissions of the one that it replaces; a symbolic link is followed, but not in a folder
+    that is held open (:class:`Inside`). Standard output ("-"), pipes and devices are written into as they are.
+    ``times`` are for files alone.
 
     ParameterError is raised if the target is one of ``spare`` when it would be replaced, whatever it was before.
     """
@@ -70,13 +72,13 @@ def store(
         refuse_inputs(target, spare)
         urls.store(os.fsdecode(target), parts)
         return []
-    path = _path(target)
-    if is_special(Path(path)):
-        refuse_inputs(path, spare)
-        with open(path, "wb") as file:
+    if is_special(target):
+        refuse_inputs(target, spare)
+        name, folder = located(target)
+        with open(name, "wb", opener=lambda name, flags: os.open(name, flags, 0o666, dir_fd=folder)) as file:
             file.writelines(parts)
         return []
-    with _replacing(path, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
+    with _replacing(target, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
         file.writelines(parts)
     return lost
 
@@ -96,25 +98,19 @@ def refuse_unwritable(folder: str) -> None:
         raise _system_error(errno.ENOSPC)
 
 
-def _path(target: FileName) -> str:
-    path = os.fsdecode(target)
-    if "\0" in path:  # in an object store names may have it
-        raise _system_error(errno.EINVAL)
-    return path
-
-
 def _system_error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 
-def is_special(path: Path) -> bool:
-    """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
+def is_special(file: FileName) -> bool:
+    """Whether a file is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if re.fullmatch(_OPEN_FILE, str(path)):
+    if re.fullmatch(_OPEN_FILE, os.fsdecode(file)):
         return True
-    with suppress(OSError):
-        mode = path.stat().st_mode
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    name, folder = located(file)
+    with suppress(OSError, ValueError):
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=folder is None).st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
     return False
 
 
@@ -126,28 +122,41 @@ def refuse_inputs(target: FileName, inputs: Spare) -> None:
 
 
 @contextmanager
-def _replacing(path: str, times: Times | None, spare: Spare) -> Iterator[tuple[io.FileIO, list[str]]]:
+def _replacing(target: FileName, times: Times | None, spare: Spare) -> Iterator[tuple[io.FileIO, list[str]]]:
     """Give a file to be written, which takes its place at the end, and what :func:`inherit` returns.
 
-    A symbolic link is followed. A failure leaves the old file and no other.
+    A symbolic link is followed, but not in a folder that is held open. A failure leaves the old file and no other.
     """
-    path, old = os.path.realpath(path) if os.path.islink(path) else path, None
+    path, folder = located(target)
+    if "\0" in path:  # in an object store names may have it
+        raise _system_error(errno.EINVAL)
+    if folder is None and os.path.islink(path):
+        target = path = os.path.realpath(path)
+    old = None
     with suppress(FileNotFoundError):
-        old = os.stat(path)
-    if old and not os.access(path, os.W_OK):
+        old = os.stat(path, dir_fd=folder, follow_symlinks=folder is None)
+    if old and stat.S_ISLNK(old.st_mode):  # it has just become one, and is replaced itself
+        old = None
+    if old and not os.access(path, os.W_OK, dir_fd=folder):
         raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
     private = 0o600 if old else 0o666  # until it has the rights of the old one
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, private, dir_fd=folder)
+
     try:
-        with open(temporary, "x+b", buffering=0, opener=lambda name, flags: os.open(name, flags, private)) as file:
-            yield file, inherit(temporary, path, old) if old else []
+        with open(temporary, "x+b", buffering=0, opener=opener) as file:
+            # By its descriptor, as somebody else may put a link there.
+            opened = file.fileno() if HAS_HANDLES else temporary
+            yield file, inherit(opened, path, old, folder) if old else []
         if times:
-            os.utime(temporary, ns=times)
-        refuse_inputs(path, spare)
-        os.replace(temporary, path)
+            os.utime(temporary, ns=times, dir_fd=folder, follow_symlinks=folder is None)
+        refuse_inputs(target, spare)
+        os.replace(temporary, path, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=folder)
         raise
 
 
@@ -171,10 +180,11 @@ def take_place(part: str, target: str, old: os.stat_result | None) -> None:
         os.replace(part, target)
 
 
-def inherit(new: str, path: str, old: os.stat_result) -> list[str]:
+def inherit(new: str | int, path: str, old: os.stat_result, folder: int | None = None) -> list[str]:
     """Give a file the owner, group, extended attributes, access list and mode of the one that it will replace.
 
-    Return what is lost, as text. If something is, nobody gets more rights for it.
+    ``new`` is a name or a descriptor, ``folder`` the handle of the folder in which ``path`` is a name. Return what is
+    lost, as text. If something is, nobody gets more rights for it.
     """
     mode, lost = stat.S_IMODE(old.st_mode), ["the other names of the file (hard links)"] * (old.st_nlink > 1)
     if sys.platform != "win32":
@@ -184,6 +194,8 @@ def inherit(new: str, path: str, old: os.stat_result) -> list[str]:
         own = os.stat(new)
         is_owner, is_group = own.st_uid == old.st_uid, own.st_gid == old.st_gid
         lost += ["owner"] * (not is_owner) + ["group"] * (not is_group)
+        if folder is not None:  # calls for attributes take no handle of a folder
+            path = f"/proc/self/fd/{folder}/{path}"
         lost += _inherit_attributes(new, path, is_group=is_group)
         mode &= 0o7777 if is_owner and is_group else 0o777
         if _ACCESS_LIST in lost:  # which may deny what others may do
@@ -195,7 +207,7 @@ def inherit(new: str, path: str, old: os.stat_result) -> list[str]:
     return lost
 
 
-def _inherit_attributes(new: str, path: str, *, is_group: bool) -> list[str]:
+def _inherit_attributes(new: str | int, path: str, *, is_group: bool) -> list[str]:
     """Copy attributes, and the access list only for the same group; return the names of those that are lost."""
     if sys.platform != "linux":
         return []
@@ -213,7 +225,7 @@ def _inherit_attributes(new: str, path: str, *, is_group: bool) -> list[str]:
     return lost
 
 
-def _attributes(file: str) -> set[str]:
+def _attributes(file: str | int) -> set[str]:
     if sys.platform == "linux":
         with suppress(OSError):  # a disk without them
             return {*os.listxattr(file)} - _OF_CONTENT
@@ -229,8 +241,7 @@ def growing(
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end. What
     :func:`inherit` returns is appended to ``lost``.
     """
-    path = _path(target)
-    if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
+    if os.fsdecode(target) == STANDARD_STREAM or urls.is_url(target) or is_special(target):
         import tempfile  # which takes some milliseconds
 
         with tempfile.TemporaryFile() as file:
@@ -238,7 +249,7 @@ def growing(
             file.seek(0)
             store(target, iter(lambda: file.read(_PART), b""), times, spare=spare)
         return
-    with _replacing(path, times, spare) as (raw, said), io.BufferedRandom(raw) as file:
+    with _replacing(target, times, spare) as (raw, said), io.BufferedRandom(raw) as file:
         if lost is not None:
             lost += said
         yield file

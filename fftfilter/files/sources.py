@@ -16,6 +16,7 @@ from typing import BinaryIO
 from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
+from .folder import located
 from .messages import FileName, as_error, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
@@ -167,7 +168,8 @@ def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
         if (name := os.fsdecode(path)) == STANDARD_STREAM:
             status = os.fstat(open_stream(sys.stdout if is_output else sys.stdin).fileno())
         else:
-            status = os.stat(urls.of_this_machine(name))  # noqa: PTH116  pathlib costs as much as a small file
+            name, folder = located(path)
+            status = os.stat(urls.of_this_machine(name), dir_fd=folder)
     except (OSError, ValueError):
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -16,20 +16,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import images, system
 from ..arrays import MOST_CHANNELS
-from ..errors import DeviceError, FftfilterError, ParameterError, ProcessError, WriteError
+from ..errors import DeviceError, FftfilterError, ProcessError, WriteError
 from ..files import sources
-from ..files.messages import as_error, quoted_if_odd
+from ..files.folder import Folder, Inside
+from ..files.messages import FileName, as_error, quoted_if_odd
+from ..files.urls import is_url
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
 from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
-from .jobs import DeviceLostError, Job, Outcome, Settings, is_inside
+from .jobs import DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -112,6 +113,8 @@ class Batch:
         self._pool = system.threads(threads, "codec") if threads > 1 else None
         self._stacks = Stacks()
         self._stack_pixels = 0
+        self._folder: tuple[str, Folder | None] = "", None
+        """The folder of the last output."""
         self._filter: Filter | None = None
         self._transfer = self._recipe.transfer
         """The filter's."""
@@ -232,7 +235,7 @@ class Batch:
         show = partial(self._draw, loaded) if self.settings.preview else None
         job = outcome.job
         how: dict[str, Any] = {"compare": job.verify, "show": show, "submit": self._submit}
-        done = self._with_folder(target, partial(make_output, opened, target, filter_, **how))
+        done = self._with_folder(target, lambda place: make_output(opened, place, filter_, **how))
         done.cautions[:0] = outcome.cautions  # on its waves
         vars(outcome).update(vars(done))
         if not job.planes:  # of which the file's own run says so
@@ -277,7 +280,8 @@ class Batch:
             # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
             if not settings.measure_only and os.path.lexists(target):
                 images.check_output(job.source, target, in_place=settings.in_place)
-                self._check_link(target)
+                if os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
+                    settings.refuse_outside(target)
             times = sources.times(job.source) if recipe.preserve_times else None
             data = images.raw(job.source)
             outcome.digest = sources.digest_of(data)
@@ -319,8 +323,7 @@ class Batch:
         """Write a picture that was filtered."""
         began, outcome, frame, target = time.perf_counter(), loaded.outcome, loaded.frame, loaded.outcome.job.target
         try:
-            work = partial(write_picture, loaded.opened, frame, made, target)
-            outcome.left_out = self._with_folder(target, work)
+            outcome.left_out = self._with_folder(target, partial(write_picture, loaded.opened, frame, made))
             outcome.stamp = journal.stamp(target)
             if self.settings.preview:
                 self._draw(loaded, frame)
@@ -341,29 +344,33 @@ class Batch:
         report = opened.report(frame, self._device)
         outcome.row = row(report, frame.shown(), frame.picture.maxval, outcome.job.number, name)
 
-    def _with_folder(self, target: str, work: Callable[[], T]) -> T:
+    def _with_folder(self, target: str, work: Callable[[FileName], T]) -> T:
         """Write an output by ``work``, once more if its folder was removed meanwhile; raises WriteError."""
-        self._check_link(target)  # which it may have become
         try:
-            return work()
+            return work(self._inside(target))
         except WriteError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-        folder = Path(target).parent
-        with as_error(WriteError, f"{quoted_if_odd(str(folder))}: cannot be made"):
-            folder.mkdir(parents=True, exist_ok=True)
-        return work()
+        return work(self._inside(target, make=True))
 
-    def _check_link(self, target: str) -> None:
-        """Raise ParameterError for an output that is a link into the input's folder, or out of its own."""
-        self.settings.refuse_outside(target)
-        if self.settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
-            path = Path(target)
-            leads_to = Path(os.path.realpath(path))
-            is_own = leads_to.parent == Path(os.path.realpath(path.parent))
-            if is_inside(leads_to, Path(self.settings.keep_out)) and not is_own:
-                name = quoted_if_odd(target)
-                raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
+    def _inside(self, target: str, *, make: bool = False) -> FileName:
+        """Return an output in its folder, held open: neither becomes a link after this look at them.
+
+        Raises WriteError, and ParameterError for what lies out of the output, or in the input.
+        """
+        if is_url(target):
+            self.settings.refuse_outside(target)
+            return target
+        path, name = os.path.split(target)
+        if os.path.islink(target):  # noqa: PTH114
+            self.settings.refuse_outside(target)
+            path, name = os.path.split(os.path.realpath(target))
+        given, folder = self._folder
+        if given != path or not folder or not folder.is_in_place():
+            with as_error(WriteError, f"{quoted_if_odd(path)}: cannot be {'made' if make else 'opened'}"):
+                folder = self.settings.open_folder(path, make=make)
+            self._folder = path, folder
+        return Inside(target, folder, name)
 
 
 def _of_waves(opened: Opened) -> list[str]:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from posixpath import join
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from ..errors import DeviceError, ParameterError, ReadError
 from ..files import urls
+from ..files.folder import Folder
 from ..files.messages import quoted_if_odd
 from ..files.sources import is_drawn_mask
-from ..files.urls import Url
+from ..files.urls import Url, place
 from ..images.formats import extension_of
 from ..work.done import Done
 
@@ -51,14 +52,28 @@ class Settings:
     preview: bool = False
     """Make the row of each file in a contact sheet."""
     keep_out: str | None = None
-    """A real path below which nothing may be written: the input's."""
+    """A real path below which nothing may be written: the input's, unless the output lies in it."""
     keep_in: str | None = None
-    """A real path that no link may lead out of: the output's."""
+    """A path that no link may lead out of: the output's."""
 
-    def refuse_outside(self, target: str | Path | Url) -> None:
-        """Raise ParameterError for a target that a link leads out of the output."""
-        if self.keep_in and not is_inside(_on_disk(target), Path(self.keep_in)):
-            raise ParameterError(f"{target}: is, or lies behind, a link that leads out of OUT: remove it")
+    def refuse_outside(self, target: str | Path | Url, leads_to: str | None = None) -> None:
+        """Raise ParameterError for a target that lies out of the output, behind a link, or in the input."""
+        name, path = quoted_if_odd(str(target)), on_disk(leads_to or target)
+        if self.keep_out is not None and is_inside(path, place(self.keep_out)):
+            refuse_among_inputs(name)
+        if self.keep_in is not None and not is_inside(path, place(self.keep_in)):
+            raise ParameterError(f"{name}: is, or lies behind, a link that leads out of OUT: remove it")
+
+    def open_folder(self, folder: str, *, make: bool = False) -> Folder:
+        """Open a folder of the output, which is made if ``make``; raises OSError, ParameterError for one outside."""
+        path = os.path.realpath(folder)
+        self.refuse_outside(folder, path)
+        return Folder(path, make=make)
+
+
+def refuse_among_inputs(name: str) -> NoReturn:
+    """Raise ParameterError for an output that lies among the inputs."""
+    raise ParameterError(f"{name}: lies among the inputs, or is a link to one; choose another folder")
 
 
 class Job(NamedTuple):
@@ -264,16 +279,16 @@ class Files:
 
     def absolute(self) -> Files:
         """Return the files by absolute names."""
-        return Files([str(urls.place(name).absolute()) for name in self.names], self.folders)
+        return Files([str(place(name).absolute()) for name in self.names], self.folders)
 
     def refuse_overwriting(self, targets: Iterable[str], written: Mapping[Identity, str], *, in_place: bool) -> None:
         """Raise ParameterError if an output, or what options write, is an input; ``in_place`` allows its own output."""
-        known = {identity(urls.place(name)): name for name in self.names}
+        known = {identity(place(name)): name for name in self.names}
         for own in known.keys() & written.keys():
             refuse_written(known[own], own, written)
         for name, target in zip(self.names, targets, strict=True):
-            own = identity(urls.place(target))
-            if own is not None and own in known and not (in_place and identity(urls.place(name)) == own):
+            own = identity(place(target))
+            if own is not None and own in known and not (in_place and identity(place(name)) == own):
                 raise ParameterError(
                     f"{target}: is one of the inputs; choose another folder, or --in-place to overwrite"
                 )
@@ -323,13 +338,13 @@ def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
 
 def real(path: Path | Url) -> str:
     """Return the path of a folder without links, a URL as it is."""
-    path = _on_disk(path)
+    path = on_disk(path)
     return path.text.rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
 def is_inside(path: Path | Url, folder: Path | Url) -> bool:
     """Whether a path is a folder or lies below it, whatever names they are given by."""
-    path, folder = _on_disk(path), _on_disk(folder)
+    path, folder = on_disk(path), on_disk(folder)
     if isinstance(path, Url) or isinstance(folder, Url):
         return f"{path}/".startswith(real(folder) + "/") if type(path) is type(folder) else False
     found, own = Path(real(path)), identity(folder)
@@ -337,6 +352,6 @@ def is_inside(path: Path | Url, folder: Path | Url) -> bool:
     return Path(real(folder)) in above or (own is not None and own in map(identity, above))
 
 
-def _on_disk(path: str | os.PathLike[str] | Url) -> Path | Url:
+def on_disk(path: str | os.PathLike[str] | Url) -> Path | Url:
     """Return a path, also of a URL that leads to this machine's files."""
-    return urls.place(urls.of_this_machine(str(path)))
+    return place(urls.of_this_machine(str(path)))

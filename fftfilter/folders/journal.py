@@ -10,7 +10,6 @@ the lines of its last seconds, and the next run does their files again.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import time
@@ -18,14 +17,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files import urls
 from ..files.atomic import store
+from ..files.folder import Folder, Inside
 
 if TYPE_CHECKING:
     import io
+    from collections.abc import Callable
 
 NAME = ".fftfilter-done.jsonl"
 PREFIX = ".fftfilter-done-"
@@ -54,18 +54,18 @@ class Entry(NamedTuple):
     stamp: Stamp
 
 
-def journal_of(folder: Path | urls.Url) -> Journal:
-    """Return the journal of an output folder."""
-    return Journal(folder) if isinstance(folder, Path) else UrlJournal(folder)
+def journal_of(folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder) -> Journal:
+    """Return the journal of an output folder, which ``open_folder`` opens."""
+    return Journal(folder, open_folder) if isinstance(folder, Path) else UrlJournal(folder)
 
 
 class Journal:
     """The journal of one output folder; memory holds all of its lines once a digest was asked for."""
 
-    def __init__(self, folder: Path | urls.Url) -> None:
+    def __init__(self, folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder) -> None:
         self.outdated = 0
         """How many of the files that were asked for are whole, but made with other settings."""
-        self._folder = folder
+        self._folder, self._open_folder = folder, open_folder
         self._path = urls.file_in(folder, NAME)
         self._lines: dict[str, bytes] | None = None
         """By the name of a file. Two runs at a time may write lines for the same one."""
@@ -88,7 +88,8 @@ class Journal:
         if self._file is not None and not self._is_in_place(self._file):
             self.close()
         if self._file is None:
-            self._file = open(self._path, "ab", buffering=0, opener=_itself)  # noqa: SIM115  closed with the journal
+            opener = self._open_folder(str(self._folder)).open
+            self._file = open(self._path, "ab", buffering=0, opener=opener)  # noqa: SIM115  closed with the journal
         self._file.write(_line(name, entry))
 
     def close(self) -> None:
@@ -108,11 +109,12 @@ class Journal:
 
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
-        with open(self._path, "rb", opener=_itself) as file:
+        folder = self._open_folder(str(self._folder))
+        with open(self._path, "rb", opener=folder.open) as file:
             count = _collect(iter(partial(file.readline, LONGEST_LINE), b""), lines)
         if count > 2 * len(lines) + SPARE_LINES:
             lines.update(_last(lines))
-            store(self._path, lines.values())
+            store(Inside(self._path, folder, NAME), lines.values())
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
@@ -124,14 +126,6 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     except OSError:
         return None
     return Stamp(status.st_size, status.st_mtime_ns)
-
-
-def _itself(path: str, flags: int) -> int:
-    """Open a journal; raises OSError for a link, a pipe or a device, which somebody else's folder may have there."""
-    with suppress(FileNotFoundError):
-        if not S_ISREG(os.lstat(path).st_mode):
-            raise OSError(errno.EINVAL, f"{NAME} is no regular file", path)
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _line(name: str, entry: Entry) -> bytes:

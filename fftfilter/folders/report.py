@@ -14,6 +14,8 @@ from typing import IO, Any
 from .. import images
 from ..errors import ParameterError, WriteError, without_secrets
 from ..files import urls
+from ..files.atomic import is_special
+from ..files.folder import Folder
 from ..files.standard_streams import STANDARD_STREAM
 from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
 from . import journal
@@ -31,6 +33,7 @@ class Report:
         self._path = path
         self._warn = warn
         self._file: IO[str] | None = None
+        self._real = ""
         self.identity: Identity | None = None
         """That of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
@@ -39,7 +42,8 @@ class Report:
             return
         self._path = path = without_file_scheme(path)
         self.identity = identity(place(path))
-        name = place(real(place(path))).name
+        self._real = real(place(path))
+        name = place(self._real).name
         if is_url(path):
             refuse_reading_only(path, "--report")
         elif Path(path).is_dir():
@@ -61,7 +65,10 @@ class Report:
                 urls.store(path, [])  # or it would turn out at the end that nothing can be written there
                 self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
             else:
-                self._file = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
+                # Not by a link that has come since.
+                opener = None if is_special(path) else Folder(os.path.dirname(self._real)).open  # noqa: PTH120
+                where = path if opener is None else self._real
+                self._file = open(where, "a", encoding="utf-8", buffering=1, opener=opener)  # noqa: SIM115
                 if (found := os.fstat(self._file.fileno())).st_size:
                     if (found.st_dev, found.st_ino) != self.identity:
                         raise OSError(errno.EEXIST, "another file was put there")  # an input, perhaps

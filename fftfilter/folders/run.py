@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from posixpath import join
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
@@ -24,7 +24,21 @@ from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
 from ..output.modes import FOLDER
-from .jobs import DeviceLostError, Files, Job, Outcome, Settings, Status, Survey, Tree, identity, is_inside, real
+from .jobs import (
+    DeviceLostError,
+    Files,
+    Job,
+    Outcome,
+    Settings,
+    Status,
+    Survey,
+    Tree,
+    identity,
+    is_inside,
+    on_disk,
+    real,
+    refuse_among_inputs,
+)
 from .journal import Entry, journal_of, stamp
 from .pool import Pool
 from .report import Report
@@ -86,8 +100,8 @@ class FolderRun:
             raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
-        if self.urls and not is_url(own := real(self.target)):  # of URLs the servers choose the names of outputs
-            self.settings = replace(self.settings, keep_in=own)
+        if not in_place and isinstance(own := on_disk(self.target), Path):
+            self.settings = replace(self.settings, keep_in=str(own.absolute()))
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
         self._report = Report(self.report, self.warnings.append)
@@ -103,8 +117,8 @@ class FolderRun:
             source.written, source.masks = self._written, self._mask_files
             if not in_place:
                 source.avoid = self.target
-                self.settings = replace(self.settings, keep_out=real(source.root))
-                self._is_within = is_inside(self.target, source.root)
+                if not is_inside(self.target, source.root):
+                    self.settings = replace(self.settings, keep_out=real(source.root))
 
     @staticmethod
     def _refuse_unwritable(target: Path) -> None:
@@ -158,7 +172,7 @@ class FolderRun:
             raise ReadError(f"{self.source}: {why}") from error
         self.found = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
-            self._refuse_among_inputs(outputs[both.pop()])
+            refuse_among_inputs(str(outputs[both.pop()]))
         if isinstance(self.source, Files):
             targets = [job.target for job in self.jobs(prepare=False)]
             self.source.refuse_overwriting(targets, self._written, in_place=self.settings.in_place)
@@ -183,17 +197,7 @@ class FolderRun:
             made[target] = name
             if self.masks:
                 refuse_inputs(file_in(self.target / relative, target), self._mask_files)
-        if self.settings.in_place or isinstance(self.source, Files):
-            return
-        folder = self.target / relative
-        self.settings.refuse_outside(folder)
-        is_own = self._is_within and is_inside(folder, self.target)
-        if is_inside(folder, self.source.root) and not is_own:
-            self._refuse_among_inputs(folder)
-
-    @staticmethod
-    def _refuse_among_inputs(folder: Path | Url) -> NoReturn:
-        raise ParameterError(f"{folder}: lies among the inputs, which would be overwritten; choose another folder")
+        self.settings.refuse_outside(self.target / relative)
 
     def _target_name(self, name: str) -> str:
         if isinstance(self.source, Files):
@@ -209,11 +213,10 @@ class FolderRun:
         for branch in self.source.walk():
             target = self.target / branch.relative
             if prepare and isinstance(target, Path):
-                self.settings.refuse_outside(target)
-                with suppress(OSError):  # writing each file says why
-                    target.mkdir(parents=True, exist_ok=True)
+                with suppress(OSError, ParameterError):  # writing each file says why
+                    self.settings.open_folder(str(target), make=True)
                 remove_leftovers(target)
-            with closing(journal_of(target)) as journal:
+            with closing(self._journal_of(target)) as journal:
                 for name in branch.names:
                     made = self._target_name(name)
                     digest = journal.digest(made, self.recipe.key) if self.skip_existing else None
@@ -298,9 +301,12 @@ class FolderRun:
         if folder not in self._journals:
             if len(self._journals) == OPEN_JOURNALS:
                 self._close_journals()
-            self._journals[folder] = journal_of(place(folder))
+            self._journals[folder] = self._journal_of(place(folder))
         with self._warning_of(folder):
             self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
+
+    def _journal_of(self, folder: Path | Url) -> Journal:
+        return journal_of(folder, self.settings.open_folder)
 
     def _close_journals(self) -> None:
         for folder, journal in self._journals.items():
@@ -314,8 +320,8 @@ class FolderRun:
             yield
         except (FileNotFoundError, NotADirectoryError):
             pass  # the folder was removed, and with it what was to be noted
-        except OSError as error:
+        except (OSError, ParameterError) as error:
             if folder not in self._without_notes:  # one line for a folder, whatever else goes wrong there
                 self._without_notes.add(folder)
-                why = error.strerror or error
+                why = getattr(error, "strerror", None) or error
                 self.warnings.append(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")

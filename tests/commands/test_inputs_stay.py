@@ -203,5 +203,5 @@ def test_a_report_that_becomes_another_file_meanwhile_empties_none(run, tmp_path
 
     monkeypatch.setattr(FolderRun, "survey", swapping)
     code, _, said = run("lowpass", "--report", report, given.parent, tmp_path / "out")
-    assert (code, said.count("\n"), "another file was put there" in said) == (1, 1, True), said
+    assert (code, said.count("\n"), "r.jsonl is no regular file" in said) == (1, 1, True), said
     assert given.read_bytes() == before

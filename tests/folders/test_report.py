@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from fftfilter import transfer as H
 from fftfilter.cli import cli
+from fftfilter.files.folder import Folder
 from fftfilter.folders import journal
 from fftfilter.folders.jobs import Job, Outcome, Settings
 from fftfilter.folders.report import Report, _line
@@ -189,7 +190,7 @@ def test_a_report_on_a_full_disk_is_told_once_and_missed_at_the_end(tmp_path, gi
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given, monkeypatch):
     out = tmp_path / "out"
-    monkeypatch.setattr(journal, "_itself", os.open)
+    monkeypatch.setattr(Folder, "open", lambda _, path, flags: os.open(path, flags))
     linked(out / journal.NAME, Path("/dev/full"), "link")
     code, said = run("highpass", "-q", given, out)
     assert code == 0

@@ -31,6 +31,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.device.opencl import Device
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic
+from fftfilter.files.folder import Folder
 from fftfilter.files.urls import Url
 from fftfilter.filters import Filter
 from fftfilter.folders import batch, journal
@@ -405,7 +406,7 @@ def test_inputs_are_not_overwritten(run, tmp_path):
     pgm(given / "b.pgm", 2)
     (tmp_path / "out/b.pgm").symlink_to(given / "a.pgm")
     code, _, said = run("highpass", given, tmp_path / "out")
-    assert (code, "a link to one of the inputs" in said) == (1, True)
+    assert (code, "among the inputs, or is a link to one" in said) == (1, True)
     assert (given / "a.pgm").read_bytes() == before
     assert run("highpass", "--in-place", given, given)[0] == 0
     assert (given / "a.pgm").read_bytes() != before
@@ -446,12 +447,13 @@ def test_links_in_an_output_folder_never_lead_into_the_input(run, tmp_path, with
     out.mkdir()
     (out / "a.pgm").symlink_to(given / "b.pgm")
     code, _, said = run("highpass", "-r", given, out)
-    assert (code, said.count("a link to one of the inputs")) == (1, 1), said
+    why = "a link that leads out of OUT" if within else "among the inputs, or is a link to one"
+    assert (code, said.count(why)) == (1, 1), said
     (out / "a.pgm").unlink()
     shutil.rmtree(out / "sub")
     (out / "sub").symlink_to(given)
     code, _, said = run("highpass", "-r", given, out)
-    assert (code, "among the inputs" in said) == (2, True), said
+    assert (code, why in said) == (2, True), said
     assert {path: path.read_bytes() for path in before} == before
     (out / "sub").unlink()
     (out / "a.pgm").symlink_to(out / "c")  # to a file of its own folder
@@ -496,8 +498,47 @@ def test_an_output_that_becomes_a_link_to_an_input_in_the_middle_fails_alone(run
 
     monkeypatch.setattr(images, "raw", swapping)
     code, _, said = run("highpass", "--processes", "1", tmp_path / "in", tmp_path / "out")
-    assert (code, "a link to one of the inputs" in said, "1 failed" in said) == (1, True, True), said
+    assert (code, "among the inputs, or is a link to one" in said, "1 failed" in said) == (1, True, True), said
     assert (tmp_path / "in/b.tif").read_bytes() == before
+
+
+@needs_links
+@needs_posix
+@pytest.mark.parametrize("kind", ["picture", "stack"])
+@pytest.mark.parametrize("moment", ["before the check", "after it"])
+def test_a_folder_that_becomes_a_link_in_the_middle_leads_nothing_out_of_the_output(
+    run, tmp_path, monkeypatch, moment, kind
+):
+    """Not outputs, nor the journal, which are then in no place."""
+    frames = [Image.new("L", (12, 10), 10 * i) for i in range(2 if kind == "stack" else 1)]
+    private, folder = tmp_path / "private", tmp_path / "out/sub"
+    for path in (tmp_path / f"in/sub/{name}.tif" for name in "abc"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frames[0].save(path, save_all=True, append_images=frames[1:])
+    private.mkdir()
+    (private / "b.tif").write_bytes(b"a thesis")
+
+    def swap():
+        folder.rename(tmp_path / "out/moved")
+        folder.symlink_to(private)
+
+    module, name = (journal, "stamp") if moment == "before the check" else (atomic, "temporary_name")
+    own = getattr(module, name)
+
+    def swapping(*given):
+        if (folder / "a.tif").exists() and not folder.is_symlink():
+            swap()
+        return own(*given)
+
+    monkeypatch.setattr(module, name, swapping)
+    monkeypatch.setattr("fftfilter.folders.processes.cores", lambda: 1)  # one after the other
+    words = ("highpass", "--output", "keep", "-r", "--processes", "1", tmp_path / "in", tmp_path / "out")
+    code, _, said = run(*words)
+    assert (private / "b.tif").read_bytes() == b"a thesis"
+    assert names(private) == ["b.tif"]
+    assert [path.name for path in private.iterdir()] == ["b.tif"]
+    assert "out/sub: is, or lies behind, a link that leads out of OUT" in said
+    assert code == 1
 
 
 @needs_links
@@ -512,7 +553,7 @@ def test_of_files_an_output_that_becomes_a_link_to_its_input_fails_alone(run, tm
 
     monkeypatch.setattr(images, "raw", swapping)
     code, _, said = run("highpass", "--processes", 1, *files, f"{tmp_path}/out/")
-    assert (code, "a.pgm: is the input itself" in said, "; 1 failed" in said) == (1, True, True), said
+    assert (code, "a.pgm: is, or lies behind, a link that leads" in said, "; 1 failed" in said) == (1, True, True), said
     assert files[0].read_bytes() == before
 
 
@@ -1214,8 +1255,8 @@ def test_a_journal_is_read_once_and_only_for_files_that_it_is_asked_about(tmp_pa
     (tmp_path / "a").write_text("x")
     with closing(journal.Journal(tmp_path)) as book:
         book.add("a", journal.Entry("digest", "settings", journal.stamp(tmp_path / "a")))
-    itself, opened = journal._itself, []
-    monkeypatch.setattr(journal, "_itself", lambda *given: opened.append(given) or itself(*given))
+    itself, opened = Folder.open, []
+    monkeypatch.setattr(Folder, "open", lambda *given: opened.append(given) or itself(*given))
     book = journal.Journal(tmp_path)
     assert opened == []
     assert [book.digest(name, "settings") for name in "aba"] == ["digest", None, "digest"]

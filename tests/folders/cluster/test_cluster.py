@@ -216,7 +216,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
     """The slow one is killed with a batch in hand; each file is there once, in the report once, in the journal once."""
     started, out, report = (tmp_path / name for name in ("started", "out", "report.jsonl"))
     # Before the temporary file becomes the output.
-    waiting = f"if {str(out)!r} in str(arguments[0]): pathlib.Path({str(started)!r}).touch(); time.sleep(60)"
+    waiting = f"if '.fftfilter-' in str(arguments[0]): pathlib.Path({str(started)!r}).touch(); time.sleep(60)"
     slow = replaced("os.replace", waiting)
     command = ("fftfilter", "highpass", "-r", "--cluster", address, "--report", report, given, out)
     with worker(address, tmp_path, "--no-nanny", preload=slow) as victim:
