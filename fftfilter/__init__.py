@@ -4,8 +4,8 @@
     edges = fftfilter.highpass(image, radius=64)
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
-for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``,
-``fft2``, ``ifft2``, ``rfft2`` and ``irfft2`` for the plain FFTs. Every error raised on purpose is a
+for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``fft2``,
+``fftn`` and the others of their names in ``numpy.fft`` for the plain FFTs. Every error raised on purpose is a
 :class:`fftfilter.FftfilterError`.
 """
 
@@ -34,10 +34,14 @@ if TYPE_CHECKING:
     from .preview.page import show as show
     from .transforms import fft as fft
     from .transforms import fft2 as fft2
+    from .transforms import fftn as fftn
     from .transforms import ifft as ifft
     from .transforms import ifft2 as ifft2
+    from .transforms import ifftn as ifftn
     from .transforms import irfft2 as irfft2
+    from .transforms import irfftn as irfftn
     from .transforms import rfft2 as rfft2
+    from .transforms import rfftn as rfftn
     from .work.output_file import filter_stack as filter_stack
     from .work.saved import save_filter as save_filter
 
@@ -54,7 +58,7 @@ _MODULES = {
     ".errors": "FftfilterError",
     ".filters": "Filter",
     ".preview.page": "show",
-    ".transforms": "fft fft2 ifft ifft2 irfft2 rfft2",
+    ".transforms": "fft fft2 fftn ifft ifft2 ifftn irfft2 irfftn rfft2 rfftn",
     ".work.output_file": "filter_stack",
     ".work.saved": "save_filter",
 }

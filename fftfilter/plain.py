@@ -171,5 +171,6 @@ def transformed(data: Array, shape: Shape, scale: float, real: np.dtype[Any]) ->
             made = fft.ifftn(data, axes=AXES[shape.along], norm="forward", **how)
         else:
             made = fft.fftn(data, axes=AXES[shape.along], **how)
+        made = np.ascontiguousarray(made)  # along some axes numpy.fft returns a view
         made *= real.type(scale)
         return made, float(np.max(np.abs(made.view(real))))

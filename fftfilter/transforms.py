@@ -1,4 +1,4 @@
-"""Plain FFTs with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
+"""Plain FFTs with numpy.fft's conventions: along an axis, two, or any number of them, of complex and of real numbers.
 
 They go along axes by the fused engine or by an algorithm of the papers, and are kept between calls. Lengths, axes,
 norms and ``out`` are as NumPy has them; two axes at a time are transformed, or one. Numbers outside single precision's
@@ -167,6 +167,78 @@ def irfft2(
     The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
     odd one has to be given in ``s``.
     """
+    return Engine(algorithm, device, precision, options).transformed(
+        a, s, axes, norm, out=out, inverse=True, half="given"
+    )
+
+
+def fftn(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the transform over axes, by default all, as ``numpy.fft.fftn`` does; see :func:`fft2`.
+
+    spectrum = fftfilter.fftn(volume)  # (depth, height, width), complex64
+    """
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out)
+
+
+def ifftn(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the inverse transform over axes, by default all, as ``numpy.fft.ifftn`` does; see :func:`fftn`."""
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, inverse=True)
+
+
+def rfftn(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: Complex | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Complex:
+    """Return the half of a real array's transform that says it all, as ``numpy.fft.rfftn`` does; see :func:`fftn`.
+
+    Of the last axis, frequencies from 0 to half its length are left.
+    """
+    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, half="made")
+
+
+def irfftn(
+    a: ArrayLike,
+    s: Sequence[int | None] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: Real | None = None,
+    *,
+    algorithm: str | None = None,
+    device: str | int | None = None,
+    precision: Precision = "single",
+    **options: Option,
+) -> Real:
+    """Return the real array of half a spectrum, as ``numpy.fft.irfftn`` does; see :func:`rfftn` and :func:`irfft2`."""
     return Engine(algorithm, device, precision, options).transformed(
         a, s, axes, norm, out=out, inverse=True, half="given"
     )

@@ -62,6 +62,9 @@ def calls(image: Image) -> list[npt.NDArray[np.generic]]:
     values: npt.NDArray[np.floating] = fftfilter.irfft2(
         fftfilter.rfft2(image, algorithm="book"), s=image.shape, algorithm="book"
     )
+    half: npt.NDArray[np.complexfloating] = fftfilter.rfftn(image, algorithm="book")
+    values += fftfilter.irfftn(half, s=image.shape, axes=(0, 1), algorithm="book")
+    rows += fftfilter.ifftn(fftfilter.fftn(image, axes=(1,), algorithm="book"), axes=(1,), algorithm="book")
     return [*made, fftfilter.ifft2(spectrum, norm="ortho", algorithm="book"), rows, values]
 
 

@@ -125,7 +125,7 @@ def test_no_numbers_no_transform(x, said):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("name", ["fft2", "ifft2", "rfft2", "irfft2"])
+@pytest.mark.parametrize("name", ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"])
 @pytest.mark.parametrize(
     "how",
     [
@@ -144,7 +144,8 @@ def test_no_numbers_no_transform(x, said):
 )
 def test_lengths_axes_and_norms_are_numpys(name, how, precision, rng):
     x = numbers(rng, (16, 18, 15))
-    x = x.real if name == "rfft2" else x
+    x = x.real if name.startswith("r") else x
+    how = {"axes": (-2, -1)} | how if "s" in how else how  # without axes, fftn warns as NumPy's does
     got, wanted = getattr(fftfilter, name)(x, **how, precision=precision), getattr(np.fft, name)(x, **how)
     assert got.shape == wanted.shape
     assert_transform(got, wanted, 60)
@@ -155,6 +156,28 @@ def test_lengths_axes_and_norms_are_numpys(name, how, precision, rng):
 def test_rows_along_any_axis(name, how, rng):
     for x in (numbers(rng, (16, 18, 15)), rng.standard_normal((16, 18, 16))):
         assert_transform(getattr(fftfilter, name)(x, **how), getattr(np.fft, name)(x, **how), 60)
+
+
+@pytest.mark.parametrize(
+    ("engine", "precision"),
+    [("fused", "single"), ("numpy", "single"), ("numpy", "double"), ("book", "single"), ("book", "double")],
+)
+def test_all_axes_of_one_to_five(engine, precision, rng):
+    """Of any number of axes, even and odd, there and back; a half spectrum keeps the odd length by ``s``."""
+    how = {"algorithm": engine, "precision": precision}
+    for shape in ((15,), (8, 9), (6, 1, 7), (4, 5, 8, 3), (3, 2, 5, 4, 7)):
+        n, x = 60, rng.standard_normal(shape).astype("f4" if precision == "single" else "f8")
+        z = x + 1j * x[::-1]
+        assert_transform(fftfilter.fftn(z, **how), np.fft.fftn(z), n)
+        spectrum = fftfilter.rfftn(x, **how)
+        assert spectrum.dtype == (np.complex64 if precision == "single" else np.complex128)
+        assert_transform(spectrum, np.fft.rfftn(x), n)
+        back = fftfilter.irfftn(spectrum, s=shape, axes=range(len(shape)), **how)
+        assert back.dtype == x.dtype
+        assert_transform(back, x, n)
+        assert_transform(fftfilter.ifftn(x, **how), np.fft.ifftn(x), n)
+        last = {"axes": (-1, 0), "norm": "ortho"} if len(shape) > 1 else {"axes": (0,)}
+        assert_transform(fftfilter.rfftn(x, **last, **how), np.fft.rfftn(x, **last), n)
 
 
 def test_half_a_spectrum_of_an_odd_width_says_its_length(rng):
@@ -175,7 +198,12 @@ def test_out_is_filled_and_returned(rng):
     np.testing.assert_array_equal(fftfilter.fft2(x, out=x), expected)
 
 
-@pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2", "rfft2", "irfft2"])
+EVERY = [
+    before + "fft" + after for after in ("", "2", "n") for before in ("", "i", "r", "ir") if before[-1:] != "r" or after
+]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_each_function_takes_an_output_a_precision_a_device_and_an_algorithm_with_options(name, rng):
     call, x = getattr(fftfilter, name), rng.standard_normal((4, 8))
     wanted = getattr(np.fft, name)(x)
