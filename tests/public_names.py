@@ -50,6 +50,7 @@ def calls(image: Image) -> list[npt.NDArray[np.generic]]:
         fftfilter.highpass(image, "5px", device="cpu", precision="single", engine="book"),
         fftfilter.bandpass(image, "2px", "5px", scale=("auto", 0.5), engine="book"),
         fftfilter.bandstop(image, 2, 4, scale=(0, 100), depth=6, engine="book"),
+        fftfilter.lowpass(np.stack([image] * 3), "5px", axes="zyx", pixel_size=("2um", "1um", 1e-6)),
         fftfilter.notch(image, (0.2, 0.1), missing=image > 250, engine="book", protect=(0, 0, 3, 3), feather=2),
         fftfilter.notch(np.tile(image, (4, 4)), auto=fftfilter.AutoNotches(20), engine="book")[:12, :10],
         fftfilter.stripes(image, 0, engine="book"),

@@ -56,8 +56,8 @@ ROOMS = {
     "missing": "output arrays transfer plain device_choice",
     "transforms": "errors arrays staged fused plain device_choice engine",
     "analysis": "errors output arrays transfer transforms missing",
-    "filters": "errors memory output arrays region transfer device staged fused plain device_choice engine missing "
-    "analysis",
+    "filters": "errors system memory output arrays region transfer device staged fused plain device_choice engine "
+    "missing transforms analysis",
     "imagej_filter": "errors memory output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "errors transfer analysis filters imagej_filter descreen_filter",

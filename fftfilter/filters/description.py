@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..region import Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
+    from .volumes import Volume
 
     ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
 
@@ -42,7 +43,8 @@ class FilterOptions(RegionOptions, total=False):
     edges: Edges
     channels: Channels | None
     depth: float | None
-    pixel_size: str | float | None
+    pixel_size: str | float | Sequence[str | float] | None
+    axes: int | str | Sequence[int | str] | None
     auto: bool | AutoNotches | None
 
 
@@ -91,6 +93,8 @@ class Description:
     """The part of each picture that is filtered, if not all is."""
     options: Mapping[str, Any]
     """The given options, without those that are defaults."""
+    volume: Volume | None = None
+    """The axes that are filtered, if not those of pictures."""
 
     @property
     def mode(self) -> Mode:
@@ -119,8 +123,7 @@ class Description:
 def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     """Return what ``transfer`` and options of :class:`Filter` describe; raises ParameterError for invalid ones."""
     check_transfer(transfer)
-    if (pixel_size := options.get("pixel_size")) is not None:
-        transfer = transfer.with_pixel_size(pixel_size)
+    transfer, volume = _with_pixels(transfer, options)
     if (depth := options.get("depth")) is not None:
         transfer = transfer.with_depth(depth)
     if transfer.lacks_pixel_size:
@@ -156,7 +159,21 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, given)
+    return Description(
+        transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, given, volume
+    )
+
+
+def _with_pixels(transfer: Transfer, options: Mapping[str, Any]) -> tuple[Transfer, Volume | None]:
+    """Return a transfer function for pixels of the size that is given, and the axes, if these are given."""
+    pixel_size, volume = options.get("pixel_size"), None
+    if (axes := options.get("axes")) is not None:
+        from .volumes import Volume
+
+        volume = Volume.of(axes, pixel_size)
+        volume.check(transfer, options)
+        pixel_size = min(volume.sizes, default=None)
+    return transfer if pixel_size is None else transfer.with_pixel_size(pixel_size), volume
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

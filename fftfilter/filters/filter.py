@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..output.ramp import Timing
     from .call import Begun, Observe
     from .description import FilterOptions, PixelOptions
+    from .volumes import Volume
 
 
 class Filter:
@@ -49,6 +50,12 @@ class Filter:
     - "real": the filtered values as they are, float.
 
     ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is needed for radii in physical units.
+
+    ``axes`` are one to three axes of an array of any dimensions, along which it is filtered, volume by volume: how many
+    of the last ones (3), their numbers ((0,) for the first), or names ("zyx", "tyx", "t" for the first one, and those
+    of xarray's dimensions). H is then a function of ``sqrt(fx^2 + fy^2 + fz^2)``, a radius is in cycles across the
+    shortest of these axes, and ``pixel_size`` may be one for each of them. Volumes have radial filters and their
+    products, all outputs and scales, and no regions, ``auto`` or ``channels``.
 
     ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
     but for P percent of the samples, by default 0.35, which become black or white; or two gray levels (LO, HI) of the
@@ -126,6 +133,7 @@ class Filter:
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
+        self._flat: Filter | None = None
         self._found, self._room = NOTHING, 0
         self._notes: list[str] = []
         self._peaks: list[list[Peak]] = []
@@ -241,6 +249,8 @@ class Filter:
         if not isinstance(image, np.ndarray):
             made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, missing=missing, observe=observe)
             return made
+        if self.volume:
+            return self._along_axes(image, channel_axis, of_pixels, missing)
         with self._alone():
             self._notes, self._peaks = [], []
             if missing is not None or is_masked(image):
@@ -251,6 +261,24 @@ class Filter:
                     result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
                     return result
             return self._by_picture(image, channel_axis, of_pixels, missing, observe)
+
+    def _along_axes(
+        self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None
+    ) -> Array:
+        """Filter an array along the axes of the filter: by a filter of pictures, if these are two."""
+        from . import along_axes
+
+        volume, flat = self.volume, self._flat
+        if channel_axis is not None:
+            raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
+        with self._alone():
+            if not (volume and volume.is_flat):
+                result, self._found = along_axes.filtered(self._prepare(), image, missing, of_pixels)
+                return result
+            self._flat = flat = flat or self.with_options(axes=None, pixel_size=None)
+            result = along_axes.by_pictures(flat, volume, image, missing, of_pixels)
+            self._found, self._notes, self._peaks = flat._found, flat._notes, flat._peaks
+            return result
 
     def stream(
         self,
@@ -383,8 +411,15 @@ class Filter:
     def _is_by_picture(self, channel_axis: int | None) -> bool:
         """Whether each picture takes steps of its own, those of :meth:`_picture`."""
         own, has_colors = self._description, channel_axis is not None
+        if own.volume:
+            return True
         is_split = own.channels == "chroma" or (has_colors and (own.channels or own.transfer.is_by_channel))
         return bool(is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region)
+
+    @property
+    def volume(self) -> Volume | None:
+        """The axes that are filtered, None for those of pictures."""
+        return self._description.volume
 
     @property
     def is_values(self) -> bool:

@@ -34,6 +34,13 @@ def is_of(library: str, kind: str, given: object) -> bool:
 
 def filtered(filter_: Filter, image: Any, channel_axis: int | None, **of_call: Any) -> Any:
     """Return a filtered image as an array of its library; ``of_call`` and errors are those of the filter's call."""
+    volume = filter_.volume
+    if is_of("xarray", "DataArray", image) and volume:
+        missing = of_call["missing"]
+        by_name = is_of("xarray", "DataArray", missing)
+        of_call["missing"] = missing.transpose(*image.dims, missing_dims="ignore").data if by_name else missing
+        numbered = filter_.with_options(axes=volume.places(image))
+        return image.copy(deep=False, data=numbered(image.data, channel_axis=channel_axis, **of_call))
     if is_of("xarray", "DataArray", image):
         upright, channel_axis, missing = as_upright(image, channel_axis, of_call["missing"])
         made = filter_(upright.data, channel_axis=channel_axis, **{**of_call, "missing": missing})
@@ -73,8 +80,11 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
     from dask.array import asarray, map_blocks
     from dask.base import tokenize
 
-    check_image(tuple(n or 1 for n in images.shape), images.dtype, channel_axis)  # a stack may be empty
-    whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
+    if filter_.volume:
+        whole = images.rechunk(dict.fromkeys(filter_.volume.places(images), -1))
+    else:
+        check_image(tuple(n or 1 for n in images.shape), images.dtype, channel_axis)  # a stack may be empty
+        whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
     each = None
     if np.ndim(missing) == images.ndim or (missing is not None and channel_axis is None):
         each, missing = asarray(missing), None
@@ -109,7 +119,7 @@ def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str
             _open.clear()
             _open[key] = filter_
         filter_ = _open[key]
-        if block.ndim == 2 or of_call["channel_axis"] is not None or missing is not None:
+        if block.ndim == 2 or of_call["channel_axis"] is not None or missing is not None or filter_.volume:
             return filter_(block, **of_call)
         at_once = max(1, _PIXELS_A_LAUNCH // block[0].size)
         parts = [filter_(block[first : first + at_once], **of_call) for first in range(0, len(block), at_once)]

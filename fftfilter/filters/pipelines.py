@@ -83,7 +83,11 @@ class Prepared:
         if self._double is None:
             own = self.description
             options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
-            described = describe(own.transfer, {**options, "edges": own.edges, "channels": own.channels})
+            options |= {"edges": own.edges, "channels": own.channels}
+            options |= {
+                name: own.options[name] for name in ("axes", "pixel_size") if own.volume and name in own.options
+            }
+            described = describe(own.transfer, options)
             self._double = Prepared(described, launcher_on(self.launcher.device, {"precision": "double"}))
         return self._double
 
@@ -96,6 +100,10 @@ class Prepared:
 
     def _for_edges(self, stack: Stack) -> Pipeline:
         described = self.description
+        if described.volume:
+            from .volumes import VolumePipeline
+
+            return VolumePipeline(self.launcher, described, stack)
         described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
         if isinstance(self.launcher, NumPyLauncher):
             return NumPyPipeline(self.launcher, described.on_grid, stack, described.edges)

@@ -92,7 +92,7 @@ def filter_stack(
         raise ParameterError(f"level {level!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
-        transfer = transfer.with_pixel_size(pixel_size)
+        transfer = transfer.with_pixel_size(pixel_size)  # type: ignore[arg-type]
     output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
     one_scale, auto = scale == STACK, options.pop("auto", None)
     areas = {name: value for name, value in options.items() if name in RegionOptions.__annotations__}
