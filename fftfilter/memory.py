@@ -169,6 +169,8 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
         searched = 1 + powers + 12 if "wiener" in kinds else 4 * count + 20 * slanted
         steps.append(floats + searched)
     waves = 8 * count + 4 + 4 * picture.has_holes if how.is_auto and is_mirrored else 0  # the picture without them
+    if options.get("ignore") is not None:  # it is filled and filtered in float64
+        waves += 32 * count
     pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)
     if picture.has_holes:
         whole = 8 * count + pipeline(count, at_once, given=4, out=4)

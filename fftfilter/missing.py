@@ -16,6 +16,7 @@ What NumPy does is the reference, and the twin of ``kernels/missing/fill.cl``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,13 +50,27 @@ def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges, chan
     """
     waves, without_waves = waves_of(transfer, holes), None
     if waves is not None:
-        gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
-
-        def without_waves(whole: Array) -> Array:
-            return filtered_part(whole, channels, lambda part: filter_(part, gains, edges).real)
-
+        without_waves = partial(values_of, transfer=waves, edges=edges, channels=channels)
     made, base = filled_by(planes.astype(np.float64), holes, fill_by_numpy, without_waves)
     return np.where(holes, made + base, planes)
+
+
+def values_of(planes: Array, transfer: Transfer, edges: Edges, channels: Channels | None = None) -> Array:
+    """Return the filtered values of a picture ``(channels, height, width)`` in float64, by NumPy."""
+    gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in transfer.of_channels(len(planes))])
+    return filtered_part(planes, channels, lambda part: filter_(part, gains, edges).real)
+
+
+def less_removed(
+    planes: Array, unmeasured: Holes, fill: Callable[[Array, Holes], Array], without: Callable[[Array], Array]
+) -> Array:
+    """Return planes less what is removed from them, as their other pixels than those ``unmeasured`` have it.
+
+    ``without`` is the filter that removes it, and ``fill`` fills as :func:`filled_by` has it done.
+    """
+    made, base = filled_by(np.where(unmeasured, 0, planes).astype(np.float64), unmeasured, fill, without)
+    made = made + base
+    return np.asarray(planes - (made - without(made)))
 
 
 def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:

@@ -106,6 +106,15 @@ class Area:
         found[y : y + high, x : x + wide] = True
         return found
 
+    def samples(self, picture: Picture, name: str) -> Array:
+        """Return which samples of a picture belong to it; raises ParameterError, which names its file."""
+        import numpy as np
+
+        try:
+            return np.broadcast_to(self.pixels(*picture.planes.shape[1:]), picture.planes.shape)
+        except ParameterError as error:
+            raise ParameterError(f"{name}: {error}: give one of the picture's size") from None
+
 
 @dataclass(frozen=True)
 class Region:
@@ -226,12 +235,12 @@ def region_of(
     feather = FEATHER if feather is None else feather
     if isinstance(feather, bool) or not isinstance(feather, Real) or not 0 <= feather <= WIDEST:
         raise ParameterError(f"feather {feather!r} is not a width: give pixels from 0 to {WIDEST}")
-    inside = None if region is None else _area(region, "region")
-    outside = None if protect is None else _area(protect, "protect")
+    inside = None if region is None else area_of(region, "region")
+    outside = None if protect is None else area_of(protect, "protect")
     return Region(inside, outside, float(feather))
 
 
-def _area(given: AreaLike, what: str) -> Area:
+def area_of(given: AreaLike, what: str) -> Area:
     """Return the area that an option gives: X,Y,W,H, the name of a mask's file, or in Python an array or an area."""
     if isinstance(given, Area):
         return replace(given, what=what)

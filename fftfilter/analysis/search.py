@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
 from .surroundings import Power, around, at, broad_peaks, of_spread, of_tails, standing_out
 
+if TYPE_CHECKING:
+    from ..region import AreaLike
+
 SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
@@ -42,7 +45,12 @@ FAINTEST = 0.2
 
 
 def find_peaks(
-    image: ArrayLike, *, channel_axis: int | None = None, strength: float = USUAL_STRENGTH, white: float | None = None
+    image: ArrayLike,
+    *,
+    channel_axis: int | None = None,
+    strength: float = USUAL_STRENGTH,
+    white: float | None = None,
+    ignore: AreaLike | None = None,
 ) -> list[Peak]:
     """Return the periodic structures of an image ``(height, width)``, the strongest first.
 
@@ -54,7 +62,8 @@ def find_peaks(
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters. Raises ParameterError
+    a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters, and so are those to
+    ``ignore``, a rectangle or a mask as for a ``region`` of :class:`fftfilter.Filter`. Raises ParameterError
     for an array that is not an image, or has fewer than 32 pixels a side.
 
         for peak in fftfilter.find_peaks(image):
@@ -64,6 +73,10 @@ def find_peaks(
     if getattr(image, "dtype", None) == np.bool_:
         planes = (planes / 255).astype(np.float32)
     white = white_of_input(white, planes.dtype)
+    if ignore is not None:
+        from ..region import area_of
+
+        holes = holes | area_of(ignore, "ignore").pixels(*planes.shape[1:])
     if holes.any():
         planes = filled(planes, holes)
     check_finite(planes)

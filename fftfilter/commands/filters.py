@@ -196,7 +196,7 @@ def filter_command(name: str, kind: Kind) -> click.Command:
         click.Argument(["sources"], metavar="IN...", nargs=-1, shell_complete=shared.file_names),
         click.Argument(["target"], metavar="OUT", shell_complete=shared.file_names),
         *kind.options,
-        *(automatic.auto_options if kind.method == "plain" else []),
+        *([*automatic.auto_options, automatic.ignore_option] if kind.method == "plain" else []),
         pixel_size_option,
         depth_option,
         *([*factors, times_option] if kind.takes_others else []),
@@ -299,6 +299,14 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
     options = {name: given[name] for name in METHODS[kind.method].usual}
+    if options.get("ignore") is not None:
+        from ..region import area_of
+
+        if not (auto or mode or any(each.is_measured for each in made)):
+            raise click.UsageError(
+                "--ignore is for what is found in a picture or subtracted from it: waves, stripes, noise, a background."
+            )
+        options["ignore"] = area_of(options["ignore"], "ignore")
     if given["engine_options"] is not None:
         options["engine_options"] = engine_options_of(given["engine_options"])
     if given["save_stages"]:

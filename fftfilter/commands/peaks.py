@@ -11,6 +11,7 @@ import click
 from ..errors import without_secrets
 from ..text import INCH, Angle, length_text, text_table
 from .shared import options as shared
+from .shared.automatic import ignore_option
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -34,6 +35,7 @@ search_option = partial(shared.GroupedOption, group="Search")
     short="For periods in physical units: 65nm, 300dpi.",
     help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
 )
+@ignore_option
 @shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too.")
 @shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches.")
 @shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors.")

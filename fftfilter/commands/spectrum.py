@@ -79,7 +79,7 @@ def spectrum(
     picture = only(found, shown(source, "standard input"))
     holes = USUAL.holes(picture, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
-    picture.alpha = picture.metadata = picture.table = None
+    picture.alpha = picture.metadata = picture.table = picture.valid = None
     images.check_fits(picture, target)
     planes, unit = within_single(filled(picture, holes, device))
     with too_large(shown(source, "standard input")):

@@ -10,7 +10,7 @@ from .. import memory
 from ..engine import Engine, choose
 from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
-from ..region import RegionOptions, region_of
+from ..region import RegionOptions, area_of, region_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
-    from ..region import Region
+    from ..region import Area, AreaLike, Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
     from .volumes import Volume
@@ -45,6 +45,7 @@ class FilterOptions(RegionOptions, total=False):
     depth: float | None
     pixel_size: str | float | Sequence[str | float] | None
     axes: int | str | Sequence[int | str] | None
+    ignore: AreaLike | None
     auto: bool | AutoNotches | None
 
 
@@ -91,6 +92,8 @@ class Description:
     """How the waves of each picture are found, if they are to be removed, too."""
     region: Region | None
     """The part of each picture that is filtered, if not all is."""
+    ignore: Area | None
+    """The pixels of each picture that nothing is found in."""
     options: Mapping[str, Any]
     """The given options, without those that are defaults."""
     volume: Volume | None = None
@@ -107,7 +110,7 @@ class Description:
 
     def check_memory(self, planes: Array, *, method: str, has_holes: bool) -> None:
         """Raise TooLargeError for a picture ``(count, height, width)`` that takes steps of its own and is too large."""
-        picture = memory.Pixels.of(planes, has_holes=has_holes)
+        picture = memory.Pixels.of(planes, has_holes=has_holes or self.ignore is not None)
         how = memory.How(
             self.transfer,
             self.mode,
@@ -156,11 +159,13 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     if region:
         region.check_output(has_levels=mode.keeps_levels or mode.is_values)
         options = {**options, **region.options()}
+    ignore = None if options.get("ignore") is None else area_of(options["ignore"], "ignore")
+    options = {**options, "ignore": ignore}
     engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
     return Description(
-        transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, given, volume
+        transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, ignore, given, volume
     )
 
 

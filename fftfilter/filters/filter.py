@@ -24,7 +24,7 @@ from ..output.ramp import Gray
 from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
-from .call import NOTHING, Found, call, picture, start
+from .call import AS_FLOATS, NOTHING, Found, call, picture, start
 from .description import DEFAULTS, OF_OUTPUTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -70,6 +70,9 @@ class Filter:
 
     ``auto`` finds the waves of each picture, such as a printer's screen, and removes them, too: True, or
     :class:`fftfilter.AutoNotches` with the options of ``--auto``. :meth:`peaks` and :meth:`notes` say which they were.
+
+    ``ignore`` are pixels that nothing is found in, given as a ``region``, such as stars or particles. Waves, stripes,
+    noise and background are those of the other pixels; waves, stripes and background are subtracted from all pixels.
 
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
@@ -120,12 +123,14 @@ class Filter:
         """Take a transfer function and options; raises ParameterError and TypeError."""
         if unknown := options.keys() - (DEFAULTS.keys() | self.usual.keys()):
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
-        refused = (*OF_OUTPUTS, "auto") if self.fixed else ()
+        refused = (*OF_OUTPUTS, "auto", "ignore") if self.fixed else ()
         if name := next((name for name in refused if options.get(name) is not None), None):
             raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
         self._own = {name: options.get(name, usual) for name, usual in self.usual.items()}
         given = {name: value for name, value in options.items() if name not in self.usual}
         self._description = describe(transfer, {**given, **self.fixed})
+        if self._description.ignore and transfer.parts and not (transfer.is_measured or self._description.auto):
+            raise ParameterError(f"ignore is for what is found in a picture or subtracted from it, unlike {transfer}")
         if self._description.region:
             self._description.region.check_output(has_levels=not self._own.get("autoscale"))
         given = {name: value for name, value in self._description.options.items() if name not in refused}
@@ -414,7 +419,7 @@ class Filter:
         if own.volume:
             return True
         is_split = own.channels == "chroma" or (has_colors and (own.channels or own.transfer.is_by_channel))
-        return bool(is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region)
+        return bool(is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region or own.ignore)
 
     @property
     def volume(self) -> Volume | None:
@@ -454,10 +459,10 @@ class Filter:
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""
         own, left = self._description, planes
-        if self.transfer.is_fitted or own.auto:
+        if self.transfer.is_fitted or own.auto or own.ignore:
             transfer, left = self._fitted(planes, holes, gray.white)
             is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
-            if not transfer.parts and own.mode.keeps_levels and is_same:
+            if not transfer.parts and left is planes and own.mode.keeps_levels and is_same:
                 return planes.copy(), Found(np.array([(0.0, np.abs(planes.astype(np.float64)).max())]), [0.0], 0)
             prepared = self._retuned(transfer)
         else:
@@ -470,23 +475,34 @@ class Filter:
 
     def _fitted(self, planes: Array, holes: Array, white: float) -> tuple[Transfer, Array]:
         """Return the transfer function for a picture, and the picture without waves that its edges would break."""
-        from ..missing import fill_floats, filled
+        from ..missing import fill_floats, filled, less_removed
 
         own, notes, peaks = self._description, list[str](), list[Peak]()
+        unmeasured = holes | own.ignore.pixels(*planes.shape[1:]) if own.ignore else holes
         if own.auto:
             from ..analysis.power import spectrum
 
             device = wanted(self._options)
-            searched = filled(planes, holes, device) if holes.any() else planes
+            searched = filled(planes, unmeasured, device) if unmeasured.any() else planes
             check_finite(searched)
             peaks, content = own.auto.peaks(spectrum(searched, white, device))
             notes += own.auto.lines(peaks, content)
             self._peaks.append(peaks)
-        is_filled = holes.any() and self.without(peaks).is_fitted
-        whole = fill_floats(self.launcher, planes, holes) if is_filled else planes
+        is_filled = unmeasured.any() and (own.ignore or self.without(peaks).is_fitted)
+        whole = fill_floats(self.launcher, planes, unmeasured) if is_filled else planes
         made = self.fit(whole, white, peaks)
         self._notes.append("; ".join(filter(None, [*notes, made.note])))
-        return made.transfer, planes if made.planes is whole else np.where(holes, planes, made.planes)
+        transfer, left = made.transfer, made.planes
+        if own.ignore:
+            removing, transfer = transfer.parted()
+            of_values = self._prepare().of_values(removing.keeping_mean() if own.mode.keeps_mean else removing)
+            left = less_removed(
+                planes - (whole.astype(np.float64) - left),
+                unmeasured,
+                lambda part, holes: fill_floats(self.launcher, part, holes),
+                lambda part: picture(of_values, part, None, AS_FLOATS)[0],
+            )
+        return transfer, planes if left is whole else np.where(holes, planes, left)
 
     def _retuned(self, transfer: Transfer, **other: Any) -> Prepared:
         """Return what filters the next picture by a transfer function of its own, or with ``other`` options."""

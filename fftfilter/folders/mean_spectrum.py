@@ -21,10 +21,14 @@ from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..images.pages import ALL
 from ..text import Angle
+from ..work.missing import USUAL, unmeasured
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from ..arrays import Holes
+    from ..region import Area
 
 Measured = tuple[Spectrum, tuple[float, float] | None]
 
@@ -59,9 +63,16 @@ class MeanSpectrum:
 
 
 def mean_spectrum(
-    names: Sequence[str], advance: Callable[[], None], asked: images.Asked = ALL, device: str | int | None = None
+    names: Sequence[str],
+    advance: Callable[[], None],
+    asked: images.Asked = ALL,
+    device: str | int | None = None,
+    ignore: Area | None = None,
 ) -> MeanSpectrum:
-    """Return the mean power of pictures, or of the pages that are asked for; ``advance`` is called after each file."""
+    """Return the mean power of pictures, or of the pages that are asked for, without the pixels to ``ignore``.
+
+    ``advance`` is called after each file.
+    """
     found = MeanSpectrum()
     sizes = {}
     for name in names:
@@ -77,7 +88,9 @@ def mean_spectrum(
         return found
     height, width = min(size.height for size in large.values()), min(size.width for size in large.values())
     found.cropped = sum((size.height, size.width) != (height, width) for size in large.values())
-    for each in _spectra(list(large), partial(_of_file, size=(height, width), asked=asked, device=device)):
+    for each in _spectra(
+        list(large), partial(_of_file, size=(height, width), asked=asked, device=device, ignore=ignore)
+    ):
         if isinstance(each, str):
             found.failed.append(each)
         elif found.spectrum is None:
@@ -109,12 +122,19 @@ def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iter
         yield from (each.result() for each in waiting)
 
 
-def _of_file(name: str, *, size: tuple[int, int], asked: images.Asked, device: str | int | None) -> Measured | str:
+def _of_file(
+    name: str, *, size: tuple[int, int], asked: images.Asked, device: str | int | None, ignore: Area | None
+) -> Measured | str:
     try:
         found = opened(name, asked)
-        return spectrum_of(found, size, device), pixel_of(found)
+        return spectrum_of(found, size, device, partial(unmeasured_of, name=name, ignore=ignore)), pixel_of(found)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
+
+
+def unmeasured_of(picture: images.Picture, name: str, ignore: Area | None) -> Holes | None:
+    """Return which samples of a file's picture are missing or ignored; raises ParameterError."""
+    return unmeasured(picture, name, USUAL.holes(picture, name), ignore)
 
 
 def opened(name: str, asked: images.Asked = ALL, limit: int | None = None) -> images.Picture | images.Pages:

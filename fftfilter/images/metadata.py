@@ -408,4 +408,5 @@ def upright(picture: Picture, orientation: int) -> Picture:
         )
         metadata = replace(metadata, dpi=metadata.dpi and metadata.dpi[::-1], pixel_size=size)
     alpha = None if picture.alpha is None else turned(picture.alpha)
-    return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
+    valid = None if picture.valid is None else turned(picture.valid)
+    return replace(picture, planes=turned(picture.planes), alpha=alpha, valid=valid, metadata=metadata)

@@ -22,8 +22,8 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
-# What an output does not have, of a FITS, a TIFF and a JPEG 2000.
-OTHER_HDUS, MASKS, PLACE = "other HDUs", "masks of pages", "the place by GML"
+# What an output does not have, of a FITS and a JPEG 2000.
+OTHER_HDUS, PLACE = "other HDUs", "the place by GML"
 ALL_HDUS = "all"
 PaletteRule = Literal["auto", "table", "colors"]
 PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)

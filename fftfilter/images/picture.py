@@ -47,6 +47,8 @@ class Picture:
     integers: np.dtype[Any] | None = None
     """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""
     nodata: float | None = None  # the value of samples that the file says are missing, if it says one
+    valid: NDArray[np.bool_] | None = None
+    """(height, width), or (channels, height, width): what a mask in the file, or in one beside it, shows."""
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 

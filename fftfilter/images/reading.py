@@ -6,6 +6,7 @@ raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported on firs
 from __future__ import annotations
 
 import io
+import os
 import zlib
 from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from typing import BinaryIO
 from ..errors import ParameterError, ReadError, SeveralPagesError, pip_install
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
+from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
@@ -154,6 +156,24 @@ def opened(
         raise ParameterError(f"{name}: is no OME-Zarr, and has no level {asked.level}: leave --level out")
     if asked.hdu is not None and not is_fits(data):
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
+    found = _opened(data, name, asked, working)
+    if isinstance(found, Picture):
+        found.valid = _beside(source, found) if found.valid is None else found.valid
+    return found
+
+
+def _beside(source: FileName, picture: Picture) -> Samples | None:
+    """Return which samples of a picture GDAL's mask in the file beside it shows, None without one; raises ReadError."""
+    file = Path(os.fsdecode(source) + ".msk")
+    if source == STANDARD_STREAM or urls.is_url(source) or not file.is_file():
+        return None
+    mask: Samples = read(file).planes != 0
+    if mask.shape[1:] != picture.planes.shape[1:] or len(mask) not in (1, len(picture.planes)):
+        raise ReadError(f"{shown(source, '-')}: its mask {file.name} has another size; move it away, or make it anew")
+    return mask
+
+
+def _opened(data: sources.Content, name: str, asked: Asked, working: Working | None) -> Picture | Pages:
     if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
         asked.of(1, name)
         return picture

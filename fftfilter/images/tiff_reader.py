@@ -1,7 +1,7 @@
 """Read TIFF and BigTIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-Thumbnails, pyramid levels and masks are skipped. ImageJ and OME describe all pages in the first one; the description
-is corrected for those that are kept.
+Thumbnails and pyramid levels are skipped; the mask behind a page says which of its pixels are valid. ImageJ and OME
+describe all pages in the first one; the description is corrected for those that are kept.
 
 Gray, RGB and palettes of all real types are read here and in tiff_samples.py, CMYK, JPEG and fax through Pillow.
 tifffile reads the tags. A strip that is missing or too short is an error. Of a DNG the main picture is read, which lies
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from bisect import bisect
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -26,7 +27,7 @@ from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .coded_depth import jpeg_frame
 from .metadata import ORIENTATION_TAG, of_tiff, upright
-from .pages import MASKS, Pages, PaletteRule
+from .pages import Pages, PaletteRule
 from .picture import F32, LARGEST, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
 from .pillow_reader import read_tiff_with_pillow
 from .pixel_size import IS_OME, PixelSize, of_series
@@ -111,6 +112,10 @@ class TiffPages(Pages):
             whole = [i for i, link in enumerate(links) if not link.subfile_type & (_REDUCED | _MASK)]
             self._numbers = whole or list(range(len(links)))
             self._offsets = [links[i].offset for i in self._numbers]
+            self._masks = [0] * len(self._numbers)  # where that of each page is
+            for i, link in enumerate(links):
+                if link.subfile_type & (_REDUCED | _MASK) == _MASK and (page := bisect(self._numbers, i)):
+                    self._masks[page - 1] = self._masks[page - 1] or link.offset
             self._below: list[int] = []  # the main pictures of a DNG, below its thumbnail
             if not whole and isinstance(first, tifffile.TiffPage) and first.subifds:
                 self._below = [at for at in first.subifds if not self._at(at).subfiletype & _REDUCED]
@@ -132,8 +137,6 @@ class TiffPages(Pages):
             self.left_out = ("the thumbnail", "tags of raw data")
         elif any(link.subfile_type & _REDUCED or link.has_copies for link in links):
             self.left_out = ("reduced copies of pages",)
-        if any(link.subfile_type & (_REDUCED | _MASK) == _MASK for link in links):
-            self.left_out += (MASKS,)
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
@@ -192,6 +195,7 @@ class TiffPages(Pages):
             for tag in [tag for tag in tags if self._below and tag in _OF_DNG]:
                 del tags[tag]
 
+        picture.valid = self._shown(index, size, name)
         colors = len(picture.planes) - picture.extra if picture.table is None else 3
         picture.metadata = of_tiff(said_by, self.data, colors, changes)
         picture.tiff_compression = int(page.compression)
@@ -199,6 +203,17 @@ class TiffPages(Pages):
         if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
             picture.integers = page.dtype.newbyteorder("=")
         return upright(picture, orientation)
+
+    def _shown(self, index: int, size: Size, name: str) -> Samples | None:
+        """Return which pixels of a page of a size its mask shows, (height, width); None without a mask."""
+        at = 0 if self._is_imagej_run or self._below else self._masks[self.chosen[index]]
+        if not at:
+            return None
+        mask = self._at(at)
+        if (mask.imagewidth, mask.imagelength, mask.samplesperpixel) != (size.width, size.height, 1):
+            raise ReadError(f"{name}: its mask has another size than the picture; save it anew")
+        _check_segments(mask, self.data, name)
+        return np.asarray(mask.asarray() != 0)
 
     def _by_pillow(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         if extra := _extra(page):

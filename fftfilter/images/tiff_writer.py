@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
 from itertools import accumulate
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,7 +21,7 @@ from ..files.atomic import Parts
 from .coded_depth import codec
 from .formats import COMPRESSIONS, Coding
 from .pages import Sink
-from .picture import F32, Picture, samples_of
+from .picture import F32, U8, Picture, samples_of
 
 _NONE, _DEFLATE = 1, 8
 _ENCODERS = {5: "lzw", _DEFLATE: "deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
@@ -34,6 +36,10 @@ _LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for
 _HEADS = {False: (b"II*\0", "<I"), True: (b"II+\0\x08\0\0\0", "<Q")}
 
 
+# What a mask does not have of its picture.
+_OF_MASK: dict[str, Any] = {**dict.fromkeys(("alpha", "metadata", "table", "integers")), "extra": 0}
+
+
 class EncodedPage(NamedTuple):
     """A page that has no place in a file yet: its offsets are those from its first strip or tile."""
 
@@ -43,11 +49,27 @@ class EncodedPage(NamedTuple):
 
 def encode(picture: Picture, coding: Coding) -> Parts:
     """Return the parts of a TIFF of a picture, whose tags come first."""
-    page = encode_page(picture, coding)
+    page, *masks = encode_pages(picture, coding)
+    if masks:
+        sink = TiffSink(file := BytesIO(), coding)
+        sink.add([page, *masks])
+        sink.finish()
+        return [file.getvalue()]
     is_big = sum(strip.nbytes for strip in page.strips) + _at_most(page.tags) >= _LARGEST
     head, link = _HEADS[is_big]
     at = len(head) + struct.calcsize(link)
     return [head + struct.pack(link, at) + _placed(page.tags, None, at, is_big=is_big)[0], *page.strips]
+
+
+def encode_pages(picture: Picture, coding: Coding) -> list[EncodedPage]:
+    """Return a page, and its mask if it has one."""
+    pages = [encode_page(picture, coding)]
+    if picture.valid is not None:
+        shown = picture.valid.reshape(-1, *picture.valid.shape[-2:]).all(axis=0) * np.array(255, U8)
+        mask = encode_page(replace(picture, planes=shown[None], **_OF_MASK), coding)
+        mask.tags[254], mask.tags[262] = 4, 4  # a mask of transparency
+        pages.append(mask)
+    return pages
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -126,12 +148,13 @@ class TiffSink(Sink):
         self._pages: list[tuple[dict[int, Any], int]] = []  # the tags, and where the samples begin
         self._file.write(bytes(16))  # for either head
 
-    def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
-        return encode_page(picture, self._coding)
+    def encode(self, picture: Picture, milliseconds: float | None) -> list[EncodedPage]:  # noqa: ARG002  a TIFF has no durations
+        return encode_pages(picture, self._coding)
 
-    def add(self, encoded: EncodedPage) -> None:
-        self._pages.append((encoded.tags, self._file.tell()))
-        self._file.writelines(encoded.strips)
+    def add(self, encoded: list[EncodedPage]) -> None:
+        for page in encoded:
+            self._pages.append((page.tags, self._file.tell()))
+            self._file.writelines(page.strips)
 
     def finish(self) -> None:
         is_big = self._file.tell() + sum(_at_most(tags) for tags, _ in self._pages) >= _LARGEST

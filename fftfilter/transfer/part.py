@@ -81,6 +81,8 @@ class Part:
     """The part itself if kernels can compute its gains; of others they take a table."""
     unit: Radius | None = None
     """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
+    is_subtracted: bool = False
+    """Whether it takes something away that other pixels show, too: waves, stripes, a background."""
     carried_on: float = 0.0
     """Its effect continues through missing pixels if less than this part of a picture is missing."""
 

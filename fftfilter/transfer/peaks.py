@@ -50,6 +50,7 @@ class Notch(Part):
     """Whether the wave itself is subtracted from each picture before the notch: ``analysis/fit.py``."""
 
     kind = "notch"
+    is_subtracted = True
     carried_on = 1.0
     plural = "notches"
     unit = Radius(1, "cyc")

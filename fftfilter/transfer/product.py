@@ -115,6 +115,17 @@ class Transfer:
         return any(part.is_fitted for part in self.parts)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether gains follow from the picture, or what is taken from it can be subtracted."""
+        return self.is_fitted or any(part.is_subtracted for part in self.parts)
+
+    def parted(self) -> tuple[Transfer, Transfer]:
+        """Return the product of the parts that take something away that can be subtracted, and that of the others."""
+        by = (tuple(part for part in self.parts if part.is_subtracted is subtracts) for subtracts in (True, False))
+        removing, others = (replace(self, parts=parts) for parts in by)
+        return removing, others
+
+    @property
     def is_even(self) -> bool:
         return all(part.is_even for part in self.parts)
 

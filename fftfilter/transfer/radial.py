@@ -159,6 +159,10 @@ class Radial(Part):
         return self.kind in ("highpass", "bandstop")
 
     @property
+    def is_subtracted(self) -> bool:  # type: ignore[override]
+        return self.is_complement
+
+    @property
     def radial(self) -> Radial:  # type: ignore[override]
         return self
 

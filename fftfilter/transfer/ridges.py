@@ -41,6 +41,7 @@ class Stripes(Part):
     """Both are None if the gains follow from the picture."""
 
     kind = "stripes"
+    is_subtracted = True
     carried_on = 0.2
 
     @property
@@ -120,6 +121,7 @@ class FittedStripes(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
+    is_subtracted = True
 
     @property
     def is_even_along_axes(self) -> bool:  # type: ignore[override]

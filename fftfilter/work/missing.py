@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
-
 if TYPE_CHECKING:
-    from ..arrays import Array
+    from ..arrays import Array, Holes
     from ..images import Picture
     from ..region import Area
 
@@ -47,12 +45,12 @@ class Missing:
         if nodata is not None:
             found.append(picture.has_value(nodata))
         if self.mask:
-            try:
-                found.append(np.broadcast_to(self.mask.pixels(*planes.shape[1:]), planes.shape))
-            except ParameterError as error:
-                raise ParameterError(f"{name}: {error}: give one of the picture's size") from None
-        elif self.by != "none" and alpha is not None:
-            found.append(np.broadcast_to(alpha == 0, planes.shape))
+            found.append(self.mask.samples(picture, name))
+        elif self.by != "none":
+            if alpha is not None:
+                found.append(np.broadcast_to(alpha == 0, planes.shape))
+            if picture.valid is not None:
+                found.append(np.broadcast_to(~picture.valid, planes.shape))
         found = [each for each in found if each.any()]
         holes = np.logical_or.reduce(found) if found else None
         picture.refuse_not_finite(name, holes)
@@ -60,3 +58,11 @@ class Missing:
 
 
 USUAL = Missing()
+
+
+def unmeasured(picture: Picture, name: str, holes: Holes | None, ignore: Area | None) -> Holes | None:
+    """Return which samples nothing is found in: those that are missing, and those that are ignored."""
+    if ignore is None:
+        return holes
+    ignored = ignore.samples(picture, name)
+    return ignored if holes is None else holes | ignored

@@ -19,7 +19,7 @@ from ..files import sources
 from ..files.messages import FileName, shown
 from ..images import Depth
 from ..images.formats import FORMATS
-from ..images.pages import MASKS, OTHER_HDUS, PLACE
+from ..images.pages import OTHER_HDUS, PLACE
 from ..output.modes import check_colors
 from .missing import USUAL
 
@@ -161,6 +161,8 @@ class Opened:
         picture = self.pages.read(index, self._working)
         if self.recipe.region:
             self.recipe.region.check(picture, self.pages.page_name(index))
+        if self.recipe.ignore:
+            self.recipe.ignore.samples(picture, self.pages.page_name(index))
         return picture.stripped() if self.recipe.strip else picture
 
     def _working(self, size: images.Size) -> int:
@@ -199,7 +201,12 @@ class Opened:
         recipe, given = self.recipe, frame.as_read
         planes = filled(given, frame.holes, device)
         weight = recipe.region.weight(*planes.shape[1:]) if recipe.region else None
-        return FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight, recipe.channels)
+        transfer = frame.transfer
+        if recipe.ignore and transfer.is_fitted:
+            from ..analysis.fit import fitted
+
+            transfer = fitted(transfer, filled(given, recipe.unmeasured(given, self.name), device), given.maxval)
+        return FilterReport(planes, given.maxval, transfer, recipe.edges, device, weight, recipe.channels)
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
@@ -209,8 +216,8 @@ class Opened:
         how = self.recipe.how
         if not how.takes_missing and USUAL.holes(frame.picture, self.name) is not None:
             of_picture.append(f"{how.name} knows no missing pixels: transparent ones and nodata are filtered, too")
-        if MASKS in self.left_out and not self.recipe.missing.mask:
-            of_picture.append("a mask in the file is left out, and pixels that it hides are filtered like the others")
+        if frame.picture.valid is not None and FORMATS[frame.suffix].name != "TIFF":
+            of_picture.append(f"the mask of IN is not in OUT, as {frame.suffix} has none: write .tif")
         if PLACE in self.left_out:
             of_picture.append("the place on Earth, which GML tells, is lost: GeoJP2's or a GeoTIFF's would be kept")
         deep, suffix = 8 * frame.picture.planes.itemsize, frame.suffix
@@ -260,6 +267,8 @@ def open_input(
         check_colors(recipe.channels, len(first.planes), f"{name}:")
         if recipe.region:
             recipe.region.check(first, name)
+        if recipe.ignore:
+            recipe.ignore.samples(first, name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
@@ -271,7 +280,7 @@ def open_input(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import too_few
 
-            mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
+            mean = spectrum_of(found, device=device, holes=partial(recipe.unmeasured, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)

@@ -23,7 +23,7 @@ from ..images.pages import ALL as ALL_PAGES
 from ..images.pages import ALL_HDUS
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
-from .missing import USUAL, Missing
+from .missing import USUAL, Missing, unmeasured
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
@@ -80,7 +80,7 @@ class Method(NamedTuple):
 
 
 MethodName = Literal["plain", "imagej", "descreen"]
-_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None}
+_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None, "ignore": None}
 _BY_DIALOG = {**_OF_ALL, "autoscale": True, "saturate": True}
 METHODS: dict[MethodName, Method] = {
     "plain": Method("this filter", ("..filters", "Filter"), _BY_FILTER, has_outputs=True, takes_missing=True),
@@ -153,6 +153,10 @@ class Recipe:
         picture.refuse_not_finite(name)
         return None
 
+    def unmeasured(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture nothing is found in, None if there are none; raises ParameterError."""
+        return unmeasured(picture, name, self.holes(picture, name), self.ignore)
+
     def refuse_target(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
         if self.mode.is_values:
@@ -168,7 +172,10 @@ class Recipe:
 
     def open_filter(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""
-        return self.how.maker()(transfer, **self.how.arguments(self), device=device, profile=profile)
+        options = self.how.arguments(self)
+        if self.auto and not transfer.is_measured:  # no wave is found
+            options["ignore"] = None
+        return self.how.maker()(transfer, **options, device=device, profile=profile)
 
     def filter_for(self, transfer: Transfer, **options: Any) -> Filter:
         """Return a filter as :meth:`open_filter` does, which opens no device before its first picture."""
@@ -199,7 +206,8 @@ class Recipe:
     @property
     def masks(self) -> dict[str, str]:
         """The names of the files that it needs, those of masks, with their digests."""
-        return masks_of(self.transfer, [self.missing.mask, *(self.region.areas if self.region else ())])
+        areas = self.region.areas if self.region else ()
+        return masks_of(self.transfer, [self.missing.mask, self.ignore, *areas])
 
     @property
     def how(self) -> Method:
@@ -234,6 +242,11 @@ class Recipe:
         return None if channels == ALL else channels
 
     @property
+    def ignore(self) -> Area | None:
+        """The pixels that nothing is found in, if any."""
+        return self.options.get("ignore")
+
+    @property
     def depth(self) -> float | None:
         """The most decibels that the whole transfer function takes out."""
         return self.options.get("depth")
@@ -264,7 +277,7 @@ class Recipe:
 
     def working(self, size: Size, target: FileName | None = None, *, compare: bool = False, decoder: int = 0) -> int:
         """Return the bytes that a run takes for a picture of a size, of which nothing else is known."""
-        has_holes = self.missing != USUAL
+        has_holes = self.missing != USUAL or self.ignore is not None
         picture = memory.Pixels.of_size(size, has_holes=has_holes, decoder=decoder)
         try:
             return memory.taken(picture, self.how_much(target, compare=compare))
@@ -279,7 +292,7 @@ class Recipe:
         # Words that say the same may differ, and are in outputs only if they are embedded.
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.compare or self.embed_recipe}
         given["transfer"] = self.transfer.given()
-        text = json.dumps([__version__, given], sort_keys=True, default=str)
+        text = json.dumps([__version__, given], sort_keys=True, default=repr)
         return digest_of(text.encode())[:16]
 
 

@@ -38,8 +38,8 @@ VERSION, MARK = 2, "fftfilter_recipe"
 MOST_BYTES, MOST_WORDS = 1 << 20, 20_000
 # Options of a filter that a recipe does not keep: a device belongs to a machine, and radii have the size of a pixel.
 _NOT_KEPT = ("device", "pixel_size", "profile")
-# Options that may name a mask, and values of the last three that do not.
-MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect"), r"alpha|none|[-+.,\d\s]*"
+# Options that may name a mask, and values of the others that do not.
+MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect", "--ignore"), r"alpha|none|[-+.,\d\s]*"
 
 
 class Saved(NamedTuple):
@@ -213,7 +213,7 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
 
     transfer, values = (filter_, {}) if isinstance(filter_, Transfer) else (filter_.transfer, dict(filter_.options))
     method = next((name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker())), "plain")
-    areas = [area for name in ("region", "protect") if (area := values.get(name))]
+    areas = [area for name in ("region", "protect", "ignore") if (area := values.get(name))]
     values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth}
     values |= dict.fromkeys(_NOT_KEPT)
     if scale := scale_of(values.get("scale")):

@@ -22,7 +22,7 @@ from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..filters import Filter
 from ..images.formats import FORMATS
-from ..missing import complete, fill_by_numpy
+from ..missing import complete, fill_by_numpy, less_removed, values_of
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.luma import filtered_part
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..images import Depth, Pages, Picture
     from ..images.fits import Container
     from ..output.modes import Channels, Output, Scale
+    from ..region import Area
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .opened import Frame, Opened
@@ -76,6 +77,7 @@ def references_of(
     edges: Edges,
     holes: Array | None = None,
     channels: Channels | None = None,
+    ignore: Area | None = None,
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
@@ -84,9 +86,15 @@ def references_of(
     """
     mode = MODES[output]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
-    if transfer.is_fitted:
-        measured = fill_by_numpy(planes, holes) if holes.any() else planes
+    if transfer.is_fitted or ignore:
+        unmeasured = holes | ignore.pixels(*planes.shape[1:]) if ignore else holes
+        measured = fill_by_numpy(planes, unmeasured) if unmeasured.any() else planes
         transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
+        if ignore:
+            removing, transfer = transfer.parted()
+            removing = removing.keeping_mean() if mode.keeps_mean else removing
+            without = partial(values_of, transfer=removing, edges=edges, channels=channels)
+            left = less_removed(planes - (measured.astype(np.float64) - left), unmeasured, fill_by_numpy, without)
         planes = planes if left is measured else np.where(holes, planes, left)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
@@ -169,7 +177,7 @@ def _possible(moved: Sequence[Range | None], *, is_symmetric: bool) -> list[Rang
 def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of :class:`Filter` for a frame, the most likely first."""
     given, depth, holes = frame.as_read, frame.depth, frame.holes
-    of: dict[str, Any] = {name: getattr(recipe, name) for name in ("scale", "edges", "channels")}
+    of: dict[str, Any] = {name: getattr(recipe, name) for name in ("scale", "edges", "channels", "ignore")}
     return references_of(given.planes, given.maxval, frame.transfer, recipe.output, depth=depth, holes=holes, **of)
 
 

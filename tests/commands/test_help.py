@@ -91,7 +91,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
     assert {heading: " ".join(names) for heading, names in found.items()} == {
         "Filter": "radius pixel-size",
         "Shape": "shape order width",
-        "Automatic": "auto strength insist keep longest largest",
+        "Automatic": "auto strength insist keep longest largest ignore",
         "Further filters": "depth notch stripes wiener mask times",
         "Result": "output edges scale",
         "Part of the picture": "channels region protect feather",

@@ -101,14 +101,62 @@ def test_a_mask_says_what_is_missing(tmp_path, levels, holes):
     assert not (tmp_path / "no.png").exists()
 
 
-def test_a_mask_that_is_left_out_is_told_unless_another_is_given(tmp_path, levels, holes):
+@pytest.mark.parametrize("compression", ["none", "deflate"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_mask_behind_a_page_says_what_is_missing_and_is_in_the_output(tmp_path, levels, holes, compression, count):
+    pages = np.stack([levels] * count)
+    with tifffile.TiffWriter(tmp_path / "in.tif") as file:
+        for page in pages:
+            file.write(page, metadata=None)
+            file.write(~holes, subfiletype=4, photometric="mask", metadata=None)
+    words = ["--output", "keep", "--compression", compression, "--verify", tmp_path / "in.tif"]
+    code, said, error = run("lowpass", *words, tmp_path / "out.tif")
+    assert (code, said.count("off by at most"), error) == (0, 1, "")
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        made, masks = file.pages[::2], file.pages[1::2]
+        assert [mask.subfiletype for mask in masks] == [4] * count
+        for page, mask in zip(made, masks, strict=True):
+            np.testing.assert_array_equal(mask.asarray() == 0, holes)
+            np.testing.assert_array_equal(page.asarray()[holes], levels[holes])
+    by_mask = save(tmp_path / "mask.png", holes.astype(np.uint8))
+    save(tmp_path / "plain.tif", pages, photometric="minisblack")
+    assert run("lowpass", "--output", "keep", "--missing", by_mask, tmp_path / "plain.tif", tmp_path / "by.tif")[0] == 0
+    for i in range(count):
+        of_mask = tifffile.imread(tmp_path / "by.tif", key=i)
+        np.testing.assert_array_equal(of_mask, tifffile.imread(tmp_path / "out.tif", key=2 * i))
+    assert run("lowpass", "--missing", "none", *words, tmp_path / "none.tif")[0] == 0
+    assert not np.array_equal(
+        tifffile.imread(tmp_path / "none.tif", key=0), tifffile.imread(tmp_path / "out.tif", key=0)
+    )
+
+
+def test_the_mask_beside_a_file_says_what_is_missing(tmp_path, levels, holes):
+    source = save(tmp_path / "in.png", levels)
+    tifffile.imwrite(tmp_path / "in.png.msk", 255 * (~holes).astype(np.uint8))
+    code, _, error = run("lowpass", "--output", "keep", "--verify", source, tmp_path / "out.png")
+    assert (code, error) == (0, "fftfilter: the mask of IN is not in OUT, as .png has none: write .tif\n")
+    np.testing.assert_array_equal(planes(tmp_path / "out.png")[0][holes], levels[holes])
+    assert run("lowpass", source, tmp_path / "out.tif")[::2] == (0, "")
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif", key=1) == 0, holes)
+    tifffile.imwrite(tmp_path / "in.png.msk", np.zeros((3, 4), np.uint8))
+    code, _, error = run("lowpass", source, tmp_path / "no.png")
+    assert (code, error.count("\n"), "its mask in.png.msk has another size" in error) == (1, 1, True)
+    (tmp_path / "in.png.msk").write_bytes(b"II*\0 damaged")
+    code, _, error = run("lowpass", source, tmp_path / "no.png")
+    assert (code, error.count("\n"), "in.png.msk" in error) == (1, 1, True)
+    assert not (tmp_path / "no.png").exists()
+
+
+@pytest.mark.parametrize("damage", ["size", "strips"])
+def test_a_mask_that_is_damaged_is_refused_in_a_line(tmp_path, levels, holes, damage):
     with tifffile.TiffWriter(tmp_path / "in.tif") as file:
         file.write(levels, metadata=None)
-        file.write(~holes, subfiletype=4, metadata=None)
-    line = "a mask in the file is left out, and pixels that it hides are filtered like the others"
-    assert run("lowpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, "", f"fftfilter: {line}\n")
-    mask = save(tmp_path / "mask.png", holes.astype(np.uint8))
-    assert run("lowpass", "--missing", mask, tmp_path / "in.tif", tmp_path / "out.tif") == (0, "", "")
+        file.write(~holes[: 5 if damage == "size" else None], subfiletype=4, photometric="mask", metadata=None)
+    if damage == "strips":
+        with tifffile.TiffFile(tmp_path / "in.tif", mode="r+b") as file:
+            file.pages[1].tags["StripOffsets"].overwrite(1 << 30)
+    code, _, error = run("lowpass", tmp_path / "in.tif", tmp_path / "no.tif")
+    assert (code, error.count("\n"), (tmp_path / "no.tif").exists()) == (1, 1, False)
 
 
 def test_pages_and_folders_have_holes_of_their_own(tmp_path, levels, holes):

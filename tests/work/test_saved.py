@@ -335,7 +335,7 @@ def test_options_that_recipes_may_have_write_nothing_and_choose_no_device():
     # Those that name a file to read are the masks'.
     params = [each for each in COMMANDS["mask"].params if each.opts[-1] in kept]
     assert {each.opts[-1] for each in params if re.search("FILE|MASK|DIR", each.metavar or "")} == {
-        *("--mask", "--missing", "--region", "--protect")
+        *("--mask", "--missing", "--region", "--protect", "--ignore")
     }
 
 

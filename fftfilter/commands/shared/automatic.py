@@ -68,6 +68,11 @@ auto_options = [
     ),
 ]
 
+ignore_option = automatic_option(
+    "--ignore MASK|X,Y,W,H",
+    help="Stars, particles or text, by a mask that is not 0 there, or a rectangle. Waves, stripes, noise and the "
+    "background of a high-pass are found in the other pixels, and taken from all.",
+)
 # Their names, without which a recipe has the notches that were found.
 NAMES = [option.name for option in auto_options]
 
@@ -109,24 +114,27 @@ def of_sources(
     FftfilterError.
     """
     from ...folders.jobs import Files
-    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
+    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of, unmeasured_of
     from ...folders.progress import Progress
+    from ...region import area_of
     from ...work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = pages_of(given), given["quiet"]
     of_folders = {"recursive": given["recursive"], "pattern": given["pattern"]}
+    ignore = None if given["ignore"] is None else area_of(given["ignore"], "ignore")
     if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
         refuse_options_of_folders(sources, **of_folders)
         found = opened(sources[0], pages, given["input_limit"])
-        return spectrum_of(found, device=device), pixel_of(found), True
+        holes = partial(unmeasured_of, name=sources[0], ignore=ignore)
+        return spectrum_of(found, device=device, holes=holes), pixel_of(found), True
     tree = inputs_of(sources, **of_folders, says_so=failures)
     try:
         names = [branch.file(name) for branch in tree.walk() for name in branch.names]
     except OSError as error:
         raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
     progress = Progress(len(names), quiet=quiet)
-    made = mean_spectrum(names, progress.advance, pages, device)
+    made = mean_spectrum(names, progress.advance, pages, device, ignore)
     progress.clear()
     made.failed += [f"{join(str(tree), path)}: {why}" for path, why in tree.failed.items()]
     remark(*made.failed, quiet=not failures)
