@@ -98,7 +98,10 @@ def fitted(
                 else:
                     parts.append(replace(part, angle=angle))
         elif isinstance(part, Wiener):
-            before, rings = replace(transfer, parts=tuple(parts), depth=None), Rings.of(*planes.shape[1:])
+            before, rings = (
+                replace(transfer, parts=tuple(parts), depth=None, is_complement=False),
+                Rings.of(*planes.shape[1:]),
+            )
             for power, channels in _each((power for power, _ in powers_behind(before, planes)), by_channel):
                 parts.append(replace(curve(rings, power, part.noise, white), channels=channels))
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness

@@ -19,7 +19,7 @@ from ..errors import WriteError, check_option
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
-from ..images.formats import Coding, is_zarr
+from ..images.formats import FORMATS, Coding, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
@@ -69,6 +69,19 @@ scale_option = shared.result_option(
     "the picture's largest; folder, stack: likewise, with the largest of the whole folder or of all pages of a file; "
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two gray "
     "levels of IN, such as 0:40.",
+)
+REMOVED = "removed"
+pass_option = shared.filter_option(
+    "--pass",
+    group="Waves alone",
+    is_flag=True,
+    help="Keep the waves, and drop the rest: keep has their mean level, real and signed the waves alone.",
+)
+lattice_option = shared.filter_option(
+    "--lattice N",
+    group="Waves alone",
+    type=int,
+    help="Of two --at a and b, also the waves m a + n b, for all whole m and n up to N, as those of a crystal.",
 )
 verify_option = shared.check_option(
     f"{VERIFY} [N]",
@@ -168,10 +181,11 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
     what = shared.result_option(
         "--output",
-        type=click.Choice(list(MODES)),
+        type=click.Choice([*MODES, REMOVED]),
         default=default,
-        short=f"{', '.join(each[:-1])} or {each[-1]}.",
-        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
+        short=f"{', '.join(each)} or {REMOVED} (what keep takes away).",
+        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}; {REMOVED}: what "
+        "keep takes away, as values into .tif, .npy, .pfm and .fits, else as signed, 0 in the middle.",
     )
     edges_option = shared.result_option(
         "--edges",
@@ -200,6 +214,7 @@ def filter_command(name: str, kind: Kind) -> click.Command:
         pixel_size_option,
         depth_option,
         *([*factors, times_option] if kind.takes_others else []),
+        *([pass_option, lattice_option] if name == "notch" else []),
         *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
         *other_options,
         verify_option,
@@ -278,14 +293,18 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     """
     import shlex
 
+    from ..transfer.peaks import with_lattice
     from ..work.missing import Missing
     from ..work.recipe import METHODS, Recipe
 
     name, given, params = str(context.command.name), dict(context.params), context.command.params
     kind = KINDS[name]
     words = _said(context)
+    if is_removed := given.get("output") == REMOVED:
+        given["output"] = "real" if _holds_floats(given["target"], given["format_"]) else "signed"
     mode, auto = automatic.take_options(given, name)
     made = kind.made(given)
+    made = made if given.get("lattice") is None else [with_lattice(_product(made), given["lattice"])]
     for other, each in KINDS.items():
         made += map(each.make, given.pop(other, None) or ())
     size = given["pixel_size"]
@@ -295,17 +314,15 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         from ..work.saved import words_of_part
 
         made.append(found)
+        given["ignore"] = given["ignore"] if _product(made).is_measured else None
         words = {name: each for name, each in words.items() if name not in automatic.NAMES}
         words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
+    transfer = _passed(_product(made), is_removed, passes=given.get("pass", False))
     options = {name: given[name] for name in METHODS[kind.method].usual}
     if options.get("ignore") is not None:
         from ..region import area_of
 
-        if not (auto or mode or any(each.is_measured for each in made)):
-            raise click.UsageError(
-                "--ignore is for what is found in a picture or subtracted from it: waves, stripes, noise, a background."
-            )
         options["ignore"] = area_of(options["ignore"], "ignore")
     if given["engine_options"] is not None:
         options["engine_options"] = engine_options_of(given["engine_options"])
@@ -317,7 +334,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
 
         region = region_of(**areas)
     recipe = Recipe(
-        _product(made),
+        transfer,
         kind.method,
         options,
         given.get("output", "keep"),
@@ -337,6 +354,21 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     named = [each for each in reversed(params) if isinstance(each, shared.GroupedOption) and given.get(str(each.name))]
     others["only"] = {each.only: each.opts[-1] for each in named if each.only}
     return CommandOptions(recipe, masks=(*files, *recipe.masks), **others)
+
+
+def _passed(transfer: Transfer, is_removed: bool, *, passes: bool) -> Transfer:
+    """Return what a filter's product passes, or for --output removed and --pass what it removes; raises UsageError."""
+    if passes and (is_removed or any(part.kind != "notch" for part in transfer.parts)):
+        raise click.UsageError(
+            f"--pass keeps the waves of notches alone: leave --output {REMOVED} and other filters out."
+        )
+    return transfer.complement() if passes or is_removed else transfer
+
+
+def _holds_floats(target: str, format_: str | None) -> bool:
+    """Whether the format of an output has floats; that of a folder's is only known by --format."""
+    kind = FORMATS.get((format_ or extension_of(target)).lower())
+    return is_zarr(target) or bool(kind and kind.gray == 32)
 
 
 def kept_of(params: Iterable[click.Parameter]) -> list[click.Parameter]:

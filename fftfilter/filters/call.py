@@ -244,6 +244,21 @@ def picture(
     return results, Found(np.array([(lows.min(), highs.max())]), [float(np.mean(clipped))], weak)
 
 
+def removed(prepared: Prepared, planes: Array, left: Array, holes: Array, gray: Gray) -> tuple[Array, Found]:
+    """Return what is removed from a picture, of which some was subtracted before: ``left`` is the rest of it."""
+    own, mode = prepared.description, prepared.description.mode
+    values, found = picture(prepared.of_values(), left, holes, gray)
+    values = values + (planes - left)
+    by_own: Ramps = None
+    if isinstance(own.scale, Auto):
+        by_own = ByHistogram(own.output, own.scale, gray.dtype, gray.levels)
+    elif not mode.is_values:
+        by_own = ramps(own.output, own.scale, gray=gray, samples=planes.size)
+    of_output = gray._replace(dtype=prepared.launcher.real) if mode.is_values else gray
+    made = on_valid(values, planes, holes, by_own, gray=of_output, deviation=float(deviation(planes).max()))
+    return made.pixels, Found(np.array([(0.0, made.largest)]), [made.clipped], found.weak)
+
+
 def _by_part(prepared: Prepared, planes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
     """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray ones have no chroma."""
     own, inner, weak = prepared.description, prepared.of_values(channels=None), 0

@@ -139,8 +139,9 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     check_scale(output, scale)
     check_channels(output, channels := options.get("channels"))
     channels = None if channels == ALL else channels
-    if channels and transfer.is_by_channel:
-        raise ParameterError(f"notches of some channels are for color itself, not for its {channels}: choose {ALL}")
+    if channels and (transfer.is_by_channel or transfer.is_complement):
+        what = "what is removed is" if transfer.is_complement else "notches of some channels are"
+        raise ParameterError(f"{what} for color itself, not for its {channels}: choose {ALL}")
     mode = MODES[output]
     if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:
         raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")

@@ -24,7 +24,7 @@ from ..output.ramp import Gray
 from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
-from .call import AS_FLOATS, NOTHING, Found, call, picture, start
+from .call import AS_FLOATS, NOTHING, Found, call, picture, removed, start
 from .description import DEFAULTS, OF_OUTPUTS, describe
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -129,6 +129,8 @@ class Filter:
         self._own = {name: options.get(name, usual) for name, usual in self.usual.items()}
         given = {name: value for name, value in options.items() if name not in self.usual}
         self._description = describe(transfer, {**given, **self.fixed})
+        if self.fixed and transfer.is_complement:
+            raise ParameterError(f"{self.name} has no complement: subtract its result from the picture")
         if self._description.ignore and transfer.parts and not (transfer.is_measured or self._description.auto):
             raise ParameterError(f"ignore is for what is found in a picture or subtracted from it, unlike {transfer}")
         if self._description.region:
@@ -462,11 +464,13 @@ class Filter:
         if self.transfer.is_fitted or own.auto or own.ignore:
             transfer, left = self._fitted(planes, holes, gray.white)
             is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
-            if not transfer.parts and left is planes and own.mode.keeps_levels and is_same:
+            if transfer.passes_all and left is planes and own.mode.keeps_levels and is_same:
                 return planes.copy(), Found(np.array([(0.0, np.abs(planes.astype(np.float64)).max())]), [0.0], 0)
             prepared = self._retuned(transfer)
         else:
             prepared = self._prepare()
+        if prepared.description.transfer.is_complement and left is not planes:
+            return removed(prepared, planes, left, holes, gray)
         made, found = picture(prepared, left, holes, gray, observe)
         if own.region and found.clipped[0]:  # pipelines count the samples that stay, too
             values, _ = picture(prepared.of_values(), left, holes, gray)

@@ -28,10 +28,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .fitted import descreen as descreen
     from .fitted import wiener as wiener
+    from .gains import function as function
     from .gains import mask as mask
     from .gains import mask_file as mask_file
     from .imagej_band import imagej as imagej
     from .peaks import notch as notch
+    from .peaks import peaks_only as peaks_only
     from .product import Transfer as Transfer
     from .radial import bandpass as bandpass
     from .radial import bandstop as bandstop
@@ -43,9 +45,9 @@ else:
         __name__,
         {
             ".fitted": "descreen wiener",
-            ".gains": "mask mask_file",
+            ".gains": "function mask mask_file",
             ".imagej_band": "imagej",
-            ".peaks": "notch",
+            ".peaks": "notch peaks_only",
             ".product": "Transfer",
             ".radial": "bandpass bandstop highpass lowpass",
             ".ridges": "stripes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
@@ -18,6 +19,7 @@ from ..files import sources
 from .grid import Gain
 from .part import ALL, EVEN, Part, mirrored
 from .product import Transfer
+from .units import number
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +130,78 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
         table = table / 2 + other / 2
     table.flags.writeable = False
     return Transfer((Mask(table, largest, is_even, any_size),))
+
+
+@dataclass(frozen=True, repr=False)
+class Function(Part):
+    """Gains that a function of the frequency gives. Make one with :func:`function`."""
+
+    of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
+    largest: float
+    kind = "function"
+
+    def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
+        """Return them in float64; raises ParameterError for gains that are not finite, or exceed the bound."""
+        ky, kx = np.arange(height)[rows], np.arange(width)[columns]
+        fy, fx = np.fft.fftfreq(height), np.fft.fftfreq(width)
+        # The highest frequency of an even side has both signs at once, of which the grid has one.
+        made = (self._of(fx[kx], fy[ky]) + self._of(fx[-kx], fy[-ky])) / 2
+        if not np.abs(made).max(initial=0) <= self.largest * (1 + EVEN):
+            raise ParameterError(
+                f"the gains of {self} are not finite, or exceed {self.largest:g}: set largest to a bound of all, and "
+                "mind the frequency 0"
+            )
+        return made
+
+    def _of(self, fx: NDArray[Any], fy: NDArray[Any]) -> Gain:
+        with np.errstate(all="ignore"):
+            made = np.asarray(self.of(fx, fy[:, None]))
+        if made.dtype.kind not in "biuf":
+            raise ParameterError(f"{self} gives gains of type {made.dtype}: return real ones")
+        try:
+            return np.broadcast_to(made.astype(np.float64), (len(fy), len(fx)))
+        except ValueError:
+            raise ParameterError(
+                f"{self} gives gains of shape {made.shape} for {len(fx)} x {len(fy)} frequencies: return one for each"
+            ) from None
+
+    def arguments(self) -> dict[str, Any]:
+        raise ParameterError(f"{self} is in no file, which a recipe names: save its gains with numpy.save as a mask")
+
+    def given(self) -> dict[str, Any]:
+        return {"kind": self.kind, "of": str(self), "largest": self.largest}
+
+    def __repr__(self) -> str:
+        return f"H.function(<{getattr(self.of, '__name__', 'of')}>, largest={self.largest:g})"
+
+    def __str__(self) -> str:
+        return f"function {getattr(self.of, '__name__', 'of')}"
+
+
+def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike], *, largest: float = 1.0) -> Transfer:
+    """Return the gains that ``of(fx, fy)`` gives for frequencies in cycles per pixel, for images of any size.
+
+    ``fx`` has the shape (columns,) and ``fy`` (rows, 1), from -0.5 up to 0.5; gains are real, finite and even:
+    of(-fx, -fy) = of(fx, fy). ``largest`` is a bound of all gains, at least 1. The highest frequency of an even side
+    has both signs, and the gain there is the mean of both. Raises ParameterError for other gains.
+
+        H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))             # upward by 30 pixels
+        H.function(lambda fx, fy: np.abs(np.arctan2(fy, fx) % np.pi - 0.5) < 0.2)         # a direction
+    """
+    if not callable(of):
+        raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
+    if isinstance(largest, bool) or not 1 <= number(largest) < np.inf:
+        raise ParameterError(f"largest {largest!r} is invalid: give a bound of all gains, at least 1")
+    made = Function(of, float(largest))
+    # Not at the frequency 0, nor at the highest ones, but at odd places between.
+    f = (np.arange(1, 24) - 12) / 25
+    gains = made._of(f, f)
+    if not (np.abs(gains - gains[::-1, ::-1]) <= EVEN * made.largest)[np.isfinite(gains)].all():
+        raise ParameterError(
+            f"the gains of {made} are not even: give a function with of(-fx, -fy) = of(fx, fy), whose images are real"
+        )
+    made.check()
+    return Transfer((made,))
 
 
 def mask_file(file: str, digest: str | None = None) -> Transfer:

@@ -29,6 +29,7 @@ from .shapes import SHAPES, ShapeName
 from .units import Radius, RadiusLike
 
 USUAL_WIDTH = "0.006cyc"
+MOST_OF_LATTICE = 20
 # Multiples of a wave of 2000 pixels reach the highest frequency with these.
 MOST_HARMONICS = 1000
 # Frequencies nearer than this are the same.
@@ -176,6 +177,40 @@ def notch(
             raise ParameterError(f"channels {channels!r} are invalid: give whole numbers from 0 up, such as (0, 2)")
         channels = tuple(sorted({int(i) for i in channels}))
     return Transfer((Notch((fx, fy), radius, shape, int(harmonics), channels, bool(mirrored), bool(is_wave)),))
+
+
+def peaks_only(
+    *at: tuple[float, float], lattice: int = 0, width: RadiusLike | None = None, shape: ShapeName = "gaussian"
+) -> Transfer:
+    """Return a transfer function that passes waves alone, each at ``(fx, fy)`` as for :func:`notch`.
+
+    It is 1 minus the product of their notches. With ``lattice``, of two waves a and b, it also passes m a + n b for all
+    whole m and n up to that number. The output "keep" has their mean, too; "real" and "signed" have the waves alone.
+    Raises ParameterError.
+
+        H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)    # a Bragg filter
+    """
+    if not at:
+        raise ParameterError("no wave is given: give one or more as (fx, fy) in cycles per pixel")
+    made = math.prod((notch(each, width=width, shape=shape) for each in at), start=Transfer(()))
+    return (with_lattice(made, lattice) if lattice else made).complement()
+
+
+def with_lattice(notches: Transfer, order: int) -> Transfer:
+    """Return the notches of two waves a and b, and of m a + n b, up to ``order`` of each and 0.5 cycles per pixel.
+
+    Raises ParameterError for other parts, or another number of them.
+    """
+    parts = notches.parts
+    if len(parts) != 2 or not all(isinstance(part, Notch) for part in parts):
+        raise ParameterError(f"a lattice is that of two waves: give two, and not {notches}")
+    if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= MOST_OF_LATTICE:
+        raise ParameterError(f"lattice {order!r} is invalid: give a whole number from 1 to {MOST_OF_LATTICE}")
+    first, second = parts
+    sums = [(m, n) for m in range(order + 1) for n in range(-order, order + 1) if m or n > 0]
+    places = [tuple(m * a + n * b for a, b in zip(first.at, second.at, strict=True)) for m, n in sums]
+    made = [replace(first, at=at) for at in places if any(at) and max(map(abs, at)) <= 0.5 + ROUNDING]
+    return replace(notches, parts=tuple(made))
 
 
 def _runs(indexes: Array) -> list[slice]:

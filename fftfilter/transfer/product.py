@@ -38,13 +38,18 @@ class Transfer:
     """Whether H(0) is 1 whatever the parts say, so that the mean of an image stays."""
     depth: float | None = None
     """The most decibels that frequencies are attenuated by; None for what the parts say."""
+    is_complement: bool = False
+    """Whether it is what the product removes, 1 - H, and 0 at the frequency 0."""
 
     def __mul__(self, other: Transfer) -> Transfer:
         """Return the product; raises ParameterError if its gains exceed float64's range, or a factor has a depth."""
         if not isinstance(other, Transfer):
             return NotImplemented
-        if self.depth is not None or other.depth is not None:
-            raise ParameterError("a depth is that of the whole product: multiply first, then take with_depth")
+        for each in (self, other):
+            if each.depth is not None or each.is_complement:
+                what = "complement" if each.is_complement else "depth"
+                how = "complement()" if each.is_complement else "with_depth"
+                raise ParameterError(f"a {what} is that of the whole product: multiply first, then take {how}")
         product = Transfer(self.parts + other.parts)
         if product.largest == inf:
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
@@ -80,6 +85,18 @@ class Transfer:
         """
         return replace(self, depth=checked_depth(decibels))
 
+    def complement(self) -> Transfer:
+        """Return 1 - H, which passes what H removes, without the mean; ``keeping_mean`` of that passes it, too.
+
+        H.stripes(0).complement()
+        """
+        return replace(self, is_complement=not self.is_complement)
+
+    @property
+    def passes_all(self) -> bool:
+        """Whether it has no effect."""
+        return not (self.parts or self.is_complement)
+
     @property
     def floor(self) -> float:
         """The gain of what the parts remove."""
@@ -107,7 +124,7 @@ class Transfer:
     @property
     def radial(self) -> Radial | None:
         """The one part, if it is radial and all of the function."""
-        return self.parts[0].radial if len(self.parts) == 1 and self.depth is None else None
+        return self.parts[0].radial if len(self.parts) == 1 and self.depth is None and not self.is_complement else None
 
     @property
     def is_fitted(self) -> bool:
@@ -123,7 +140,7 @@ class Transfer:
         """Return the product of the parts that take something away that can be subtracted, and that of the others."""
         by = (tuple(part for part in self.parts if part.is_subtracted is subtracts) for subtracts in (True, False))
         removing, others = (replace(self, parts=parts) for parts in by)
-        return removing, others
+        return replace(removing, is_complement=False), others
 
     @property
     def is_even(self) -> bool:
@@ -156,7 +173,9 @@ class Transfer:
     @cached_property
     def largest(self) -> float:
         """A bound of all gains, at least 1; engines compute with gains divided by it."""
-        return prod((part.largest for part in self.parts), start=1.0)
+        largest = prod((part.largest for part in self.parts), start=1.0)
+        # Gains of arrays and functions may be below 0.
+        return largest + (self.is_complement and any(part.kind in ("mask", "function") for part in self.parts))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H in float64, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it.
@@ -168,6 +187,8 @@ class Transfer:
 
     def bands(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Iterator[Gain]:
         """Yield what :meth:`gain` returns, some rows at a time: all in float64 would take more than the picture."""
+        import numpy as np
+
         high, wide = min(height, rows or height), min(width, columns or width)
         first, *rest = self.parts or (Part(),)
         step = max(1, BAND // wide)
@@ -179,8 +200,10 @@ class Transfer:
             if self.depth is not None:
                 gain *= 1 - self.floor
                 gain += self.floor
-            if self.keeps_mean and not start:
-                gain[0, 0] = 1
+            if self.is_complement:
+                np.subtract(1, gain, out=gain)
+            if not start and (self.keeps_mean or self.is_complement):
+                gain[0, 0] = self.keeps_mean
             yield gain
 
     def _table(
@@ -244,6 +267,7 @@ class Transfer:
         parts = [part.given() for part in self.parts]
         given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
         given |= {} if self.depth is None else {"depth": self.depth}
+        given |= {"complement": True} if self.is_complement else {}
         return given | ({} if self.pixel_size is None else {"pixel_size": as_given(self.pixel_size)})
 
     def __repr__(self) -> str:
@@ -253,11 +277,13 @@ class Transfer:
             made = " * ".join(repr(Transfer((part,))) for part in self.parts)
         elif self.pixel_size is not None:
             made = f"({made}).with_pixel_size({as_given(self.pixel_size)!r})"
-        return made if self.depth is None else f"({made}).with_depth({self.depth!r})"
+        made = made if self.depth is None else f"({made}).with_depth({self.depth!r})"
+        return f"({made}).complement()" if self.is_complement else made
 
     def __str__(self) -> str:
         made = " * ".join(map(str, self.parts)) or "everything passes"
-        return made if self.depth is None else f"{made}, depth {self.depth:g} dB"
+        made = made if self.depth is None else f"{made}, depth {self.depth:g} dB"
+        return f"what is removed by {made}" if self.is_complement else made
 
 
 def as_given(size: float) -> float | str:

@@ -69,7 +69,7 @@ class Frame:
     def stays(self, recipe: Recipe) -> bool:
         """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
         is_stored_so = self.depth[:2] == (self.picture.planes.dtype, self.picture.maxval)
-        return not self.transfer.parts and recipe.mode.keeps_levels and is_stored_so
+        return self.transfer.passes_all and recipe.mode.keeps_levels and is_stored_so
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""

@@ -128,6 +128,10 @@ class Recipe:
             self.region.check_output(has_levels=self.keeps_levels or self.mode.is_values)
         if self.embed_recipe and (file := next((each for each in self.masks if each != without_secrets(each)), None)):
             raise ParameterError(f"--embed-recipe would show the secrets of {file}: save the mask as a file first")
+        if self.ignore and not (self.auto or self.transfer.is_measured):
+            raise ParameterError(
+                f"ignore is for what is found in a picture or subtracted from it, unlike {self.transfer}"
+            )
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 

@@ -225,6 +225,8 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
         keep = [f"{fx!r},{fy!r}" for fx, fy in auto.keep]
         values |= {"auto": EACH, "strength": auto.strength, "shape": auto.shape, "insist": auto.insists or None}
         values |= {"keep": keep, "longest": auto.longest, "largest": auto.largest}
+    if transfer.is_complement:
+        raise ParameterError("a recipe has no complement: save the filter itself, and take --output removed or --pass")
     parts = [words_of_part(part) for part in transfer.parts]
     if method != "plain" and [method] != [each[0] for each in parts[:1]]:
         raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")

@@ -86,21 +86,16 @@ def references_of(
     """
     mode = MODES[output]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
+    as_read = planes
     if transfer.is_fitted or ignore:
-        unmeasured = holes | ignore.pixels(*planes.shape[1:]) if ignore else holes
-        measured = fill_by_numpy(planes, unmeasured) if unmeasured.any() else planes
-        transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
-        if ignore:
-            removing, transfer = transfer.parted()
-            removing = removing.keeping_mean() if mode.keeps_mean else removing
-            without = partial(values_of, transfer=removing, edges=edges, channels=channels)
-            left = less_removed(planes - (measured.astype(np.float64) - left), unmeasured, fill_by_numpy, without)
-        planes = planes if left is measured else np.where(holes, planes, left)
+        transfer, planes = _left(planes, white, transfer, holes, ignore, output=output, edges=edges, channels=channels)
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     whole = complete(planes, holes, kept, edges, channels) if holes.any() else planes
     complex_values = filtered_part(whole, channels, partial(reference.filtered, gain=gain, edges=edges))
+    if transfer.is_complement:  # what was subtracted before is removed, too
+        complex_values = complex_values + (as_read - planes.astype(np.float64))
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
     if len(gains) > 1 and not (mode.is_values or mode.keeps_levels):  # each channel has a noise floor of its own
@@ -131,6 +126,29 @@ def references_of(
         else:
             made = pixels(values.copy(), own[0], largest_deviation, dtype).pixels
         yield Reference(made, values, unit)
+
+
+def _left(
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    holes: Array,
+    ignore: Area | None,
+    *,
+    output: Output,
+    edges: Edges,
+    channels: Channels | None,
+) -> tuple[Transfer, Array]:
+    """Return the transfer function for planes, and what is left of them when waves and the like are subtracted."""
+    unmeasured = holes | ignore.pixels(*planes.shape[1:]) if ignore else holes
+    measured = fill_by_numpy(planes, unmeasured) if unmeasured.any() else planes
+    transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
+    if ignore:
+        removing, transfer = transfer.parted()
+        removing = removing.keeping_mean() if MODES[output].keeps_mean else removing
+        without = partial(values_of, transfer=removing, edges=edges, channels=channels)
+        left = less_removed(planes - (measured.astype(np.float64) - left), unmeasured, fill_by_numpy, without)
+    return transfer, planes if left is measured else np.where(holes, planes, left)
 
 
 def _top(depth: Depth) -> float:

@@ -155,7 +155,7 @@ def test_peaks_and_a_folder_find_them_in_the_other_pixels(tmp_path, image):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("lowpass --ignore mask.png", "--ignore is for what is found in a picture"),
+        ("lowpass --ignore mask.png", "ignore is for what is found in a picture"),
         ("notch --auto --ignore 90,80,40,40", "in.tif: ignore 90,80,40,40 reaches beyond the picture of 120 x 96"),
         ("notch --auto --ignore small.png", "small.png has 9 x 9 pixels, and the picture 120 x 96"),
         ("notch --auto --ignore none.png", "none.png is empty"),

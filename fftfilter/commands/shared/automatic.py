@@ -154,7 +154,7 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
     mean, *_ = of_sources(sources, given, devices_named(given["device"])[0], failures=False)
     found, content = auto.peaks(mean)
     if not given["quiet"]:
-        _say(found, content, auto, f"{mean.pictures} pictures", given["verbose"])
+        _say(found, content, auto, f"{mean.pictures} pictures", verbose=given["verbose"])
     return notches(found, auto.shape, given["edges"], given["depth"], given["channels"])
 
 
@@ -165,15 +165,18 @@ def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
 
         raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
     if opened.recipe.auto and not quiet:
-        _say(opened.peaks or [], opened.content, opened.recipe.auto, opened.name, verbose)
+        what = "found" if opened.transfer.is_complement else "removed"
+        _say(opened.peaks or [], opened.content, opened.recipe.auto, opened.name, verbose=verbose, what=what)
 
 
-def _say(found: Sequence[Peak], content: int, auto: AutoNotches, name: str, verbose: int) -> None:
+def _say(
+    found: Sequence[Peak], content: int, auto: AutoNotches, name: str, *, verbose: int, what: str = "removed"
+) -> None:
     from ...analysis.search import peaks_text
 
     if content:
         remark(f"{name}: {auto.left(content)}")
     if found:
-        click.echo(f"{name}: removed {peaks_text(found, None if verbose else SAID)}", err=True)
+        click.echo(f"{name}: {what} {peaks_text(found, None if verbose else SAID)}", err=True)
     elif not content:
         remark(f"{name}: {auto.nothing}")
