@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
+    from .analysis.power import power_spectrum as power_spectrum
     from .analysis.search import AutoNotches as AutoNotches
     from .analysis.search import find_peaks as find_peaks
     from .calls import apply_mask as apply_mask
@@ -52,6 +53,7 @@ __distribution__ = "fftfilter-opencl"
 
 # The module of each name above, imported on its first use, as they load OpenCL or NumPy; a test compares the two.
 _MODULES = {
+    ".analysis.power": "power_spectrum",
     ".analysis.search": "AutoNotches find_peaks",
     ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes",
     ".commands.apply": "load_filter",

@@ -100,6 +100,7 @@ def files(folder: Path) -> int:
 
 def peaks(image: Image) -> list[tuple[float, float, H.Transfer]]:
     wide = np.tile(image, (4, 4))
+    assert fftfilter.power_spectrum(wide, by="angle", window="hann").power.size == 90
     return [(peak.period_px, peak.angle_deg, peak.notch()) for peak in fftfilter.find_peaks(wide, strength=20)]
 
 

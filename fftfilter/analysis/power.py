@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Array, strips
-from ..errors import DeviceError, TooLargeError
+from ..arrays import Array, Floats, check_finite, split, strips
+from ..errors import DeviceError, ParameterError, TooLargeError, check_option
+from ..missing import filled
 from .surroundings import Power, around, at
 
 # Single precision holds the power of values in this range, as parts of white.
@@ -63,11 +64,14 @@ class Spectrum:
         self.step = max(self.step, other.step)
 
 
-def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None) -> Spectrum:
+def spectrum(
+    planes: Array, white: float = 1.0, device: str | int | None = None, *, is_windowed: bool = True
+) -> Spectrum:
     """Return the power of planes ``(channels, height, width)`` relative to ``white``; ``device`` is for large ones."""
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
-    down, along = window(height)[:, None], window(width)
+    down, along = (window(n) if is_windowed else np.ones(n, np.float32) for n in (height, width))
+    down = down[:, None]
     if planes.dtype.kind == "f":
         largest = float(max(planes.max(), -planes.min()))
         # Values whose squares exceed single precision are taken relative to the largest one.
@@ -127,3 +131,82 @@ def _transformed(name: str, given: Array, pixels: int, device: str | int | None,
             return made
     made = getattr(np.fft, name)(given, **options)
     return made
+
+
+# As a table
+
+By = Literal["frequency", "angle"]
+Window = Literal["none", "hann"]
+BY: tuple[By, ...] = get_args(By)
+WINDOWS: tuple[Window, ...] = get_args(Window)
+# Sectors of all directions.
+SECTORS = 90
+
+
+class PowerSpectrum(NamedTuple):
+    """The mean power of an image's frequencies, in rings or in sectors; empty ones are left out."""
+
+    place: Floats
+    """The middle of each ring, in cycles per unit of a pixel's side; or of each sector, the angle of stripes from 0,
+    horizontal, to 180 degrees, counterclockwise."""
+    power: Floats
+    """The mean of |F|^2 / (pixels * mean square of the window), in the square of the image's unit. Noise of a standard
+    deviation s has the power s^2 at each frequency."""
+    frequencies: Floats
+    """How many frequencies the mean is of."""
+
+
+def power_spectrum(
+    image: ArrayLike,
+    *,
+    by: By = "frequency",
+    window: Window = "none",
+    pixel_size: tuple[float, float] = (1.0, 1.0),
+    channel_axis: int | None = None,
+    missing: ArrayLike | None = None,
+    device: str | int | None = None,
+) -> PowerSpectrum:
+    """Return the mean power of an image ``(height, width)`` without its mean, by frequency or by angle.
+
+    Rings are one cycle across the shorter side wide. ``window`` "hann" fades the borders out, which otherwise leave a
+    cross in the spectrum. ``pixel_size`` has the width and height of a pixel, in the unit that frequencies are to be
+    per. Of a stack, or with ``channel_axis`` of the channels of a picture, the mean of all is returned. Missing pixels,
+    which are NaN, masked, or ``missing``, are filled as for filters. Large images are transformed on ``device``. Raises
+    ParameterError for an array that is no image, or other values.
+
+        frequency, power, frequencies = fftfilter.power_spectrum(image, window="hann")
+    """
+    check_option("by", by, BY)
+    check_option("window", window, WINDOWS)
+    across, down = pixel_size
+    if not (0 < across < np.inf and 0 < down < np.inf):
+        raise ParameterError(f"pixel_size {pixel_size!r} is invalid: give a width and a height above 0")
+    planes, holes = split(image, missing, channel_axis)
+    if holes.any():
+        planes = filled(planes, holes, device)
+    check_finite(planes)
+    unit = float(np.abs(planes).max()) or 1.0 if planes.dtype.kind == "f" else 1.0
+    made: Spectrum | None = None
+    for plane in planes:  # one after the other: each takes memory
+        own = spectrum(plane[None] / unit if unit != 1 else plane[None], 1.0, device, is_windowed=window == "hann")
+        if made is None:
+            made = own
+        else:
+            made.add(own)
+    assert made is not None  # noqa: S101  no image is empty
+    height, width = planes.shape[1:]
+    fx, fy = np.fft.rfftfreq(width) / across, np.fft.fftfreq(height)[:, None] / down
+    weights = np.full((height, len(fx)), 2.0)  # conjugates count, too
+    weights[:, 0] = 1
+    if width % 2 == 0:
+        weights[:, -1] = 1
+    weights[0, 0] = 0
+    step = 180 / SECTORS if by == "angle" else 1 / min(width * across, height * down)
+    place = np.degrees(np.arctan2(fx, fy)) % 180 if by == "angle" else np.hypot(fx, fy)
+    ring = np.rint(place / step).astype(np.intp)
+    if by == "angle":
+        ring %= SECTORS
+    count = np.bincount(ring.ravel(), weights.ravel()).astype(np.float64)
+    sums = np.bincount(ring.ravel(), (weights * made.power[0]).ravel())
+    known = np.flatnonzero(count)
+    return PowerSpectrum(known.astype(np.float64) * step, sums[known] / count[known] * unit**2, count[known])

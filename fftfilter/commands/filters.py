@@ -301,7 +301,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     kind = KINDS[name]
     words = _said(context)
     if is_removed := given.get("output") == REMOVED:
-        given["output"] = "real" if _holds_floats(given["target"], given["format_"]) else "signed"
+        given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
     mode, auto = automatic.take_options(given, name)
     made = kind.made(given)
     made = made if given.get("lattice") is None else [with_lattice(_product(made), given["lattice"])]
@@ -365,7 +365,7 @@ def _passed(transfer: Transfer, is_removed: bool, *, passes: bool) -> Transfer:
     return transfer.complement() if passes or is_removed else transfer
 
 
-def _holds_floats(target: str, format_: str | None) -> bool:
+def holds_floats(target: str, format_: str | None) -> bool:
     """Whether the format of an output has floats; that of a folder's is only known by --format."""
     kind = FORMATS.get((format_ or extension_of(target)).lower())
     return is_zarr(target) or bool(kind and kind.gray == 32)

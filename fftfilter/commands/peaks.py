@@ -85,7 +85,7 @@ def peaks(
     if as_json:
         import json
 
-        described = [each.described() | ({"period_m": each.length(pixel)} if pixel else {}) for each in found]
+        described = [each.described() | (_in_meters(each, pixel) if pixel else {}) for each in found]
         about = {"width": mean.width, "height": mean.height, "pictures": mean.pictures, "pixel_size_m": pixel}
         click.echo(json.dumps({"peaks": described, **about, "strength_db": wanted}, indent=2))
     elif found:
@@ -100,6 +100,10 @@ def peaks(
         searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
         click.echo(f"{searched_in}: {nothing_of(wanted)}")
     return 0 if is_whole else 1
+
+
+def _in_meters(peak: Peak, pixel: tuple[float, float]) -> dict[str, float]:
+    return {"period_m": peak.length(pixel), "cycles_per_m": 1 / peak.length(pixel)}
 
 
 def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:

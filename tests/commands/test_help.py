@@ -43,7 +43,7 @@ EVERYDAY = {
     "imagej": ["--large", "--small", "--suppress", "--autoscale"],
     "apply": ["--show"],
     "peaks": ["--strength", "--pixel-size", "-r", "--json", "--help"],
-    "spectrum": ["--with", "--help"],
+    "spectrum": ["--table", "--with", "--help"],
     "explore": ["--with", "--no-browser", "--help"],
 }
 

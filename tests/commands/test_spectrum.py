@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import fftfilter
 from fftfilter import images, transforms
-from fftfilter.errors import ReadError
+from fftfilter.errors import ParameterError, ReadError
 
 
 @pytest.fixture
@@ -93,3 +94,111 @@ def test_the_whole_name_of_a_folder_is_said(run, tmp_path, folder):
     (tmp_path / folder).mkdir()
     code, _, said = run("spectrum", tmp_path / folder, tmp_path / "out.png")
     assert (code, said.split(":")[-1].split(".")[0].strip()) == (2, repr(f"{tmp_path / folder}"))
+
+
+# As numbers
+
+
+def rings(image, window, sides=(1, 1), by="frequency"):
+    """Return the mean power in rings or sectors by numpy.fft in float64, and how many frequencies each has."""
+    height, width = image.shape
+    weight = np.ones(image.shape)
+    if window == "hann":
+        weight = np.outer(*(0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(n) + 0.5) / n) for n in image.shape))
+    level = (image * weight).sum() / weight.sum()
+    power = np.abs(np.fft.fft2((image - level) * weight)) ** 2 / np.square(weight).sum()
+    fx, fy = np.fft.fftfreq(width) / sides[0], np.fft.fftfreq(height)[:, None] / sides[1]
+    step = 1 / min(width * sides[0], height * sides[1])
+    place = np.rint(np.hypot(fx, fy) / step)
+    if by == "angle":
+        # The highest frequency of a side has both signs.
+        place = np.rint(np.degrees(np.arctan2(fx, fy)) % 180 / 2) % 90
+    is_counted = np.ones(image.shape, bool)
+    is_counted[0, 0] = False
+    found = np.unique(place[is_counted])
+    return step * found, [
+        [power[is_counted & (place == each)].mean(), (is_counted & (place == each)).sum()] for each in found
+    ]
+
+
+@pytest.mark.parametrize("size", [(48, 60), (33, 47)])
+@pytest.mark.parametrize("window", ["none", "hann"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_the_power_is_that_of_numpy_and_of_noise_its_variance(rng, size, window, dtype):
+    image = (rng.normal(100, 10, size)).astype(dtype)
+    place, power, count = fftfilter.power_spectrum(image, window=window)
+    wanted_place, wanted = rings(image.astype(float), window)
+    np.testing.assert_allclose(place, wanted_place, rtol=1e-9)
+    np.testing.assert_allclose(np.column_stack([power, count]), wanted, rtol=1e-3)
+    assert np.average(power, weights=count) == pytest.approx(100, rel=0.15)
+    large = fftfilter.power_spectrum(image.astype(np.float64) * 1e30, window=window)
+    np.testing.assert_allclose(large.power, power * 1e60, rtol=1e-3)
+
+
+def test_angles_are_those_of_stripes():
+    y, x = np.mgrid[:64, :64]
+    angle, power, _ = fftfilter.power_spectrum(np.sin(2 * np.pi * (8 * x + 8 * y) / 64), by="angle")
+    assert angle[power.argmax()] in (44, 46)  # counterclockwise, rows down
+    angle, power, count = fftfilter.power_spectrum(np.sin(2 * np.pi * 8 * x / 64), by="angle")
+    assert (angle[power.argmax()], count.sum()) == (90, 64 * 64 - 1)
+
+
+def test_the_table_has_units_if_the_size_of_a_pixel_is_known(run, tmp_path, rng):
+    image = rng.integers(0, 256, (48, 60), np.uint8)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    assert run("spectrum", "--table", tmp_path / "a.csv", tmp_path / "in.png") == (0, b"", "")
+    table = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True)
+    assert table.dtype.names == ("cycles_per_pixel", "period_px", "power", "frequencies")
+    np.testing.assert_allclose(table["power"], np.array(rings(image.astype(float), "none")[1])[:, 0], rtol=1e-3)
+    words = ("--table", tmp_path / "b.csv", "--pixel-size", "65nm", "--window", "hann")
+    assert run("spectrum", *words, tmp_path / "in.png", tmp_path / "out.png") == (0, b"", "")
+    table = np.genfromtxt(tmp_path / "b.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(table["cycles_per_m"], table["cycles_per_pixel"] / 65e-9)
+    np.testing.assert_allclose(table["period_m"] * table["cycles_per_m"], 1)
+    Image.fromarray(image).save(tmp_path / "wide.png", dpi=(300, 600))
+    assert run("spectrum", "--table", tmp_path / "c.csv", tmp_path / "wide.png")[0] == 0
+    table = np.genfromtxt(tmp_path / "c.csv", delimiter=",", names=True)
+    wanted = rings(image.astype(float), "none", (0.0254 / 300, 0.0254 / 600))
+    np.testing.assert_allclose(table["cycles_per_m"], wanted[0], rtol=1e-3)
+    np.testing.assert_allclose(table["power"], np.array(wanted[1])[:, 0], rtol=1e-2)
+    assert run("spectrum", "--by", "angle", "--table", "-", tmp_path / "in.png")[1].startswith(b"angle_deg,power")
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+@pytest.mark.parametrize("window", ["none", "hann"])
+def test_floats_are_the_magnitudes_of_numpy(run, tmp_path, rng, suffix, window):
+    image = rng.integers(0, 256, (13, 20), np.uint8)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    assert run("spectrum", "--window", window, tmp_path / "in.png", tmp_path / f"out{suffix}")[0] == 0
+    fade = np.outer(*(0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(n) + 0.5) / n) for n in (13, 20)))
+    wanted = np.abs(np.fft.fftshift(np.fft.fft2(image * (fade if window == "hann" else 1))))
+    made = np.load(tmp_path / "out.npy") if suffix == ".npy" else images.read(tmp_path / f"out{suffix}").planes[0]
+    np.testing.assert_allclose(made, wanted, atol=1e-6 * wanted.max())
+
+
+@pytest.mark.usefixtures("image")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "Missing argument 'OUT'"),
+        ("--with lowpass --table t.csv", "--with writes a page"),
+        ("--table in.png", "is the input"),
+        ("--table nowhere/t.csv", "cannot be written"),
+        ("--table t.csv --pixel-size wide", "is not a"),
+    ],
+)
+def test_tables_that_cannot_be_written_are_refused_in_a_line(run, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    before = (tmp_path / "in.png").read_bytes()
+    code, _, error = run("spectrum", *words.split(), "in.png")
+    assert (code > 0, message in error, (tmp_path / "in.png").read_bytes() == before) == (True, True, True), error
+    assert not (tmp_path / "t.csv").exists()
+
+
+def test_values_of_the_function_are_checked():
+    image = np.zeros((8, 8))
+    for words in ({"by": "time"}, {"window": "square"}, {"pixel_size": (0, 1)}):
+        with pytest.raises(ParameterError):
+            fftfilter.power_spectrum(image, **words)
+    assert fftfilter.power_spectrum(np.zeros((1, 1))).power.size == 0
+    assert not fftfilter.power_spectrum(image).power.any()
