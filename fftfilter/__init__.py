@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .transforms import irfftn as irfftn
     from .transforms import rfft2 as rfft2
     from .transforms import rfftn as rfftn
+    from .work.large import filter_large as filter_large
     from .work.output_file import filter_stack as filter_stack
     from .work.saved import save_filter as save_filter
 
@@ -61,6 +62,7 @@ _MODULES = {
     ".filters": "Filter",
     ".preview.page": "show",
     ".transforms": "fft fft2 fftn ifft ifft2 ifftn irfft2 irfftn rfft2 rfftn",
+    ".work.large": "filter_large",
     ".work.output_file": "filter_stack",
     ".work.saved": "save_filter",
 }

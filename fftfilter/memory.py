@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .device_choice import NUMPY
 from .engine import FUSED, choose, name_of
-from .system import check_memory, cores
+from .system import check_memory, cores, is_bounded
 
 if TYPE_CHECKING:
     from .arrays import Array
@@ -111,6 +111,11 @@ def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
     if how.verifies:
         return max(size, round(pixels * (held + out + 4 * count)) + of_reference(picture, how))
     return size
+
+
+def beside(options: Mapping[str, Any]) -> int:
+    """Return the bytes that OpenCL takes once it is loaded, if the user allows so many bytes to the whole program."""
+    return (PROGRAM - BY_NUMPY) * (is_bounded() and name_of(options) != NUMPY)
 
 
 def of_spectrum(picture: Pixels, options: Mapping[str, Any] | None = None) -> int:

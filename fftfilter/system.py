@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
 _LITTLE = 64 << 20
+# What the user allows, in bytes of the whole process.
+_allowed: list[int] = []
 _GROUPS = Path("/sys/fs/cgroup")
 # The bytes that a compiled program takes, with what is written on the way, and the largest file of it.
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
@@ -54,7 +56,7 @@ def free_memory() -> int | None:
 
 def lacking(size: int) -> int | None:
     """Return the bytes that are free if ``size`` bytes are more than that, None if they can be taken."""
-    if size < _LITTLE:
+    if size < _LITTLE and not _allowed:
         return None
     free = free_memory()
     return free if free is not None and size > free else None
@@ -69,7 +71,25 @@ def check_memory(height: int, width: int, taken: int, name: str = "") -> None:
         )
 
 
+@contextmanager
+def at_most(size: int | None) -> Iterator[None]:
+    """Let this process take no more than so many bytes of memory, those that it has taken among them."""
+    _allowed.extend([] if size is None else [size])
+    try:
+        yield
+    finally:
+        if size is not None:
+            _allowed.remove(size)
+
+
+def is_bounded() -> bool:
+    """Whether there is such a limit."""
+    return bool(_allowed)
+
+
 def _limits_of_memory() -> Iterator[int]:
+    if _allowed:
+        yield min(_allowed) - 1024 * (_number(Path("/proc/self/status"), "VmRSS:") or 0)
     if available := _number(Path("/proc/meminfo"), "MemAvailable:"):
         yield 1024 * available
     elif sys.platform != "win32":

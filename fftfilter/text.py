@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+
+from .errors import ParameterError
 
 INCH = 0.0254
 METERS = {"pm": 1e-12, "a": 1e-10, "nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": INCH}
@@ -32,6 +35,14 @@ def length_text(size: float) -> str:
     smallest = "mas" if isinstance(size, Angle) else "nm"
     unit = next((unit for unit in names if size > 0.0999 * known[unit]), smallest)
     return f"{size / known[unit]:.4g} {unit}"
+
+
+def bytes_of(given: str | int) -> int:
+    """Return a number of bytes, also of a text such as 500MB or 4GB; raises ParameterError."""
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", str(given).strip(), re.IGNORECASE)
+    if not found:
+        raise ParameterError(f"{given!r} is not a size: give bytes, or for example 500MB or 4GB")
+    return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:

@@ -38,7 +38,7 @@ ROOMS = {
     "errors": "fftfilter",
     "signals": "",
     "system": "errors",
-    "text": "",
+    "text": "errors",
     "startup": "",
     "output": "errors",
     "arrays": "errors output",
@@ -65,8 +65,8 @@ ROOMS = {
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",
     "work": (
-        "fftfilter errors system memory output arrays region transfer device staged fused plain device_choice engine "
-        "files images missing filters imagej_filter descreen_filter analysis preview"
+        "fftfilter errors system memory text output arrays region transfer device staged fused plain device_choice "
+        "engine files images missing filters imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
         "fftfilter errors startup signals system memory text output arrays transfer analysis preview device "

@@ -121,6 +121,7 @@ other_options = [
     shared.engine_option,
     shared.choice_of_device("; for a folder also all, or several, such as 0,2"),
     shared.precision_option,
+    *shared.memory_options,
     shared.of_device(
         "--profile", only=shared.ONE_PICTURE, is_flag=True, help="Print the time of every step on the device."
     ),
@@ -238,6 +239,9 @@ class CommandOptions:
     preview: str | None
     in_place: bool
     input_limit: int | None
+    memory: int | None
+    """The most bytes that this process may take."""
+    scratch: str | None
     verify: int | None
     quiet: bool
     verbose: int

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from .pages import Asked, Pages
     from .picture import Depth, Picture, Size
     from .pixel_size import PixelSize, pixel_size_of
-    from .reading import decode, measure, opened, pages_of, raw, read, read_mask, read_otherwise
-    from .writing import check_output, check_page, depth_as, encoded, suffix_of_pages, write
+    from .reading import by_strips, decode, measure, opened, pages_of, raw, read, read_mask, read_otherwise
+    from .writing import check_output, check_page, depth_as, encoded, strip_sink, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.
     __getattr__ = imported_on_first_use(
@@ -42,7 +42,7 @@ else:
             ".pages": "Asked Pages",
             ".picture": "Depth Picture Size",
             ".pixel_size": "PixelSize pixel_size_of",
-            ".reading": "decode measure opened pages_of raw read read_mask read_otherwise",
-            ".writing": "check_output check_page depth_as encoded suffix_of_pages write",
+            ".reading": "by_strips decode measure opened pages_of raw read read_mask read_otherwise",
+            ".writing": "check_output check_page depth_as encoded strip_sink suffix_of_pages write",
         },
     )

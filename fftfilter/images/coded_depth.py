@@ -183,8 +183,8 @@ def read_jpegxl(data: bytes, name: str, working: Working | None) -> Picture:
     alpha = planes[-1].copy() if has_alpha else None
     if planes.dtype not in MAXVAL_OF or len(planes) > 4:
         raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {found.bits} bits is not supported; use djxl")
-    left_out = ("the color space of the JPEG XL, if it is not sRGB",)  # which its decoder does not tell
-    left_out += ("its metadata",) * any(box in data[:-4] for box in _BOXES)
-    metadata = Metadata(left_out=left_out)
+    has_others = any(box in data[:-4] for box in _BOXES)
+    # Its decoder does not tell the color space.
+    metadata = Metadata(left_out=("the color space of the JPEG XL, if it is not sRGB", *["its metadata"] * has_others))
     planes = np.ascontiguousarray(planes[: len(planes) - has_alpha])
     return Picture(planes, alpha, MAXVAL_OF[planes.dtype], "JPEGXL", metadata)

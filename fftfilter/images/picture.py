@@ -99,6 +99,28 @@ class Picture:
         return said
 
 
+NOT_BY_STRIPS = "is not read by strips; save it as gray or RGB of 8, 16 or 32 bits"
+
+
+class Strips(NamedTuple):
+    """A picture that is larger than memory, some rows of which are read at a time."""
+
+    picture: Picture
+    """The picture without its pixels: its planes have the shape, and take no memory."""
+    rows: Callable[[int, int], Picture]
+    """Returns the rows from one up to another, without metadata; for one or several threads."""
+    step: int
+    """How many rows are stored together, so that they are read together, too."""
+
+
+def spread(first: Picture, height: int) -> Picture:
+    """Return a picture of so many rows, whose first one is given, as ``Strips`` has it."""
+    channels, _, width = first.planes.shape
+    planes = np.broadcast_to(first.planes.dtype.type(0), (channels, height, width))
+    alpha = None if first.alpha is None else np.broadcast_to(first.alpha.dtype.type(1), (height, width))
+    return replace(first, planes=planes, alpha=alpha)
+
+
 class Depth(NamedTuple):
     """How a file stores samples: their type, and the one that stands for white."""
 

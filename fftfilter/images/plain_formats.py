@@ -29,21 +29,24 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ReadError
 from ..files.atomic import Parts
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
+from ..files.sources import Content
+from .pages import Sink
+from .picture import F32, MAXVAL_OF, NOT_BY_STRIPS, U8, U16, Picture, Samples, Size, Strips, spread
 
 # Possessive, so that a line of thousands of # takes linear time.
 _PNM = re.compile(rb"P([2356])(?=[\s#])" + 3 * rb"(?:\s|#[^\r\n]*+)*+([^\s#]*)")
 _END_OF_RAW_HEADER = re.compile(rb"(?:#[^\r\n]*+)?\s")
 _PFM = re.compile(rb"P[Ff]\s")
 _PFM_HEADER = re.compile(rb"P([Ff])\s+(\d{1,18})\s+(\d{1,18})\s+([-+.\deE]{1,40})\s")
-_NPY = b"\x93NUMPY"
+NPY = b"\x93NUMPY"
+_HEADER_BYTES = 1 << 16  # more than any header has in practice, comments included
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _NO_DIGIT = re.compile(rb"[^\s\d]\S{0,19}")
 _DIGITS_AND_SPACE = b"0123456789 \t\n\r\v\f"
@@ -59,6 +62,7 @@ class Header(NamedTuple):
     kept: np.dtype[Any]  # that of the picture
     is_text: bool = False  # whether samples are decimal numbers
     order: Literal["C", "F"] = "C"
+    is_upward: bool = False  # whether the lowest row comes first
     format: str = "PPM"
 
     def __str__(self) -> str:
@@ -67,7 +71,7 @@ class Header(NamedTuple):
 
 def is_plain(data: bytes) -> bool:
     """Whether a file with this content is read here."""
-    return bool(_PNM.match(data) or _PFM.match(data)) or data.startswith(_NPY)
+    return bool(_PNM.match(data) or _PFM.match(data)) or data.startswith(NPY)
 
 
 def measure(data: bytes, name: str) -> Size:
@@ -82,18 +86,22 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     ``name``, for too few or too many samples and for one above maxval.
     """
     header = _header(data, name)
-    size, maxval, stored, kept = header.size, header.maxval, header.stored, header.kept
     # Decimal numbers take as much as floats while they are read.
-    check(size._replace(bytes_per_sample=F32.itemsize) if header.is_text else size)
-    samples = (_decimals if header.is_text else _raw)(data, header, name)
+    check(header.size._replace(bytes_per_sample=F32.itemsize) if header.is_text else header.size)
+    return _picture((_decimals if header.is_text else _raw)(data, header, name), header, name)
+
+
+def _picture(samples: NDArray[Any], header: Header, name: str, above: int = 0) -> Picture:
+    """Return the picture of a header and of samples, which are those of rows with so many rows ``above`` them."""
+    size, maxval, stored, kept = header.size, header.maxval, header.stored, header.kept
     may_exceed = kept.kind == "u" and (header.is_text or maxval not in (255, 65535))
     if may_exceed and samples.max() > maxval:
         first = int(np.argmax(samples > maxval))
         y, x = divmod(first // size.channels, size.width)
-        found = f"sample {samples[first]} at x={x}, y={y}"
+        found = f"sample {samples[first]} at x={x}, y={y + above}"
         raise ReadError(f"{name}: {found} is above the maxval {maxval} of its header; correct one of them")
     pixels = samples.reshape((size.height, size.width, size.channels), order=header.order)
-    if _PFM.match(data):
+    if header.is_upward:
         pixels = pixels[::-1]
     with np.errstate(over="ignore"):  # beyond float32 is infinite
         planes = np.ascontiguousarray(pixels.transpose(2, 0, 1), kept)
@@ -101,13 +109,30 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     return Picture(planes, None, maxval, header.format, integers=integers)
 
 
-def _header(data: bytes, name: str) -> Header:
-    if data.startswith(_NPY):
+def strips(data: Content, name: str) -> Strips:
+    """Return the picture in a file, to be read some rows at a time; raises ReadError."""
+    header = _header(data[:_HEADER_BYTES], name, len(data))
+    if header.is_text or header.order == "F":
+        raise ReadError(f"{name}: {'text' if header.is_text else 'an array with its columns first'} {NOT_BY_STRIPS}")
+    size, start, by_row = header.size, header.start, header.size.width * header.size.channels * header.stored.itemsize
+    _check_length(data[start + size.height * by_row :], len(data), header, name)
+
+    def rows(first: int, stop: int) -> Picture:
+        part = header._replace(size=size._replace(height=stop - first))
+        samples = np.frombuffer(data[start + first * by_row : start + stop * by_row], header.stored)
+        return _picture(samples, part, name, first)
+
+    return Strips(spread(rows(0, 1), size.height), rows, 1)
+
+
+def _header(data: bytes, name: str, length: int | None = None) -> Header:
+    if data.startswith(NPY):
         return _npy_header(data, name)
-    return _pnm_header(data, found, name) if (found := _PNM.match(data)) else _pfm_header(data, name)
+    found = _PNM.match(data)
+    return _pnm_header(data, found, name, length or len(data)) if found else _pfm_header(data, name)
 
 
-def _pnm_header(data: bytes, found: re.Match[bytes], name: str) -> Header:
+def _pnm_header(data: bytes, found: re.Match[bytes], name: str, length: int) -> Header:
     kind, *tokens = found.groups()
     for field, largest, token in zip(("width", "height", "maxval"), (None, None, 65535), tokens, strict=True):
         if not token:
@@ -127,7 +152,7 @@ def _pnm_header(data: bytes, found: re.Match[bytes], name: str) -> Header:
         raise ReadError(f"{name}: the file ends with its header; get a whole copy of it")
     start = end.end()
     # A line end of two bytes is wrong here, but some programs write it; the file's length shows that it is one.
-    if data[start - 1 : start + 1] == b"\r\n" and len(data) - start == size.samples * kept.itemsize + 1:
+    if data[start - 1 : start + 1] == b"\r\n" and length - start == size.samples * kept.itemsize + 1:
         start += 1
     return Header(size, maxval, start, kept.newbyteorder(">"), kept)
 
@@ -140,7 +165,7 @@ def _pfm_header(data: bytes, name: str) -> Header:
     if not found or not int(found[2]) or not int(found[3]) or not scale or not math.isfinite(scale):
         raise ReadError(f"{name}: the header of this PFM is damaged; get a whole copy of it")
     size = Size(int(found[2]), int(found[3]), 3 if found[1] == b"F" else 1, F32.itemsize)
-    return Header(size, 1, found.end(), np.dtype("<f4" if scale < 0 else ">f4"), F32)
+    return Header(size, 1, found.end(), np.dtype("<f4" if scale < 0 else ">f4"), F32, is_upward=True)
 
 
 def _npy_header(data: bytes, name: str) -> Header:
@@ -164,14 +189,19 @@ def _npy_header(data: bytes, name: str) -> Header:
 
 def _raw(data: bytes, header: Header, name: str) -> NDArray[Any]:
     """Return the samples as they are stored, a flat view of ``data``."""
-    stored, wanted = header.stored, header.size.samples * header.stored.itemsize
-    extra = len(data) - header.start - wanted
+    _check_length(data[header.start + header.size.samples * header.stored.itemsize :], len(data), header, name)
+    return np.frombuffer(data, header.stored, header.size.samples, header.start)
+
+
+def _check_length(behind: bytes, length: int, header: Header, name: str) -> None:
+    """Raise ReadError for a file of another length than its header says, with the bytes ``behind`` its last sample."""
+    wanted = header.size.samples * header.stored.itemsize
+    extra = length - header.start - wanted
     if extra < 0:
         raise ReadError(f"{name}: {-extra} bytes are missing of the {wanted} for the {header}; get a whole copy of it")
     # To ignore further bytes would hide a wrong width, which shears the picture.
-    if data[header.start + wanted :].strip():
+    if behind.strip():
         raise ReadError(f"{name}: {extra} bytes follow the last pixel; give one image a file, or correct its header")
-    return np.frombuffer(data, stored, header.size.samples, header.start)
 
 
 def _decimals(data: bytes, header: Header, name: str) -> NDArray[np.int64]:
@@ -192,13 +222,14 @@ def _quoted(token: bytes) -> str:
     return repr(token[:20].decode("ascii", "replace"))
 
 
-def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int) -> Parts:
+def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int, height: int = 0) -> Parts:
     """Return the parts of a raw file: P5 for one channel, P6 for three; samples up to ``maxval``.
 
-    ``planes`` is (channels, height, width). Two bytes a sample if ``maxval`` is above 255.
+    ``planes`` is (channels, height, width), or the first rows of a ``height``. Two bytes a sample if ``maxval`` is
+    above 255.
     """
-    channels, height, width = planes.shape
-    header = f"P{5 if channels == 1 else 6}\n{width} {height}\n{maxval}\n".encode()
+    channels, _, width = planes.shape
+    header = f"P{5 if channels == 1 else 6}\n{width} {height or planes.shape[1]}\n{maxval}\n".encode()
     raster = planes.transpose(1, 2, 0).astype(np.uint8 if maxval < 256 else ">u2", order="C", copy=False)
     return [header, raster.data]
 
@@ -210,9 +241,25 @@ def encode_pfm(planes: Samples) -> Parts:
     return [header, np.ascontiguousarray(planes.transpose(1, 2, 0)[::-1], "<f4").data.cast("B")]
 
 
-def encode_npy(samples: Samples) -> Parts:
-    """Return the parts of a file of samples (height, width, channels)."""
+def encode_npy(samples: Samples, height: int = 0) -> Parts:
+    """Return the parts of a file of samples (height, width, channels), or of the first rows of a ``height``."""
     array = np.ascontiguousarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    header, about = io.BytesIO(), np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(header, {**about, "shape": (height or len(array), *array.shape[1:])})
     return [header.getvalue(), array.data]
+
+
+class PlainSink(Sink):
+    """A file that grows by rows of one picture of a height, which ``encode`` makes parts of a file of."""
+
+    def __init__(self, file: BinaryIO, encode: Callable[[Picture, int], Parts], height: int) -> None:
+        self._file, self._encode, self._height = file, encode, height
+
+    def encode(self, picture: Picture, milliseconds: float | None = None) -> Parts:  # noqa: ARG002
+        return self._encode(picture, self._height)
+
+    def add(self, encoded: Parts) -> None:
+        self._file.writelines(encoded[1:] if self._file.tell() else encoded)
+
+    def finish(self) -> None:
+        """Do nothing: the header says all."""

@@ -20,7 +20,7 @@ from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
-from .picture import Picture, Samples, Size, Working, refuse_oversize, refuse_without_astropy
+from .picture import Picture, Samples, Size, Strips, Working, refuse_oversize, refuse_without_astropy
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
@@ -189,6 +189,30 @@ def _opened(data: sources.Content, name: str, asked: Asked, working: Working | N
         left_out = (*picture.metadata.left_out, *pages.left_out)
         picture.metadata = replace(picture.metadata, left_out=left_out)
     return picture
+
+
+def by_strips(source: FileName, asked: Asked) -> Strips:
+    """Return the picture in a file of this machine, to be read some rows at a time.
+
+    These are TIFF, raw PGM and PPM, and .npy. Raises ReadError, also for other files, and ParameterError for several
+    pages.
+    """
+    name = shown(source, "standard input")
+    if urls.is_url(source) or is_zarr(source) or source == "-":
+        raise ReadError(f"{name}: only files of this machine are read by strips; copy it into one")
+    data = sources.large_file(source, (*TIFF, b"P5", b"P6", plain_formats.NPY[:4]), least=1)
+    if data is None:
+        raise ReadError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")
+    if data[:4] not in TIFF:
+        asked.of(1, name)
+        return plain_formats.strips(data, name)
+    from .tiff_reader import TiffPages
+
+    pages = TiffPages(data, name, asked.palette)
+    pages.choose(asked)
+    if len(pages) > 1:
+        raise ParameterError(f"{name}: {len(pages)} pages, of which one at a time is read by strips: give --pages 1")
+    return pages.strips(0)
 
 
 def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:

@@ -17,6 +17,7 @@ from bisect import bisect
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +29,26 @@ from ..files.sources import Content, as_file
 from .coded_depth import jpeg_frame
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import Pages, PaletteRule
-from .picture import F32, LARGEST, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, table_of
+from .picture import (
+    F32,
+    LARGEST,
+    MAXVAL_OF,
+    NOT_BY_STRIPS,
+    U8,
+    U16,
+    Picture,
+    Samples,
+    Size,
+    Strips,
+    Working,
+    refuse_oversize,
+    spread,
+    table_of,
+)
 from .pillow_reader import read_tiff_with_pillow
 from .pixel_size import IS_OME, PixelSize, of_series
 from .quiet import damage_as_error, silence
-from .tiff_samples import is_known, lengths, stored_samples, turns_to_rgb
+from .tiff_samples import cut, is_known, lengths, stored_samples, turns_to_rgb
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK, _YCBCR = 0, 1, 2, 3, 5, 6
 _MOSAIC, _LINEAR = 32803, 34892  # raw data of cameras, with one color a pixel, and with all
@@ -151,6 +167,33 @@ class TiffPages(Pages):
             if self._is_imagej_run and not is_laid_out_here(page):
                 raise ReadError(f"{name}: has an unusual layout, and no tags of its own; save it anew")
             picture = self._picture(page, index, name, working)
+        return self._sized(picture, index)
+
+    def strips(self, index: int) -> Strips:
+        """Return a chosen page, to be read some rows at a time; raises ReadError for pages that are not read so."""
+        name = self.page_name(index)
+        with damage_as_error(name):
+            page = self._page(self.chosen[index])
+            is_turned = page.tags.valueof(ORIENTATION_TAG, 1) != 1
+            if self._below or is_turned or not is_laid_out_here(page):
+                raise ReadError(f"{name}: {_said(page)}{' turned,' * is_turned} {NOT_BY_STRIPS}")
+            if not self._is_imagej_run and self._masks[self.chosen[index]]:
+                raise ReadError(f"{name}: a TIFF with a mask {NOT_BY_STRIPS}")
+            cut(page)
+            first = self._picture(page, index, name, None, (0, 1))
+        if _has_palette(page) and first.table is None:
+            raise ReadError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
+
+        def rows(start: int, stop: int) -> Picture:
+            with damage_as_error(name), lock:
+                return _laid_out(page, self.data, self._palette, (start, stop))
+
+        lock = Lock()  # tifffile's pages are for one thread at a time
+        step = page.tilelength if page.is_tiled else page.rowsperstrip
+        return Strips(spread(self._sized(first, index), page.imagelength), rows, min(step, page.imagelength))
+
+    def _sized(self, picture: Picture, index: int) -> Picture:
+        """Return a picture with the size of a pixel, as OME says it."""
         size = self._sizes.get(self.chosen[index], self._sizes.get(0))
         if picture.metadata and size:
             # Without its description the output says it by its resolution.
@@ -164,7 +207,14 @@ class TiffPages(Pages):
         first = self._page(0)
         return of_series(first.description, self.count) if first.is_ome else {}
 
-    def _picture(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
+    def _picture(
+        self,
+        page: tifffile.TiffPage,
+        index: int,
+        name: str,
+        working: Working | None,
+        some: tuple[int, int] | None = None,
+    ) -> Picture:
         if page.sampleformat in _COMPLEX:
             raise ReadError(
                 f"{name}: its samples are complex numbers; save their magnitude, or both parts of them apart"
@@ -174,13 +224,13 @@ class TiffPages(Pages):
                 f"{name}: a camera's raw data, of one color a pixel (CFA), are not supported; develop them into a "
                 "TIFF, for example by darktable, RawTherapee or dcraw -T"
             )
-        size = size_of(page)
+        size = size_of(page) if some is None else size_of(page)._replace(height=some[1] - some[0])
         refuse_oversize(name, size, working)
         if page.is_tiled:  # a tile may be larger than the picture
             refuse_oversize(name, size._replace(width=page.tilewidth, height=page.tilelength))
         _check_segments(page, self.data, name)
         if is_laid_out_here(page):
-            picture = _laid_out(page, self.data, self._palette)
+            picture = _laid_out(page, self.data, self._palette, some)
             orientation = (self._file.pages.first if self._below else page).tags.valueof(ORIENTATION_TAG, 1)
         else:
             picture, orientation = self._by_pillow(page, index, name, working), 1  # it is upright then
@@ -419,9 +469,14 @@ def _nodata(page: tifffile.TiffPage) -> float | None:
         return None
 
 
-def _laid_out(page: tifffile.TiffPage, data: Content, palette: PaletteRule) -> Picture:
-    """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata."""
-    bands = stored_samples(page, data, page.nodata)
+def _laid_out(
+    page: tifffile.TiffPage, data: Content, palette: PaletteRule, some: tuple[int, int] | None = None
+) -> Picture:
+    """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata.
+
+    ``some`` are the rows as for :func:`stored_samples`.
+    """
+    bands = stored_samples(page, data, page.nodata, some)
     if bands.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)

@@ -32,6 +32,7 @@ _IMAGES = {
     50001: "webp",
 }
 _INSIDE_LERC = {1: "deflate", 2: "zstd"}
+_STRIP = 1 << 16  # bytes of a strip that is cut from a larger one
 _LITTLE = 4096  # more bytes than compressions add to what they cannot make smaller
 
 
@@ -64,22 +65,42 @@ def _bytes_per_row(page: tifffile.TiffPage) -> int:
     return -(-across * page.shaped[-1] * int(page.bitspersample) // 8)
 
 
-def stored_samples(page: tifffile.TiffPage, data: Content, missing: float) -> Samples:
+def cut(page: tifffile.TiffPage) -> None:
+    """Take one strip of all rows, or one for each plane, for many: without compression any rows can be read alone."""
+    if page.compression != _NONE or page.is_tiled or page.rowsperstrip < page.imagelength:
+        return
+    by_row = _bytes_per_row(page)
+    if any(length < by_row * page.imagelength for length in page.databytecounts):
+        raise ValueError("strip ends early")
+    page.rowsperstrip = max(1, _STRIP // by_row)
+    starts = range(0, page.imagelength * by_row, page.rowsperstrip * by_row)
+    page.dataoffsets = tuple(offset + start for offset in page.dataoffsets for start in starts)
+    page.databytecounts = lengths(page)
+
+
+def stored_samples(
+    page: tifffile.TiffPage, data: Content, missing: float, some: tuple[int, int] | None = None
+) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width); those of tiles left out are ``missing``.
 
-    Raises ReadError, and the errors of decoders.
+    ``some`` are the first of the rows that are wanted, and the one behind the last. Raises ReadError, and the errors of
+    decoders.
     """
-    found = np.full(page.shaped, missing, page.dtype)
+    first, stop = some or (0, page.imagelength)
+    found = np.full((*page.shaped[:2], stop - first, *page.shaped[3:]), missing, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
-    per_plane = math.prod(page.chunked) // page.shaped[0]
+    planes, beside = page.shaped[0], -(-page.imagewidth // across)
+    per_plane = math.prod(page.chunked) // planes
+    wanted = range(first // rows * beside, min(-(-stop // rows) * beside, per_plane))
     compression, tables = page.compression, page.jpegtables
     if compression in _BYTES:
         page.compression = tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
     stored: Any
     decode: Any = page.decode
-    for index, (start, length) in enumerate(zip(page.dataoffsets, page.databytecounts, strict=False)):
-        if not length:
+    for index in (plane * per_plane + each for plane in range(planes) for each in wanted):
+        if index >= len(page.dataoffsets) or not (length := page.databytecounts[index]):
             continue
+        start = page.dataoffsets[index]
         # The last strip of a plane has the rows that are left, a tile has always all.
         tall = rows if page.is_tiled else min(rows, page.imagelength - index % per_plane * rows)
         stored = data[start : start + length]
@@ -92,8 +113,10 @@ def stored_samples(page: tifffile.TiffPage, data: Content, missing: float) -> Sa
                 stored = _raw(stored, page, _BYTES.get(compression), tall, index)
             part = decode(stored, index, jpegtables=tables)[0][0]
         plane, _, y, x, _ = decode(None, index)[1]
-        whole = found[plane, 0, y : y + tall, x : x + across]
-        whole[:] = part[: whole.shape[0], : whole.shape[1]]
+        above = max(0, first - y)
+        whole = found[plane, 0, max(0, y - first) : max(0, y + tall - first), x : x + across]
+        part = part[above : above + len(whole), : whole.shape[1]]
+        whole[: len(part)] = part
     page.compression = compression
     return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
 

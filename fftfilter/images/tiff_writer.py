@@ -21,7 +21,7 @@ from ..files.atomic import Parts
 from .coded_depth import codec
 from .formats import COMPRESSIONS, Coding
 from .pages import Sink
-from .picture import F32, U8, Picture, samples_of
+from .picture import F32, U8, Depth, Picture, samples_of
 
 _NONE, _DEFLATE = 1, 8
 _ENCODERS = {5: "lzw", _DEFLATE: "deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
@@ -61,9 +61,18 @@ def encode(picture: Picture, coding: Coding) -> Parts:
     return [head + struct.pack(link, at) + _placed(page.tags, None, at, is_big=is_big)[0], *page.strips]
 
 
-def encode_pages(picture: Picture, coding: Coding) -> list[EncodedPage]:
-    """Return a page, and its mask if it has one."""
-    pages = [encode_page(picture, coding)]
+def strip_rows(picture: Picture, depth: Depth) -> int:
+    """Return how many rows are compressed together of a page of a depth that grows by rows."""
+    bands, height, width = picture.planes.shape
+    if tile := picture.tiff_tile and _tile(picture.tiff_tile, height, width):
+        return tile[0]
+    by_row = (bands + (picture.alpha is not None)) * width * (depth.integers or depth.dtype).itemsize
+    return max(1, _STRIP // int(by_row))
+
+
+def encode_pages(picture: Picture, coding: Coding, whole: int = 0) -> list[EncodedPage]:
+    """Return a page, and its mask if it has one; ``whole`` is as for :func:`encode_page`."""
+    pages = [encode_page(picture, coding, whole)]
     if picture.valid is not None:
         shown = picture.valid.reshape(-1, *picture.valid.shape[-2:]).all(axis=0) * np.array(255, U8)
         mask = encode_page(replace(picture, planes=shown[None], **_OF_MASK), coding)
@@ -72,17 +81,20 @@ def encode_pages(picture: Picture, coding: Coding) -> list[EncodedPage]:
     return pages
 
 
-def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
-    """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group."""
+def encode_page(picture: Picture, coding: Coding, whole: int = 0) -> EncodedPage:
+    """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group.
+
+    ``whole`` is the height of a picture of which these are some rows.
+    """
     samples, extra = samples_of(picture), picture.extra
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
-    tile = picture.tiff_tile and _tile(picture.tiff_tile, height, width)
+    tile = picture.tiff_tile and _tile(picture.tiff_tile, whole or height, width)
     if tile:
         samples = _in_tiles(samples, *tile)
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
     tags = picture.metadata.tiff_tags() if picture.metadata else {}
-    tags[256], tags[257] = width, height
+    tags[256], tags[257] = width, whole or height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
     tags[262] = 1 if known < 3 else 2  # black is zero, RGB
@@ -99,7 +111,7 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         tags[317] = 2  # differences of neighbors
         rows = codec("delta_encode")(rows, axis=1)
     flat = rows.reshape(len(rows), -1).view(np.uint8)
-    tall = tile[0] if tile else len(rows) if compression == _NONE else max(1, _STRIP // flat.shape[1])
+    tall = tile[0] if tile else len(rows) if compression == _NONE and not whole else max(1, _STRIP // flat.shape[1])
     parts: list[Any] = [flat[top : top + tall] for top in range(0, len(rows), tall)]
     if name := _ENCODERS.get(compression):
         by_row = {"axis": -1} if name == "packbits" else {}
@@ -141,19 +153,29 @@ def _at_most(value: object) -> int:
 
 
 class TiffSink(Sink):
-    """A TIFF that grows by pages, whose samples follow each other, as ImageJ expects; all tags come at its end."""
+    """A TIFF that grows by pages, whose samples follow each other, as ImageJ expects; all tags come at its end.
 
-    def __init__(self, file: BinaryIO, coding: Coding) -> None:
-        self._file, self._coding = file, coding
+    With a ``height`` it grows by rows of one page that has it, a multiple of :func:`strip_rows` at a time.
+    """
+
+    def __init__(self, file: BinaryIO, coding: Coding, height: int = 0) -> None:
+        self._file, self._coding, self._height = file, coding, height
         self._pages: list[tuple[dict[int, Any], int]] = []  # the tags, and where the samples begin
         self._file.write(bytes(16))  # for either head
 
     def encode(self, picture: Picture, milliseconds: float | None) -> list[EncodedPage]:  # noqa: ARG002  a TIFF has no durations
-        return encode_pages(picture, self._coding)
+        return encode_pages(picture, self._coding, self._height)
 
     def add(self, encoded: list[EncodedPage]) -> None:
         for page in encoded:
-            self._pages.append((page.tags, self._file.tell()))
+            at = self._file.tell()
+            if self._height and self._pages:
+                (tags, start), more = self._pages[0], page.tags
+                own, lengths = (_TILE_OFFSETS, _TILE_LENGTHS) if _TILE_OFFSETS in tags else (_OFFSETS, _LENGTHS)
+                tags[own] += tuple(each + at - start for each in more[own])
+                tags[lengths] += more[lengths]
+            else:
+                self._pages.append((page.tags, at))
             self._file.writelines(page.strips)
 
     def finish(self) -> None:

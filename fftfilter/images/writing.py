@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from .metadata import Metadata
+    from .pages import Sink
 
 T = TypeVar("T")
 
@@ -185,12 +186,9 @@ def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
 
 def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     """Return the parts of a file with this extension, a key of FORMATS, for a picture of a depth that it can hold."""
-    kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
-    if kind.name == "PPM":
-        if suffix == ".ppm":
-            planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        is_pfm = planes.dtype == F32
-        return plain_formats.encode_pfm(planes) if is_pfm else plain_formats.encode_pnm(planes, picture.maxval)
+    kind, metadata = FORMATS[suffix], picture.metadata
+    if kind.name in ("PPM", "NPY"):
+        return encode_plain(picture, suffix)
     if kind.name == "TIFF":
         from . import tiff_writer
 
@@ -200,8 +198,6 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
 
         return fits.encode(picture, suffix)
     samples = samples_of(picture)
-    if kind.name == "NPY":
-        return plain_formats.encode_npy(samples)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata, picture.table)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
@@ -210,6 +206,37 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     place = metadata.exif if metadata else b""
     is_2000 = kind.name == "JPEG2000"
     return _jpeg2000(samples, options, place) if is_2000 else [_by_pillow(samples, kind.name, options, picture.table)]
+
+
+def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:
+    """Return the parts of a file of netpbm's or NumPy's, of a picture or of the first rows of one of a ``height``."""
+    if FORMATS[suffix].name == "NPY":
+        return plain_formats.encode_npy(samples_of(picture), height)
+    planes = picture.planes
+    if suffix == ".ppm":
+        planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
+    if planes.dtype == F32:
+        return plain_formats.encode_pfm(planes)
+    return plain_formats.encode_pnm(planes, picture.maxval, height)
+
+
+def strip_sink(
+    suffix: str, coding: Coding, picture: Picture, depth: Depth
+) -> tuple[Callable[[BinaryIO], Sink], int] | None:
+    """Return what makes of a file the sink of pictures of some rows of one, in their order, and of how many rows.
+
+    All but the last have a multiple of these. None for an extension whose files are not written so.
+    """
+    height = picture.planes.shape[1]
+    if FORMATS[suffix].name == "TIFF":
+        from . import tiff_writer
+
+        return lambda file: tiff_writer.TiffSink(file, coding, height), tiff_writer.strip_rows(picture, depth)
+    if suffix in (".pgm", ".ppm", ".pnm", ".npy"):
+        return lambda file: plain_formats.PlainSink(
+            file, lambda part, high: encode_plain(part, suffix, high), height
+        ), 1
+    return None
 
 
 def _jpeg2000(samples: Samples, options: dict[str, Any], place: bytes) -> Parts:

@@ -37,7 +37,7 @@ class ByHistogram(NamedTuple):
         """Return the ramp of each picture, for its filtered values in their own units."""
         found = [counts_of(each) for each in values]
         samples = int(found[0][1].sum())
-        return np.concatenate([self._ramp(_ends(*each, self.output, self.scale), samples) for each in found])
+        return np.concatenate([self._ramp(ends(*each, self.output, self.scale), samples) for each in found])
 
     def wanted(self, samples: int, scale: float = 1.0) -> Array:
         """Return the same for kernels, an array of one :data:`ramp.WANTED`.
@@ -82,13 +82,17 @@ def counts_of(values: Array, nudge: float = 0.0) -> tuple[float, Array]:
     if largest < BINS * np.finfo(values.dtype).tiny:
         largest = 0.0  # bins of such values cannot be told apart
     rows, columns = counted(*values.shape[-2:])
-    places = np.abs(values[..., ::rows, ::columns])
+    return largest, binned(np.abs(values[..., ::rows, ::columns]), largest, nudge)
+
+
+def binned(places: Array, largest: float, nudge: float = 0.0) -> Array:
+    """Return how many magnitudes are in each bin; overwrites these."""
     places *= BINS / (largest or 1.0)
     if nudge:
         places = (places + nudge).clip(0, BINS)
     counts = np.bincount(places.astype(np.uint16).ravel(), minlength=BINS + 1)
     counts[BINS - 1] += counts[BINS]  # the largest itself
-    return largest, counts[:BINS]
+    return np.asarray(counts[:BINS])
 
 
 def range_of(values: Array, output: Output, scale: Auto, nudge: float = 0.0) -> Range | None:
@@ -96,10 +100,11 @@ def range_of(values: Array, output: Output, scale: Auto, nudge: float = 0.0) -> 
 
     ``nudge`` is as for :func:`counts_of`.
     """
-    return _ends(*counts_of(values, nudge), output, scale)
+    return ends(*counts_of(values, nudge), output, scale)
 
 
-def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range | None:
+def ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range | None:
+    """Return the range of a picture with these counts."""
     if not largest:
         return None
     sums = np.concatenate([[0], np.cumsum(counts)])

@@ -177,23 +177,41 @@ class Transfer:
         # Gains of arrays and functions may be below 0.
         return largest + (self.is_complement and any(part.kind in ("mask", "function") for part in self.parts))
 
-    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    def gain(
+        self,
+        height: int,
+        width: int,
+        rows: int | None = None,
+        columns: int | slice | None = None,
+        *,
+        unit: float = 1.0,
+        real: str = "f8",
+    ) -> Gain:
         """Return H in float64, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it.
 
-        Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
-        not fit.
+        Of that its first ``rows`` and ``columns``, or a slice of columns, by default all; as parts of a unit, and of
+        the ``real`` numbers of an engine. Raises ParameterError for a size that a part does not fit.
         """
-        return self._table(height, width, rows, columns)
+        import numpy as np
 
-    def bands(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Iterator[Gain]:
+        high, across = _part(height, width, rows, columns)
+        table, start = np.empty((high, len(range(width)[across])), real), 0
+        for gain in self.bands(height, width, rows, columns):
+            np.divide(gain, unit, out=table[start : start + len(gain)], casting="same_kind")
+            start += len(gain)
+        return table
+
+    def bands(
+        self, height: int, width: int, rows: int | None = None, columns: int | slice | None = None
+    ) -> Iterator[Gain]:
         """Yield what :meth:`gain` returns, some rows at a time: all in float64 would take more than the picture."""
         import numpy as np
 
-        high, wide = min(height, rows or height), min(width, columns or width)
+        high, across = _part(height, width, rows, columns)
         first, *rest = self.parts or (Part(),)
-        step = max(1, BAND // wide)
+        step = max(1, BAND // len(range(width)[across]))
         for start in range(0, high, step):
-            where = slice(start, min(start + step, high)), slice(wide)
+            where = slice(start, min(start + step, high)), across
             gain = first.gain(height, width, *where)
             for part in rest:
                 part.multiply(gain, height, width, *where)
@@ -202,21 +220,9 @@ class Transfer:
                 gain += self.floor
             if self.is_complement:
                 np.subtract(1, gain, out=gain)
-            if not start and (self.keeps_mean or self.is_complement):
+            if not (start or across.start) and (self.keeps_mean or self.is_complement):
                 gain[0, 0] = self.keeps_mean
             yield gain
-
-    def _table(
-        self, height: int, width: int, rows: int | None, columns: int | None, *, unit: float = 1.0, real: str = "f8"
-    ) -> Gain:
-        """Return gains as parts of a unit, of the real numbers of an engine."""
-        import numpy as np
-
-        table, start = np.empty((min(height, rows or height), min(width, columns or width)), real), 0
-        for gain in self.bands(height, width, rows, columns):
-            np.divide(gain, unit, out=table[start : start + len(gain)], casting="same_kind")
-            start += len(gain)
-        return table
 
     def on_grid(
         self, height: int, width: int, rows: int | None = None, columns: int | None = None, real: str = "f8"
@@ -231,7 +237,7 @@ class Transfer:
             return self.radial.support(height, width), None
         from .grid import table_support
 
-        table = self._table(height, width, rows, columns, unit=self.largest, real=real)
+        table = self.gain(height, width, rows, columns, unit=self.largest, real=real)
         return table_support(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:
@@ -284,6 +290,12 @@ class Transfer:
         made = " * ".join(map(str, self.parts)) or "everything passes"
         made = made if self.depth is None else f"{made}, depth {self.depth:g} dB"
         return f"what is removed by {made}" if self.is_complement else made
+
+
+def _part(height: int, width: int, rows: int | None, columns: int | slice | None) -> tuple[int, slice]:
+    """Return how many rows of a grid are asked for, and which columns."""
+    across = columns if isinstance(columns, slice) else slice(min(width, columns or width))
+    return min(height, rows or height), across
 
 
 def as_given(size: float) -> float | str:

@@ -8,6 +8,7 @@
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
     missing.py      which pixels of a file are missing
     output_file.py  `make_output`, of one picture or of pages, and `filter_stack`
+    large.py        pictures that do not fit into memory, strip by strip, and `filter_large`
     verify.py       the reference in float64; an output, read back and compared with it
     device_check.py every engine and form on a device, beside the reference
     diagnosis.py    this machine's OpenCL: its devices, what is wrong, and the line that repairs it

@@ -284,7 +284,7 @@ class Recipe:
         has_holes = self.missing != USUAL or self.ignore is not None
         picture = memory.Pixels.of_size(size, has_holes=has_holes, decoder=decoder)
         try:
-            return memory.taken(picture, self.how_much(target, compare=compare))
+            return memory.taken(picture, self.how_much(target, compare=compare)) + memory.beside(self.options)
         except ParameterError:
             return 0  # an unknown engine is refused with the filter
 

@@ -95,7 +95,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
         "Further filters": "depth notch stripes wiener mask times",
         "Result": "output edges scale",
         "Part of the picture": "channels region protect feather",
-        "Device": "engine device precision profile",
+        "Device": "engine device precision memory scratch profile",
         "Checks": "save-stages preview verify",
         "Input": "pages hdu level palette missing nodata input-limit",
         "Output file": "in-place png-level quality compression strip preserve-times save-recipe embed-recipe",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import images
-from ...errors import DeviceError, ImageError, ReadError, TooLargeError, WriteError
+from ... import images, system
+from ...errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
 from ...files.messages import as_error, shown
@@ -44,21 +44,31 @@ ADVANCE = "fftfilter.advance"
 
 
 def handle_file(source: str, target: str, options: CommandOptions) -> None:
-    """Read, filter, write; then print what was asked for."""
+    """Read, filter, write; then print what was asked for; raises FftfilterError."""
     size = _bytes_of(source, options)
     options = replace(options, device=device_for(options.device, options.recipe, size, verbose=options.verbose))
     from ...folders.progress import tell_of_compiling
-    from ...work.opened import open_input
 
     options.check_for_file(source, target)
     options = replace(options, recipe=options.recipe.fitting(source, target))
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     remove_leftovers_beside(target)
+    with system.at_most(options.memory):
+        try:
+            (_dry_run if options.dry_run else _whole)(source, target, options)
+            return
+        except TooLargeError as error:
+            too_large = str(error)
+        # The error, and with it all that was in memory, is gone.
+        _by_strips(source, target, options, too_large)
+
+
+def _whole(source: str, target: str, options: CommandOptions) -> None:
+    """Filter a picture that fits into memory, or pages that do."""
+    from ...work.opened import open_input
+
     masks = [*map(sources.identity, options.masks)]
-    if options.dry_run:
-        _dry_run(source, target, options)
-        return
     compare = options.verify is not None
     try:
         limit, device = options.input_limit, options.device
@@ -82,6 +92,36 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         verify.check(done.difference, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {done.difference}")
+
+
+def _by_strips(source: str, target: str, options: CommandOptions, too_large: str) -> None:
+    """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
+    from ...folders.progress import Progress
+    from ...work.large import LargeFile
+
+    try:
+        given = {name: vars(options)[name] for name in ("verify", "preview", "save_stages", "profile")}
+        refuse(given, given, "takes all of it: leave it out.")
+        large = LargeFile(source, target, options.recipe, options.scratch)
+        plan = large.plan(large.how.precision)
+    except (ParameterError, ImageError, click.UsageError) as error:
+        raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
+    said = plan.said(large.how, large.folder)
+    if options.dry_run:
+        click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
+        return
+    remark(f"{large.opened.name}: larger than memory: filtered {said}", quiet=options.quiet)
+    masks = [*map(sources.identity, options.masks)]
+    large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
+    progress = Progress(plan.steps(large.how), quiet=options.quiet)
+    try:
+        done = large.write(progress.advance)
+    finally:
+        progress.clear()
+    remark(*done.cautions, *options.recipe.mode.cautions(options.recipe.scale), quiet=options.quiet)
+    if options.verbose:
+        cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
+        click.echo(f"{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
 
 
 def _dry_run(source: str, target: str, options: CommandOptions) -> None:

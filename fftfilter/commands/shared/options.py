@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ...errors import without_secrets
+from ...errors import ParameterError, without_secrets
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
+from ...text import bytes_of
 
 if TYPE_CHECKING:
     from ...work.recipe import Recipe
@@ -184,10 +185,10 @@ precision_option = of_device(
 def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
     if given is None:
         return None
-    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", given.strip(), re.IGNORECASE)
-    if not found:
-        raise click.BadParameter(f"{given!r} is not a size: give bytes, or for example 500MB or 4GB.")
-    return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
+    try:
+        return bytes_of(given)
+    except ParameterError as error:
+        raise click.BadParameter(f"{error}.") from None
 
 
 input_limit_option = input_option(
@@ -198,6 +199,22 @@ input_limit_option = input_option(
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
+
+memory_options = [
+    of_device(
+        "--memory SIZE",
+        only=ONE_FILE,
+        callback=_bytes,
+        help="The most memory to take, such as 2GB. A picture that takes more is filtered strip by strip.  [default: "
+        "what is free]",
+    ),
+    of_device(
+        "--scratch DIR",
+        only=ONE_FILE,
+        type=click.Path(exists=True, file_okay=False, writable=True),
+        help="The folder for a temporary file, if strips need one.  [default: that of OUT]",
+    ),
+]
 
 file_options = [
     output_option("--in-place", kept=False, is_flag=True, help="Allow OUT to be IN: overwrite the input."),
