@@ -98,10 +98,12 @@ def explore(
             remove_leftovers(server.folder, own=True)
 
     def opened(url: str) -> None:
-        click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
+        what, hint = ("samples are", "drop a picture there; ") if out_folder else (f"{source} is", "")
+        line = f"fftfilter: {what} open in the browser at {url} ({hint}Ctrl-C ends)"
+        click.echo(url if no_browser else line, err=not no_browser)
         if "SSH_CONNECTION" in os.environ:
             remark(f"on your own machine: {forwarding(url)}")
-        if out_folder:
+        if out_folder and no_browser:
             remark("no picture is given: the page has samples; drop a picture on it to open that")
         if not no_browser:
             redirect.open(url)

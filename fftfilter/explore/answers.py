@@ -58,6 +58,8 @@ class Answer:
     clipped: float | None
     """The part of the samples that became black or white, None if unknown."""
     seconds: float
+    is_same: bool = False
+    """Whether the result is the picture as it was: nothing to remove was found."""
 
     def frame(self) -> bytes:
         """Return the requested view as a frame."""
@@ -115,9 +117,11 @@ class Answers(Worker):
         options = {**recipe.options, **own, "device": session.device}
         filter_ = self._filter(recipe.how.maker(), planes.shape, tuned, options)
         clipped, unit = None, 1.0
+        least = page.range[1] / FINE if planes.dtype.kind == "f" else 0.5
         if request.removed:
             lost = np.subtract(planes, filter_(planes, channel_axis=0), dtype=np.float32)
-            made = around_gray(lost if region is None else lost * region.weight(*planes.shape[1:]))
+            lost = lost if region is None else lost * region.weight(*planes.shape[1:])
+            is_same, made = bool(abs(lost.max()) < least > abs(lost.min())), around_gray(lost)
         else:
             # While something is dragged, values that were filled once are filtered.
             holes = page.holes if takes_missing and request.rest and level == 1 else None
@@ -131,7 +135,9 @@ class Answers(Worker):
                 clipped = filter_.clipped()[0]
             if region:
                 made = region.blended(planes, made, holes, Gray(white, made.dtype, levels))
-        return Answer(request, page, measured, output, made, unit, level, clipped, perf_counter() - started)
+            rows = zip(planes.reshape(-1, planes.shape[2]), made.reshape(-1, planes.shape[2]), strict=True)
+            is_same = MODES[output].keeps_levels and all((abs(a - b * unit) <= least).all() for a, b in rows)
+        return Answer(request, page, measured, output, made, unit, level, clipped, perf_counter() - started, is_same)
 
     def _filter(
         self, kind: type[Filter], shape: tuple[int, ...], transfer: Transfer, options: dict[str, Any]
@@ -188,8 +194,8 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "histogram": None if request.removed else histogram(answer.planes, between, holes),
         "clipped": answer.clipped,
         "waves": waves(answer.measured.transfer, *page.size) if recipe.method == "descreen" else [],
-        "share": page.share(gains),
         "note": "; ".join(notes) or None,
+        "same": answer.is_same,
         "gain_map": None if is_mapped else "changed",
     }
     # 255 is a gain of 1, 0 one of 0.

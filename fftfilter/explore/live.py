@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,9 @@ from aiohttp import WSMsgType, web
 from ..errors import FftfilterError
 from ..transfer import Transfer
 from .answers import Answer, Answers, words
-from .request import Request, field_of, number_of, read
+from .request import Request, field_of, levels_of, number_of, read, view_of
 from .session import ChangedError, Folder, Session, Worker
-from .shown import at
+from .shown import Kind, at, frame
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
@@ -30,8 +31,8 @@ APART = 0.2
 HEARTBEAT = 30
 # What is done before a picture is filtered, by the command.
 LOOKS = {"descreen": "Looking for a printer's screen", "wiener": "Measuring the noise"}
-# The start of a message that asks for gray levels at points, and the most points.
-VALUES, MOST_POINTS = '{"values"', 2048
+# The start of a message that asks for gray levels at points, the most points, and the most pixels of a loupe.
+VALUES, MOST_POINTS, LOUPE = '{"values"', 2048, 1 << 20
 
 
 class Live:
@@ -58,7 +59,8 @@ class Live:
                 if message.type is not WSMsgType.TEXT:
                     continue
                 if message.data.startswith(VALUES):
-                    await self._send(await self._filtering.do(self._values, message.data))
+                    for told in await self._filtering.do(self._values, message.data):
+                        await self._send(told)
                     continue
                 self._newest = message.data
                 self._newer.set()
@@ -131,16 +133,26 @@ class Live:
             newer.cancel()
             done.cancel()
 
-    def _values(self, text: str) -> str:
-        """Return the gray levels at the points of a message, for the page before filtering and for its last result."""
+    def _values(self, text: str) -> list[str | bytes]:
+        """Return the gray levels at the points of a message, before and after filtering; then its view of both."""
         told: dict[str, Any] = {}
+        parts: list[bytes] = []
         with suppress(FftfilterError, LookupError, ValueError, TypeError, OverflowError):
             given = read(text)
             points = np.array(given["values"], np.int64).reshape(-1, 2)[:MOST_POINTS]
             page = self._folder.session(given.get("file")).page(given["page"])
             after = self._last.values(points) if self._last and self._last.page is page else {}
             told = {"tag": given["tag"], "before": at(page.picture.planes, points, page.holes), **after}
-        return json.dumps({"values": told})
+            view = view_of(given.get("view"))
+            if view and (view[2] - view[0]) * (view[3] - view[1]) <= LOUPE:
+                levels, level = levels_of(given.get("levels")), page.levels[0]
+                halves = [page.pixels(level, levels, [each // level for each in view])]
+                if after and self._last:
+                    asked = replace(self._last.request, view=view, level=1, levels=levels)
+                    halves.append(replace(self._last, request=asked).pixels())
+                both, number = np.concatenate(halves, axis=1), after.get("id", 0)
+                parts = [frame(Kind.LOUPE, both, number=number, level=level, place=view[:2])]
+        return [json.dumps({"values": told}), *parts]
 
     async def _send(self, message: str | bytes) -> None:
         if isinstance(message, str):

@@ -78,17 +78,11 @@ class Request:
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: Commands, folder: Folder) -> Request:
         """Check a request of the page and return it; raises FftfilterError, in the words of the command."""
-        session, show, view = folder.session(given.get("file")), given.get("show", SHOWN[0]), given.get("view")
+        session, show = folder.session(given.get("file")), given.get("show", SHOWN[0])
         if given.get("version") not in (None, version_of(session.opened)):
             raise ChangedError(session.source)
         if show not in SHOWN:
             raise ParameterError(f"show {brief(show)} is unknown: choose {' or '.join(SHOWN)}")
-        if view is not None:
-            if not isinstance(view, list) or len(view) != 4:
-                raise ParameterError("a view has four numbers: x and y of two corners")
-            view = tuple(_whole(each, "view", 0) for each in view)
-            if not (view[0] < view[2] and view[1] < view[3]):
-                raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
         words = _words(given, commands)
         recipe = preset = commands.describe([*words, *commands.always], session.source)
         if marked := Marked.of(given.get("area"), *session.size):
@@ -104,7 +98,7 @@ class Request:
             _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,
             show == "removed",
-            view,
+            view_of(given.get("view")),
             marked,
             levels_of(given.get("levels")),
         )
@@ -113,6 +107,18 @@ class Request:
     def mask(self) -> str | None:
         """The name of the mask that the command needs, None without one."""
         return self.marked.file(self.session.target) if self.marked else None
+
+
+def view_of(given: object) -> tuple[int, int, int, int] | None:
+    """Return the part of a picture that a page gives; raises ParameterError."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != 4:
+        raise ParameterError("a view has four numbers: x and y of two corners")
+    x0, y0, x1, y1 = (_whole(each, "view", 0) for each in given)
+    if not (x0 < x1 and y0 < y1):
+        raise ParameterError(f"view {(x0, y0, x1, y1)} is empty: give the corner on the left and above first")
+    return x0, y0, x1, y1
 
 
 def levels_of(given: object) -> tuple[float, float, float] | None:
@@ -230,6 +236,12 @@ def peaks(session: Session, query: Query) -> dict[str, Any]:
             each["width_cyc"] = harmonic.peak.width
         found.append(told)
     return {"peaks": found}
+
+
+def found(request: Request) -> dict[str, Any]:
+    """Return whether a command finds in the picture what it removes, and the words for it; raises FftfilterError."""
+    _, transfer, note = request.session.measured(request.recipe, request.page)
+    return {"any": bool(transfer.parts), "note": note}
 
 
 def steps(request: Request) -> dict[str, Any]:

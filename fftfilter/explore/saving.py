@@ -9,6 +9,7 @@ again when the name is given.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -141,26 +142,29 @@ def _with_own_mask(request: Request) -> Iterator[tuple[Sequence[str], Path]]:
 def applied(request: Request, given: object, progress: Progress, place: Folder) -> dict[str, Any]:
     """Run the command on the folder of a page, into a new folder, in a process of its own; raises FftfilterError.
 
-    Return the folder, how many files were filtered, and a line for each file that failed.
+    Return the folder, how many files were filtered, a line for each file that failed, and what else was said.
     """
     session = request.session
     name = name_of(given, session)
-    source, target, total = os.path.realpath(place.path), os.path.join(session.folder, name), len(place.own_names())
+    source, target, names = os.path.realpath(place.path), os.path.join(session.folder, name), place.inputs()
     with as_error(WriteError, f"{quoted_if_odd(target)}: is not a new folder"):
         os.mkdir(target)  # noqa: PTH102  likewise
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    others = ["--report", "-", "--", source, target]
+    # All of the folder, or what was not saved by the page; in the folder, so that many names are not too long.
+    others = ["--report", "-", "--", *([source] if len(names) == len(place.own_names()) else names), target]
     with (
         _with_own_mask(request) as (words, folder),
-        subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], **streams) as process,
+        subprocess.Popen([sys.executable, "-P", "-m", "fftfilter", *words, *others], cwd=source, **streams) as process,
     ):
+        failed: list[str] = []
         said, progress.process = [], process
         try:
             for line in process.stdout or ():
                 if line.startswith("{"):
-                    progress.advance(total)
+                    progress.advance(len(names))
+                    failed += filter(None, [json.loads(line).get("error")])
                 else:
-                    said.append(line.strip().replace(f"{folder}{os.sep}", ""))
+                    said.append(line.strip().replace(f"{folder}{os.sep}", "").removeprefix("fftfilter: "))
         except BaseException:
             process.terminate()
             raise
@@ -168,7 +172,9 @@ def applied(request: Request, given: object, progress: Progress, place: Folder) 
         with suppress(OSError):
             os.rmdir(target)  # noqa: PTH106  likewise
         raise WriteError(" ".join(said) or f"{quoted_if_odd(target)}: nothing was written")
-    return {"written": target, "report": said[-1].partition(";")[0].rstrip(".") if said else "", "failed": said[:-1]}
+    notes = [each for each in said[:-1] if each not in failed]
+    report = said[-1].partition(";")[0].rstrip(".") if said else ""
+    return {"written": target, "report": report, "failed": failed, "notes": notes}
 
 
 def downloaded(request: Request, given: object, commands: Commands) -> bytes:

@@ -23,7 +23,7 @@ from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
-from .request import DRAWN, LONGEST, Request, page_of, peaks, read, steps, whole_of
+from .request import DRAWN, LONGEST, Request, found, page_of, peaks, read, steps, whole_of
 from .saving import CONFLICT, Progress, RefusedError, applied, downloaded, keep_mask, save
 from .session import ChangedError, Folder, Worker
 from .shown import Kind, frame, reduced
@@ -49,8 +49,6 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# A request that opens the device; it filters a reduced picture.
-WARM = {"command": "lowpass", "rest": False}
 # Most bytes of a request.
 LARGEST = 1 << 20
 # Seconds in which a page may close its connection at the end, and in which Ctrl-C is noticed.
@@ -123,14 +121,15 @@ class Server:
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
         drawn = DRAWN | {"picture": self._picture, "files": self._files}
-        long = {"peaks": peaks, "steps": lambda _, query: steps(self._asked(read(query.get("request", ""))))}
+        long = {"peaks": peaks, "steps": lambda _, query: steps(self._of(query))}
+        small = {"small": self._small_picture, "found": lambda _, query: found(self._of(query))}
         app.add_routes(
             [
                 web.get(f"{path}/", self._file),
                 web.get(f"{path}/page/{{name}}", self._file),
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
-                web.get(f"{path}/small", self._ask(self._small, self._small_picture, keep=False)),
+                *(web.get(f"{path}/{name}", self._ask(self._small, make, keep=False)) for name, make in small.items()),
                 web.post(f"{path}/save", self._save),
                 web.post(f"{path}/mask", self._mask),
                 web.post(f"{path}/drop", self._drop),
@@ -190,11 +189,6 @@ class Server:
                 listening = await serve(0)
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
-                # Opens the device while the browser opens the page, which will be told of errors.
-                coarsest = self._first.page(0).levels[-1]
-                start = self._asked((self._start or WARM) | {"level": coarsest})
-                warming = loop.create_task(self._filtering.do(self._filtering.answer, start))
-                warming.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
@@ -233,7 +227,7 @@ class Server:
         return handler
 
     def _files(self, *_: object) -> dict[str, Any]:
-        return {"files": self._folder.names(), "own": len(self._folder.own_names())}
+        return {"files": self._folder.names(), "inputs": len(self._folder.inputs())}
 
     def _picture(self, _: Session, query: Mapping[str, str]) -> dict[str, Any]:
         return self._folder.session(query.get("file"), anew=True).described(self._start, self._commands.options)
@@ -241,10 +235,13 @@ class Server:
     def _asked(self, given: Mapping[str, Any]) -> Request:
         return Request.of(given, self._commands, self._folder)
 
+    def _of(self, query: Mapping[str, str]) -> Request:
+        return self._asked(read(query.get("request", "")))
+
     def _small_picture(self, session: Session, query: Mapping[str, str]) -> bytes:
         """Return a small picture of a file, or of the result of a request."""
         if "request" in query:
-            request = self._asked(read(query["request"]))
+            request = self._of(query)
             pixels, level = self._small.answer(request).pixels(), request.level
         else:
             page = page_of(session, query)
@@ -267,7 +264,11 @@ class Server:
             work = partial(applied, asked, out, self._progress, self._folder)
         else:
             work = partial(save, asked, (out, given.get("overwrite")), commands, self._progress)
-        return _response(await self._saving.do(work))
+        try:
+            return _response(await self._saving.do(work))
+        finally:
+            if self._progress.written:
+                self._folder.saved.add(str(Path(asked.session.folder, Path(str(out)).name)))
 
     async def _mask(self, request: web.Request) -> web.StreamResponse:
         _, asked = await self._wanted(request)

@@ -21,7 +21,7 @@ from ..errors import FftfilterError, ParameterError, ReadError, TooLargeError, W
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..files.urls import is_name
-from ..images.formats import extension_of
+from ..images.formats import FORMATS, extension_of
 from ..output.modes import MODES, SCALED
 from ..system import threads
 from ..text import Angle, length_text
@@ -41,6 +41,8 @@ KEPT, MEASURED = 2, 200
 # The units of a cutoff, with the words for them; lengths need the size of a pixel.
 UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "cycles", "cyc": "cyc/px"}
 UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
+# Extensions of formats that have floats.
+FLOATS = {suffix for suffix, kind in FORMATS.items() if kind.gray == 32}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
 # Most characters of a name in a message.
@@ -243,7 +245,8 @@ class Session:
             "depth": "float" if picture.planes.dtype.kind == "f" else 8 * picture.planes.itemsize,
             "pages": self.pages,
             "pixel_size": size,
-            "out": Path(self.target).name,
+            "out": (out := Path(self.target)).name,
+            "out_real": out.name if out.suffix.lower() in FLOATS else out.with_suffix(".tif").name,
             "folder": self.folder,
             "levels": self.page(0).levels,
             "maxval": picture.maxval,
@@ -275,11 +278,17 @@ class Folder:
         self._lock = threading.Lock()
         self._open, self._seen = {self._source.name: first}, {self._source.name: first.opened}
         self._dropped: dict[str, str] = {}
+        self.saved: set[str] = set()
+        """The paths of the files that the page has saved."""
         self._place: TemporaryDirectory[str] | None = None
 
     def names(self) -> list[str]:
         """Return the names of its pictures, after those that were dropped on the page."""
-        return [*self._dropped, *self.own_names()]
+        return [*self._dropped, *self.own_names()[:MOST]]
+
+    def inputs(self) -> list[str]:
+        """Return the names of its pictures without those that the page has saved."""
+        return [each for each in self.own_names() if str(self.path.resolve() / each) not in self.saved]
 
     def own_names(self) -> list[str]:
         """Return the names of its pictures."""
@@ -288,7 +297,7 @@ class Folder:
             found = [
                 each for each in self.path.iterdir() if extension_of(each.name).lower() in suffixes and each.is_file()
             ]
-        return sorted(each.name for each in found if not is_drawn_mask(each.name))[:MOST]
+        return sorted(each.name for each in found if not is_drawn_mask(each.name))
 
     def add(self, name: str, data: bytes) -> str:
         """Take a file that was dropped on the page, and return its name; raises ParameterError, ReadError.
@@ -328,7 +337,7 @@ class Folder:
         with self._lock:
             name = self._source.name if name in (None, "") else str(name)
             found = self._open.get(name)
-            if found and not (anew and found.has_changed):
+            if found and not ((anew or not keep) and found.has_changed):
                 return found
             if found is None and name not in self.names():
                 raise ParameterError("this is not a picture of the folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 from collections.abc import Sequence
@@ -27,20 +28,22 @@ _HEADER = struct.Struct("<IHHIIIII4x")
 CUT = 5e-4
 # Number of samples that a picture's white is computed from.
 ENOUGH = 1 << 18
-# Fewest pixels of the longer side of the smallest level.
-SMALLEST = 512
+# Fewest pixels of the longer side of the smallest level, and most pixels of a sum of waves.
+SMALLEST, MOST_SUMMED = 512, 1 << 20
 # Most pixels of a side of the spectrum.
 LARGEST_SPECTRUM = 1024
-# The side of the maps of gain and of power.
+# The side of the map of gains.
 MAP = 256
 # Steps of the pixels of a spectrum in a decibel; 255 is the strongest frequency.
 STEPS = 2
 # The squares that stand for missing pixels: their grays, and pixels of a side at the smallest level.
 GRAYS, SQUARE = (153, 102), 8
-# Pixels of a side of the smallest pictures in which stripes are looked for.
-FEWEST = 16
+# More pixels than a picture has a side.
+WHOLE = 1 << 31
 # Bars of a histogram, and the number of samples that it counts.
 BARS, COUNTED = 128, 1 << 16
+# Black, white and gamma.
+Levels = tuple[float, float, float]
 
 
 class Kind(IntEnum):
@@ -51,6 +54,7 @@ class Kind(IntEnum):
     SPECTRUM = 2
     REMOVED = 3
     GAIN = 4
+    LOUPE = 5
 
 
 def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place: tuple[int, int] = (0, 0)) -> bytes:
@@ -65,7 +69,7 @@ def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
     return np.asarray(planes[0]) if len(planes) < 3 else np.stack(tuple(planes[:3]), axis=-1)
 
 
-def eight_bits(planes: Array, shown: tuple[float, float, float]) -> Pixels:
+def eight_bits(planes: Array, shown: Levels) -> Pixels:
     """Return gray levels from black to white as 8 bits; ``shown`` are black, white and gamma."""
     black, white, gamma = shown
     if planes.dtype == np.uint8 and shown == (0, 255, 1):
@@ -134,7 +138,7 @@ class FilePage:
         self._spectrum: Spectrum | None = None
 
     @cached_property
-    def shown(self) -> tuple[float, float, float]:
+    def shown(self) -> Levels:
         """The gray levels to show as black and as white, and gamma."""
         return (*self._extremes(CUT), 1.0)
 
@@ -181,14 +185,18 @@ class FilePage:
         board = self._boards[level][top : top + planes.shape[1], left : left + planes.shape[2]]
         return np.asarray(np.where(board, board, planes))
 
-    def pixels(self, level: int, shown: tuple[float, float, float] | None = None) -> Pixels:
-        """Return the picture to show at a level; raises ParameterError for a level that it does not have."""
+    def pixels(self, level: int, shown: Levels | None = None, view: Sequence[int] = (0, 0, WHOLE, WHOLE)) -> Pixels:
+        """Return the picture, or its part from x, y to x, y of a level, to show; raises ParameterError for a level."""
         self.check_level(level)
-        return joined(self.checkered(eight_bits(self.planes(level), shown or self.shown), level))
+        left, top, right, bottom = view
+        part = self.planes(level)[:, top:bottom, left:right]
+        return joined(self.checkered(eight_bits(part, shown or self.shown), level, left, top))
 
     def strongest(self, count: int) -> bytes:
-        """Return the sum of the mean and of so many of the strongest waves, in gray, at the coarsest level."""
-        pixels = self.pixels(self.levels[-1])
+        """Return the sum of the mean and of so many of the strongest waves, in gray, at the coarsest level or below."""
+        pixels, level = self.pixels(self.levels[-1]), self.levels[-1]
+        factor = math.isqrt(max(0, pixels.shape[0] * pixels.shape[1] - 1) // MOST_SUMMED) + 1
+        pixels, level = reduced(pixels, factor), level * factor
         values = pixels.mean(axis=2) if pixels.ndim == 3 else pixels.astype(np.float64)
         spectrum, (height, width) = np.fft.rfft2(values), values.shape
         power = np.abs(spectrum)
@@ -199,7 +207,7 @@ class FilePage:
         least = np.sort(ranked, axis=None)[-min(count + 1, ranked.size)]
         kept = np.where(power >= least * (1 - 1e-9), spectrum, 0)
         summed = np.fft.irfft2(kept, values.shape).clip(0, 255)
-        return frame(Kind.INPUT, np.rint(summed).astype(np.uint8), level=self.levels[-1])
+        return frame(Kind.INPUT, np.rint(summed).astype(np.uint8), level=level)
 
     @property
     def spectrum(self) -> Spectrum:
@@ -208,29 +216,13 @@ class FilePage:
             self._spectrum = self._spectrum or spectrum(self.middle, self.picture.maxval, self._device)
             return self._spectrum
 
-    @property
-    def mean_power(self) -> NDArray[np.float64]:
-        """The mean power of all channels, ``(height, width // 2 + 1)``."""
-        return np.asarray(self.spectrum.power.mean(axis=0, dtype=np.float64))
-
-    @cached_property
-    def _power_map(self) -> NDArray[np.float64]:
-        """The power of all channels, MAP x MAP, DC in the middle; the picture's mean is left out."""
-        return square(self.mean_power, self.spectrum.width, (MAP, 1.0), np.add)
-
-    def share(self, gains: NDArray[np.float64]) -> float | None:
-        """Return about the part of the power that gains, MAP x MAP, remove; None until the spectrum is computed."""
-        if not self._spectrum:
-            return None
-        lost = float((self._power_map * np.square(1 - gains)).sum())
-        return round(lost / (float(self._power_map.sum()) or 1.0), 6)
-
     def spectrum_pixels(self, channel: int | None = None) -> Pixels:
         """Return the power of a channel, or the mean of all, as a square with DC, the strongest, in the middle.
 
         It is in steps of 1/STEPS dB; the strongest is 255.
         """
-        power = self.mean_power if channel is None else self.spectrum.power[channel].astype(np.float64)
+        power = self.spectrum.power
+        power = power.mean(axis=0, dtype=np.float64) if channel is None else power[channel].astype(np.float64)
         side = min(LARGEST_SPECTRUM, max(self.size))
         strongest = float(power.max()) or 1.0
         found = square(power, self.spectrum.width, (side, 1.0), np.maximum) / strongest
@@ -239,24 +231,13 @@ class FilePage:
         return np.asarray(np.clip(steps, 0, 255)).astype(np.uint8)
 
     def about(self) -> dict[str, Any]:
-        """Return the histogram, the levels to show, and the angle of its stripes."""
+        """Return the histogram and the levels to show."""
         return {
             "histogram": histogram(self.planes(1), self.range, self.holes),
             "range": self.range,
             "shown": self.shown,
             "auto": (*extremes(self.planes(1)), 1.0),
-            "stripes": self._stripes(),
         }
-
-    def _stripes(self) -> int:
-        """Return the angle, 0 or 90, at which stripes stand out more from the frequencies beside them."""
-        if min(self.size) < FEWEST:
-            return 0
-        power = self.mean_power[: len(self.mean_power) // 2]
-        far = np.s_[len(power) // 16 :]
-        across = power[far, 0] / (power[far, 2:6].mean(axis=1) + 1e-30)
-        along = power[0] / (power[2:6].mean(axis=0) + 1e-30)
-        return 0 if np.median(across) >= np.median(along[len(along) // 16 :]) else 90
 
     def wave(self, fx: float, fy: float) -> dict[str, float]:
         """Return the amplitude of a wave in gray levels, the mean of the channels, and its phase at the corner."""

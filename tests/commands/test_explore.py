@@ -389,7 +389,7 @@ def test_the_address_is_said_or_opened(run, monkeypatch, is_remote, has_browser)
         monkeypatch.setenv("SSH_CONNECTION", "198.51.100.4 51234 192.0.2.7 22")
     given, options = str(SAMPLES / "camera.pgm"), [] if has_browser else ["--no-browser"]
     code, out, err = run("explore", *options, "--port", "5", "--device", "cpu", "--with", "lowpass", given, "out.png")
-    lines = [f"fftfilter: {url} (Ctrl-C ends)"] if has_browser else []
+    lines = [f"fftfilter: {given} is open in the browser at {url} (Ctrl-C ends)"] if has_browser else []
     lines += ["fftfilter: on your own machine: ssh -L 8123:127.0.0.1:8123 192.0.2.7"] if is_remote else []
     assert (code, out.decode(), err.splitlines()) == (0, "" if has_browser else f"{url}\n", lines)
     served = ((given, "out.png", "cpu", None), ("--device", "cpu"), "lowpass")

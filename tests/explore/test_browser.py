@@ -35,6 +35,8 @@ WAVE = (0.15625, 0.0625)  # 15 and 6 cycles
 SIZES = [(390, 844), (768, 1024), (960, 600), (1024, 768), (1280, 720), (1440, 900), (2560, 1440)]
 CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "tab", "textbox"}
 SMOOTH = {"command": "lowpass", "radius": {"value": 8, "unit": "px"}, "shape": "gaussian", "output": "keep"}
+# What the state says of a result that is that of the choices, and can be saved.
+DONE = re.compile("full quality|Nothing is removed")
 # Holds back what the server says, while `held` is true, and keeps what it is asked.
 HOLDING = """
 window.held = false;
@@ -63,6 +65,16 @@ SLOW = """() => {
     }));
   };
 }"""
+# Whether a canvas is empty; and the level that the loupe's right half begins with.
+EMPTY = (
+    "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.every((each) => !each)"
+)
+GLASS = """((canvas) => canvas.getContext("2d").getImageData(canvas.width / 2, 0, 1, 1).data[0])(
+    document.querySelector(".loupe canvas"))"""
+# The texts in type of less than 11 pixels.
+SMALL_TYPE = """[...document.querySelectorAll("body *")].filter((each) => each.checkVisibility()
+    && [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim())
+    && parseFloat(getComputedStyle(each).fontSize) < 11).map((each) => each.textContent)"""
 # Types a number while the server is held back; returns whether Save waits at the browser's next picture but one.
 TYPING = """() => new Promise((done) => {
   held = true;
@@ -141,12 +153,19 @@ def begun(page, url):
     state(page, "Nothing is filtered yet")
 
 
+def begun_on(page, url, file):
+    """Open the page on a file as a link does."""
+    page.goto("about:blank")
+    page.goto(f"{url}#{quote(json.dumps({'file': file}))}")
+    state(page, "Nothing is filtered yet")
+
+
 def opened(page, url, settings=SMOOTH, *, goal="hand", file="in.tif", number=0, **view):
     """Open the page with settings, as a link does, and wait for the result."""
     asked = {"file": file, "page": number, "goal": goal, "settings": settings, "view": {"show": "after"} | view}
     page.goto("about:blank")
     page.goto(f"{url}#{quote(json.dumps(asked))}")
-    state(page, "Shown: your choice, full quality")
+    state(page, DONE)
     return page
 
 
@@ -166,7 +185,7 @@ def command(page, text=""):
     drawn(page)
     expect(page.locator("pre.command")).not_to_have_attribute("data-old", "")
     expect(page.locator("pre.command")).to_contain_text(text)
-    state(page, "full quality")
+    state(page, DONE)
     return page.locator("pre.command").text_content()
 
 
@@ -251,15 +270,13 @@ def test_it_opens_on_the_picture_as_it_is_with_five_goals(page, url, folder):
     page.keyboard.press("a")
     assert_shown(page, filtered(folder, line))
     expect(page.locator(".foot")).to_contain_text("full quality")
-    expect(page.locator("summary .cut").nth(1)).to_have_text("edges mirrored \u00b7 keep")
+    expect(page.locator("summary .cut").nth(1)).to_have_text("edges mirror \u00b7 output keep")
     page.locator("[aria-label=Undo]").click()
     state(page, "Nothing is filtered yet")
 
 
 def test_patterns_of_a_picture_are_told_before_a_goal_is_chosen(page, url):
-    page.goto("about:blank")
-    page.goto(f"{url}#{quote(json.dumps({'file': 'one.png'}))}")
-    state(page, "Nothing is filtered yet")
+    begun_on(page, url, "one.png")
     expect(page.locator(".goals [data-goal=dots]")).to_contain_text("1 pattern found here")
     words = re.compile(r"This spot repeats every 5\.9\d\s*px: dots, weave or moire")
     expect(page.locator(".cap")).to_have_text(words)
@@ -273,7 +290,6 @@ def test_a_ring_and_the_plot_of_gains_are_dragged_and_a_drag_is_undone(page, url
     opened(page, url)
     expect(page.locator(".ring")).to_have_attribute("aria-valuetext", "8\xa0px, period 8 pixels")
     expect(page.locator(".ring text")).to_have_text("8\xa0px")
-    expect(page.locator(".under")).to_contain_text(re.compile(r"\d % of the power is removed"))
     # The curve falls by 6 dB, of 40, down to the cutoff, where its handle is.
     hand, curve = (page.locator(f".plot {each}").get_attribute("d") for each in (".hand path", "path.gain"))
     at, top, bottom = (float(each) for each in re.findall(r"[\d.]+", hand))
@@ -350,11 +366,11 @@ def test_stripes_are_turned_by_a_drag(page, url):
     x0, y0, x1, y1 = (float(each) for each in re.findall(r"[-\d.]+", line))
     assert (y1 - y0) / (x1 - x0) == pytest.approx(0.1 / 0.2, abs=0.01)
     assert math.hypot(x1 - x0, y1 - y0) == pytest.approx(scale, rel=0.01)
-    page.get_by_role("radio", name="Upright").check()
+    page.get_by_role("radio", name="Vertical").check()
     command(page, "stripes --angle 90")
     page.get_by_role("slider", name="Angle of the stripes").press("ArrowRight")
     command(page, "stripes --angle 90.5")
-    page.get_by_role("radio", name="Level", exact=True).check()
+    page.get_by_role("radio", name="Horizontal").check()
     command(page, "stripes --angle 0")
 
 
@@ -395,7 +411,7 @@ def test_the_wipe_has_the_picture_on_its_left_and_never_the_result(page, url, fo
     assert_shown(page, after, pane=1, of=2)
     expect(page.locator(".tag:visible")).to_have_text(["Before", "After"])
     page.keyboard.press("r")
-    state(page, "full quality")
+    state(page, DONE)
     expect(page.locator(".tag:visible")).to_have_text(["Removed: 0 is gray"])
     removed, lost = shown(page), before.astype(float) - after
     assert abs(removed[np.abs(lost) < 0.5].mean() - 128) < 2
@@ -453,6 +469,75 @@ def test_the_picture_is_zoomed_where_the_pointer_is_and_moved(page, url):
     zoomed(1)
 
 
+def glass(page):
+    """Return the gray levels of the loupe's canvas."""
+    rows = page.locator(".loupe canvas").evaluate(
+        """(canvas) => {
+            const {data, width} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return [width, Array.from({length: data.length / 4}, (_, i) => data[4 * i])];
+        }"""
+    )
+    return np.array(rows[1]).reshape(-1, rows[0])
+
+
+def test_a_loupe_shows_before_and_after_at_one_to_one_under_the_pointer(page, url, folder):
+    opened(page, url)
+    line = command(page)
+    before, after = tifffile.imread(folder / "in.tif")[0], filtered(folder, line)
+    at = on_picture(page)
+    page.mouse.move(*at(20.5, 30.5))
+    page.keyboard.press("m")
+    expect(page.locator(".loupe")).to_be_visible()
+    expect(page.locator(".loupe .tag:visible")).to_have_text(["Before", "After"])
+    # The picture has fewer pixels than the loupe.
+    assert (glass(page) == np.hstack([before, after])).all()
+    page.keyboard.press("]")
+    newer = filtered(folder, command(page, "--radius 8.24px"))
+    expect(page.locator(".loupe .tag[data-old]")).to_have_count(0)
+    page.wait_for_function("(level) => " + GLASS + " === level", arg=int(newer[0, 0]))
+    assert (glass(page) == np.hstack([before, newer])).all()
+    page.mouse.move(5, 5)
+    expect(page.locator(".loupe")).to_be_hidden()
+    page.get_by_role("button", name="Loupe").click()
+    expect(page.get_by_role("button", name="Loupe")).to_have_attribute("aria-pressed", "false")
+
+
+def test_values_are_of_the_pixel_that_is_under_the_pointer_after_a_zoom(page, url):
+    opened(page, url)
+    at = on_picture(page)
+    page.mouse.move(*at(20.5, 30.5))
+    read = page.locator(".pic .read")
+    expect(read).to_contain_text("x 20.5\xa0\u00b5m  y 30.5\xa0\u00b5m")
+    page.keyboard.press("+")
+    expect(read).not_to_contain_text("x 20.5\xa0\u00b5m")
+    page.keyboard.press("0")
+    expect(read).to_contain_text("x 20.5\xa0\u00b5m  y 30.5\xa0\u00b5m")
+    # Where the picture is reduced, a point of the screen is many pixels.
+    page.set_viewport_size({"width": 601, "height": 400})
+    expect(read).to_contain_text(re.compile("one of 2 \u00d7 2 px|Point at"))
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_columns_are_made_wider_by_their_borders(page, url):
+    opened(page, url)
+    for name, column in (("Border of the spectrum", ".spc"), ("Border of the choices", ".side")):
+        border, usual = page.get_by_role("separator", name=name), page.locator(column).bounding_box()
+        y = usual["y"] + 300
+        drag(page, (usual["x"], y), (usual["x"] - 20, y), (usual["x"] - 70, y))
+        wide = page.locator(column).bounding_box()
+        assert wide["width"] == pytest.approx(usual["width"] + 70, abs=2)
+        expect(border).to_have_attribute("aria-valuenow", str(round(wide["width"])))
+        border.press("Shift+ArrowRight")
+        assert page.locator(column).bounding_box()["width"] == pytest.approx(wide["width"] - 160, abs=2)
+        border.press("ArrowLeft")
+        kept = page.locator(column).bounding_box()["width"]
+        page.reload()
+        state(page, DONE)
+        assert page.locator(column).bounding_box()["width"] == kept
+        page.locator(f"{column} > .border").dblclick()
+        assert page.locator(column).bounding_box()["width"] == usual["width"]
+
+
 def test_the_part_on_the_screen_is_asked_for_while_something_is_dragged(page, url):
     opened(page, url)
     box = page.locator(".pic .stage").bounding_box()
@@ -465,7 +550,7 @@ def test_the_part_on_the_screen_is_asked_for_while_something_is_dragged(page, ur
     x, y, scale = middle(page)
     page.evaluate("asked.length = 0")
     drag(page, (x - 0.125 * scale, y), (x - 0.13 * scale, y), (x - 0.14 * scale, y))
-    state(page, "full quality")
+    state(page, DONE)
     part, *_ = [each["view"] for each in page.evaluate("asked") if "rest" in each and not each["rest"]]
     visible = [box["width"] / enlarged, box["height"] / enlarged]
     center = SIDE / 2 + 200 / enlarged, SIDE / 2
@@ -574,7 +659,7 @@ def test_what_was_removed_and_the_result_are_dimmed_as_long_as_either_is_older(p
     opened(page, url)
     save = page.locator(".save .pri[type=submit]")
     page.keyboard.press("r")
-    state(page, "full quality")
+    state(page, DONE)
     for shown, other in (("a", "r"), ("r", "a")):
         page.keyboard.press(shown)
         page.keyboard.press("]")
@@ -586,7 +671,7 @@ def test_what_was_removed_and_the_result_are_dimmed_as_long_as_either_is_older(p
         expect(save).to_be_disabled()
         page.evaluate("release()")
         expect(page.locator(".tag[data-old]:visible")).to_have_count(0)
-        state(page, "full quality")
+        state(page, DONE)
         expect(save).to_be_enabled()
 
 
@@ -641,8 +726,9 @@ def test_a_damaged_view_is_that_of_the_beginning(page, url):
 def test_nothing_is_missing_in_small_windows(page, url, folder, width):
     gray = Image.open(folder / "one.png")
     Image.merge("RGB", [gray, gray.point(lambda level: level // 2), gray.point(lambda _: 7)]).save(folder / "color.png")
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size({"width": width, "height": 768 if width == 1024 else 900})
     opened(page, url, file="color.png", goal="smooth")
+    expect(page.get_by_text("more: coarser, too")).to_be_visible()
     expect(page.locator(".plot .hand circle")).to_be_visible()
     expect(page.locator(".rail [aria-pressed=true]")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("combobox", name="Colors")).to_be_visible()
@@ -662,6 +748,13 @@ def test_nothing_is_missing_in_small_windows(page, url, folder, width):
     expect(page.locator(".nums")).to_be_in_viewport()
     page.evaluate("scrollTo(0, 0)")
     page.get_by_role("button", name="Close the wave").click()
+    for name in ("Undo", "Redo", "Keys and help"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+    page.get_by_role("radio", name="Profile").check()
+    expect(page.get_by_role("group", name="Line profile")).to_be_visible()
+    expect(page.get_by_role("slider", name="End of the profile")).to_be_visible()
+    page.get_by_role("radio", name="Hide").check()
+    page.evaluate("scrollTo(0, 0)")
     # A lesson has an end.
     page.evaluate("document.querySelector('.links .link:last-child').click()")
     expect(page.locator(".lesson")).to_be_visible()
@@ -720,6 +813,38 @@ def test_a_file_that_is_there_is_asked_about_and_none_is_written_elsewhere(page,
     assert not (folder.parent / "out.tif").exists()
     page.locator(".save input").fill(str(folder / "out.tif"))
     expect(page.locator(".path")).to_have_text(str(folder / "out.tif"))
+
+
+def test_a_small_picture_is_that_of_what_was_saved_in_its_place(page, url, folder):
+    page.expected = ("409",)
+    Image.new("L", (SIDE, SIDE), 250).save(folder / "white.png")
+    opened(page, url, file="one.png")
+    canvas = "document.querySelector('[data-file=\"white.png\"]')"
+    level = f"({canvas}?.getContext('2d').getImageData(66, 48, 1, 1).data[0] ?? 0)"
+    page.wait_for_function(f"() => {level} === 250")
+    page.locator(".save input").fill("white.png")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Replace it").click()
+    state(page, "Written: white.png")
+    page.wait_for_function(f"() => {level} > 0 && {level} < 240")
+    # What was saved is not filtered again with its folder.
+    count = len([each for each in folder.iterdir() if each.suffix in (".png", ".tif")])
+    expect(page.get_by_role("button", name=f"Apply to folder, {count - 1} files")).to_be_visible()
+    page.goto("about:blank")
+    (folder / "white.png").unlink()
+
+
+def test_a_name_for_floats_is_of_a_file_that_has_them_and_one_that_was_typed_stays(page, url):
+    opened(page, url, SMOOTH | {"output": "real"}, file="one.png")
+    name, output = page.locator(".save input"), page.locator("[name=output]:visible")
+    expect(name).to_have_value("one-filtered.tif")
+    output.select_option("keep")
+    command(page, "--output keep")
+    expect(name).to_have_value("one-filtered.png")
+    name.fill("mine.png")
+    output.select_option("real")
+    command(page, "--output real")
+    expect(name).to_have_value("mine.png")
 
 
 def command_now(page):
@@ -812,13 +937,8 @@ def test_a_step_begins_at_what_was_typed_before_it(page, url):
 def test_what_is_wrong_with_other_fields_stands_beside_them(page, url):
     opened(page, url, SMOOTH | {"shape": "butterworth"})
     order = page.locator("[name=order]")
-    assert page.locator(".body .f:visible .lb").all_inner_texts() == [
-        "Filter",
-        "Cutoff",
-        "Shape",
-        "Order",
-        "Gray levels",
-    ]
+    labels = page.locator(".body .f:visible .lb").all_inner_texts()
+    assert labels == ["Filter", "Cutoff", "Shape", "Order", "Output"]
     order.fill("1000")
     order.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("order")
@@ -858,22 +978,59 @@ def test_waves_that_are_found_are_removed_as_groups_and_can_stay(page, url, fold
 def test_dots_are_removed_by_descreen_and_single_waves_are_the_other_way(page, url, folder):
     opened(page, url, file="one.png")
     page.keyboard.press("1")
-    assert command(page, "descreen") == "fftfilter descreen one.png one-filtered.png"
-    state(page, "Note: no screen is found: the picture stays as it is")
+    nothing = "Nothing is removed: no screen is found"
+    state(page, nothing)
+    assert command_now(page) == "fftfilter descreen one.png one-filtered.png"
+    # It is no success, and what is saved is said to be the picture as it was.
+    expect(page.locator(".foot")).to_have_attribute("data-kind", "none")
+    expect(page.locator(".save [type=submit]")).to_have_text("Save unchanged")
     page.locator("[name=keep_detail]").fill("30")
     page.locator("[name=keep_detail]").press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("]")
-    line = command(page, "descreen --strength 17 --keep-detail 30")
+    expect(page.locator("pre.command")).to_contain_text("descreen --strength 17 --keep-detail 30")
+    state(page, nothing)
+    line = command_now(page)
     assert save_as(page, folder, "dots.png").read_bytes() == written(folder, line)
     (folder / "dots.png").unlink()
     page.locator("[name=strength]").fill("3")
     page.locator("[name=strength]").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("strength 3 is invalid")
-    page.get_by_role("radio", name="Waves, one by one").click()
+    page.locator("[name=strength]").fill("17")
+    page.locator("[name=strength]").press("Enter")
+    state(page, nothing)
+    page.get_by_role("button", name="Take out single waves").click()
     command(page, "notch --auto --strength 18 --edges mirror")
     expect(page.locator(".grp input[type=checkbox]")).to_have_count(1)
+    expect(page.locator(".save [type=submit]")).to_have_text("Save")
+    # The card of the start does what it has promised.
+    begun_on(page, url, "one.png")
+    expect(page.locator(".goals [data-goal=dots]")).to_contain_text("1 pattern found here")
+    page.keyboard.press("1")
+    command(page, "notch --auto --strength 18 --edges mirror")
     page.expected = ("400",)
+
+
+def test_a_search_that_finds_nothing_gives_the_next_thing_to_try(page, url, folder):
+    levels = np.random.default_rng(3).integers(90, 110, (SIDE, SIDE))
+    Image.fromarray(levels.astype(np.uint8)).save(folder / "noise.png")
+    begun_on(page, url, "noise.png")
+    for goal in ("dots", "stripes"):
+        expect(page.locator(f".goals [data-goal={goal}]")).to_contain_text("none found here")
+        assert page.locator(f".goals [data-goal={goal}] canvas").evaluate(EMPTY)
+    page.keyboard.press("1")
+    for after, text, button in (
+        ("descreen noise", "no screen is found", "Look for weaker ones"),
+        ("descreen --strength 10", "no screen is found", "Look for stripes"),
+        ("stripes --angle auto", "no stripes are found", "Look for patterns"),
+        ("notch --auto --strength 18", "no pattern is found", "Look for weaker ones"),
+    ):
+        expect(page.locator("pre.command")).to_contain_text(after)
+        state(page, f"Nothing is removed: {text}")
+        page.get_by_role("button", name=button).click()
+    expect(page.locator("pre.command")).to_contain_text("notch --auto --strength 10")
+    page.goto("about:blank")
+    (folder / "noise.png").unlink()
 
 
 def test_noise_is_smoothed_by_hand(page, url, folder):
@@ -884,7 +1041,7 @@ def test_noise_is_smoothed_by_hand(page, url, folder):
     page.locator("[name=noise]").fill("20")
     page.locator("[name=noise]").press("Enter")
     command(page, "wiener --noise 20")
-    state(page, "Note: Wiener's filter of noise of 20.0 levels")
+    state(page, "Wiener's filter of noise of 20.0 levels")
 
 
 def on_picture(page):
@@ -1253,6 +1410,7 @@ def assert_nothing_sticks_out(page, *parts):
             ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.className)"
         )
         assert cut == [], width
+        assert page.evaluate(SMALL_TYPE) == [], width
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
@@ -1275,7 +1433,7 @@ def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, 
     page.keyboard.press("Control+s")
     state(page, "is not the file that was opened")
     page.get_by_role("button", name="Open again").click()
-    state(page, "full quality")
+    state(page, DONE)
     assert_shown(page, np.zeros((SIDE, SIDE)))
     page.keyboard.down("b")
     assert_shown(page, np.zeros((SIDE, SIDE)))
@@ -1284,7 +1442,7 @@ def test_a_file_that_changes_under_the_page_is_not_saved_as_what_is_shown(page, 
     other = page.context.new_page()
     shutil.copy(folder / "one.png", picture)
     other.goto(page.url)
-    state(other, "full quality")
+    state(other, DONE)
     other.close()
     page.keyboard.press("]")
     page.get_by_role("button", name="Open again").click()
@@ -1448,16 +1606,16 @@ def test_cutoffs_and_lengths_are_told_as_people_read_them(page, url):
 def test_a_goal_begins_with_settings_that_suit_the_picture(page, url):
     commands = page.evaluate("fetch('picture').then((given) => given.json()).then(({commands}) => commands)")
     given = {"facts": FACTS, "commands": commands}
-    all_of = "own.GOALS.map((goal) => [goal.id, goal.begin(given.facts, {stripes: 90})])"
+    all_of = "own.GOALS.map((goal) => [goal.id, goal.begin(given.facts, null)])"
     begun_with = dict(of_module(page, url, "settings", all_of, given))
     options = of_module(
         page, url, "settings", f"{all_of}.map(([, each]) => own.optionsOf(each, given.commands))", given
     )
     soft = {"shape": "gaussian", "edges": "mirror"}
-    # A quarter of the shorter side of 96 pixels, of half a micrometer each; and 40, 5 and 8 pixels.
+    # A quarter of the shorter side of 96 pixels, of half a micrometer each; and 5 and 8 pixels.
     assert [(each["command"], own) for each, own in zip(begun_with.values(), options, strict=True)] == [
         ("descreen", {}),
-        ("stripes", {"angle": 90, "spare": "20um", "edges": "mirror"}),
+        ("stripes", {"angle": "auto", "edges": "mirror"}),
         ("highpass", soft | {"radius": "12um", "output": "keep"}),
         ("lowpass", soft | {"radius": "2.5um", "output": "keep"}),
         ("highpass", soft | {"radius": "4um"}),
@@ -1543,10 +1701,10 @@ def test_a_file_and_its_settings_are_told_in_a_line(page, url):
     assert facts(channels=2, depth=16, pixel_size={"across_m": 0.0254 / 300}).endswith("gray, 16 bit \u00b7 300 dpi")
     commands = {"lowpass": {"edges": "wrap"}}
     words = "own.otherWords(given[0], given[1])"
-    assert of_module(page, url, "settings", words, [{"command": "lowpass"}, commands]) == "edges wrapped"
+    assert of_module(page, url, "settings", words, [{"command": "lowpass"}, commands]) == "edges wrap"
     more = {"command": "lowpass", "edges": "mirror", "output": "keep", "scale": "0:9", "pixel_size": "1um"}
     told = of_module(page, url, "settings", words, [more, commands])
-    assert told == "edges mirrored \u00b7 keep \u00b7 scale 0:9 \u00b7 1um"
+    assert told == "edges mirror \u00b7 output keep \u00b7 scale 0:9 \u00b7 1um"
 
 
 def test_colors_of_a_spectrum_go_from_below_its_median_to_its_brightest(page, url):

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
@@ -16,7 +17,6 @@ from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing import filled
-from fftfilter.preview.report import FilterReport
 from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked
 from tests.helpers import SAMPLES
 
@@ -314,28 +314,11 @@ def test_a_map_of_gains_is_sent_when_it_changes(visit):
 
 
 def test_what_is_removed_has_0_in_the_middle(visit, camera):
-
-    async def ask(page):
-        await page.get("spectrum")
-        return await page.answer(request_for(show="removed", **SOFT))
-
-    words, pixels, _ = visit(ask, CAMERA)
+    words, pixels, _ = visit(lambda page: page.answer(request_for(show="removed", **SOFT)), CAMERA)
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
     assert words["histogram"] is None
-    power = FilterReport(camera[None], 255, transfer.lowpass("8px"))
-    assert words["share"] == pytest.approx(power.share, rel=0.05)
-
-
-def test_of_the_power_there_goes_what_gains_between_0_and_1_take(visit, camera):
-    async def ask(page):
-        await page.get("spectrum")
-        return await page.answer(request_for(radius="8px", shape="gaussian", output="keep"))
-
-    words, *_ = visit(ask, CAMERA)
-    power = FilterReport(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
-    assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
 def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
@@ -577,6 +560,72 @@ def test_values_without_black_and_white_are_shown_as_another_output(visit, camer
     assert (words["clipped"], "--output real" in words["command"]) == (None, True)
     filter_ = Filter(getattr(transfer, command)("8px"), output=shown_as)
     assert (pixels == filter_(camera[100:164, :64])).all()
+
+
+def test_a_loupe_shows_before_and_after_as_they_are(visit, run, tmp_path):
+    """Also where the page shows a reduced picture; a part that is none, or too large, is left out."""
+    source, target = tmp_path / "in.png", tmp_path / "out.png"
+    Image.open(CAMERA).resize((2048, 2048)).save(source)
+    box = [1500, 900, 1600, 980]
+    bad = [[0, 0, 1 << 14, 1 << 14], [5, 5, 5, 5], [1], "x", [0, 0, 1e400, 5]]
+
+    async def ask(page):
+        async with page.live() as socket:
+
+            async def part(view):
+                await socket.send_str(json.dumps({"values": [[1550, 940]], "tag": "", "page": 0, "view": view}))
+                return json.loads((await socket.receive()).data)["values"]
+
+            told = [await part(box), unpacked((await socket.receive()).data)]
+            await socket.send_str(json.dumps(request_for(level=4, number=7, **SOFT)))
+            words, *_ = await answer_on(socket)
+            told += [await part(box), unpacked((await socket.receive()).data), words["command"]]
+            return told, [await part(each) for each in bad]
+
+    (_, (head, before), values, (both_head, both), line), others = visit(ask, source, target)
+    run(shlex.split(line)[1:])
+    whole, made = (planes_of(path)[0, 900:980, 1500:1600] for path in (source, target))
+    assert (head[0], head[1], head[5:]) == (0, 5, (1, 1500, 900))
+    assert (before == whole).all()
+    assert (both_head[0], values["id"]) == (7, 7)
+    assert (both == np.hstack([whole, made])).all()
+    assert [each.get("after") for each in others] == [values["after"]] * 5
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_same"),
+    [
+        (request_for("descreen"), True),
+        (request_for("notch", auto=True), True),
+        (request_for("stripes", angle="auto"), True),
+        (request_for("stripes", angle="auto", show="removed"), True),
+        (request_for("notch", at=["0.2,0.1"]), False),
+        (request_for("notch", at=["0.2,0.1"], show="removed"), False),
+        (request_for("lowpass", **SOFT), False),
+        (request_for("highpass"), False),
+    ],
+    ids=lambda each: each["command"] if isinstance(each, dict) else None,
+)
+@pytest.mark.parametrize("kind", [np.uint8, np.float32])
+def test_a_result_that_is_the_picture_as_it_was_is_said_to_be(visit, tmp_path, asked, is_same, kind):
+    made = np.asarray(Image.open(CAMERA)).astype(kind) / kind(1)
+    tifffile.imwrite(tmp_path / "in.tif", made.astype(kind), photometric="minisblack")
+    words, *_ = visit(lambda page: page.answer(asked), tmp_path / "in.tif", None)
+    assert words["same"] is is_same
+
+
+def test_what_a_search_finds_is_said_without_a_picture(visit, printed):
+    async def ask(page):
+        asked = [request_for("descreen"), request_for("stripes", angle="auto"), request_for("lowpas")]
+        return [await page.get(f"found?request={quote(json.dumps(each))}") for each in asked] + [
+            await page.get("found")
+        ]
+
+    screen, stripes, *wrong = visit(ask, printed)
+    assert screen[1]["any"]
+    assert screen[1]["note"].startswith("screen of 5.3")
+    assert not stripes[1]["any"]
+    assert [status for status, _ in wrong] == [400, 400]
 
 
 def test_values_of_another_page_are_those_before_alone(visit, tmp_path, camera):

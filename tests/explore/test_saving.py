@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from fftfilter.explore.saving import Progress, applied
 from fftfilter.explore.session import StoppedError
 from tests.explore.conftest import request_for
 
-SAVED = request_for("highpass")
+SAVED, DOTS = request_for("highpass"), request_for("descreen")
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names, links and folders")
 
 
@@ -352,21 +353,31 @@ def folder_run(scan, monkeypatch):
         monkeypatch.setattr(subprocess, "Popen", Process)
         session = SimpleNamespace(source=str(scan), folder=str(scan.parent), target=str(scan.parent / "out.png"))
         request = SimpleNamespace(session=session, words=("lowpass", "--radius", "8px"), marked=None)
-        place = SimpleNamespace(path=scan.parent, own_names=lambda: 7 * ["a.png"])
+        place = SimpleNamespace(path=scan.parent, inputs=lambda: 7 * ["a.png"], own_names=lambda: 7 * ["a.png"])
         return applied(request, "new", progress, place)
 
     run.noted = []
     return run
 
 
-def test_a_folder_is_filtered_by_the_command_which_says_what_failed(folder_run, scan):
-    progress, new = Progress(), scan.parent / "new"
-    told = folder_run(
-        ["{}\n", "a.png: cannot be read\n", "{}\n", "2 of 3 files filtered, to new; and more\n"], progress
-    )
-    assert told == {"written": str(new), "report": "2 of 3 files filtered, to new", "failed": ["a.png: cannot be read"]}
-    assert folder_run.noted == [["lowpass", "--radius", "8px", "--report", "-", "--", str(scan.parent), str(new)]]
-    assert (progress.done, progress.total) == (2, 7)
+@pytest.mark.parametrize("is_saved", [False, True], ids=["all of it", "without what was saved"])
+def test_a_folder_is_filtered_by_the_command_which_says_what_failed_and_what_it_notes(visit, scan, is_saved):
+    shutil.copy(scan, scan.parent / "-other.pgm")
+    (scan.parent / "broken.pgm").write_bytes(b"P5 9 9 255 ")
+
+    async def apply(page):
+        if is_saved:
+            await page.save(DOTS, "saved.pgm")
+        _, files = await page.get("files")
+        return files["inputs"], await page.save(DOTS, "new", folder=True)
+
+    count, (status, told) = visit(apply, scan)
+    assert (count, status) == (3, 200)
+    assert [each for each in names(scan.parent / "new") if each[0] != "."] == ["-other.pgm", "scan.pgm"]
+    assert told["report"].startswith("2 of 3 files filtered")
+    (failed,), (note,) = told["failed"], told["notes"]
+    assert "broken.pgm: " in failed
+    assert note == "2 files: no screen is found: the picture stays as it is"
 
 
 def test_a_folder_of_which_nothing_is_filtered_leaves_none(folder_run, scan):

@@ -442,12 +442,35 @@ def test_files_of_the_folder_are_listed_and_opened(visit, tmp_path, camera, monk
         return (await page.get("files"))[1], told, small, words, pixels, (await page.save(asked, "out.png"))[0]
 
     files, told, small, words, pixels, status = visit(look, tmp_path / "one.png")
-    assert files == {"files": ["one.png", "two.png"], "own": 2}
+    assert files == {"files": ["one.png", "two.png"], "inputs": 2}
     assert (told["name"], told["width"], told["out"]) == ("two.png", 60, "two-filtered.png")
     assert (small == camera[40:80, :60]).all()
     assert words["command"].endswith(f"two.png {tmp_path / 'two-filtered.png'}")
     assert status == 200
     assert (np.asarray(Image.open(tmp_path / "out.png")) == pixels).all()
+
+
+def test_a_small_picture_is_of_the_file_as_it_is_now(visit, tmp_path):
+    for name, level in (("one.png", 10), ("two.png", 20)):
+        Image.new("L", (40, 40), level).save(tmp_path / name)
+
+    async def look(page):
+        await page.get("input?file=two.png")
+        Image.new("L", (40, 40), 200).save(tmp_path / "two.png")
+        return [unpacked((await page.get(f"{kind}?file=two.png"))[1])[1] for kind in ("small", "input")]
+
+    small, kept = visit(look, tmp_path / "one.png")
+    assert (small == 200).all()
+    assert (kept == 20).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "real"), [("a.png", "a.tif"), ("a.TIF", "a.TIF"), ("a.npy", "a.npy"), ("a.odd", "a.tif")]
+)
+def test_a_name_for_floats_is_of_a_format_that_has_them(visit, tmp_path, name, real):
+    Image.new("L", (40, 40)).save(tmp_path / "one.png")
+    _, told = visit(lambda page: page.get("picture"), tmp_path / "one.png", tmp_path / name)
+    assert (told["out"], told["out_real"]) == (name, real)
 
 
 @pytest.mark.parametrize("pixel", [None, 65e-9, 0.0254 / 300])

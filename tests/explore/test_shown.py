@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,6 +32,7 @@ from fftfilter.explore.shown import (
 from fftfilter.images import Picture
 from fftfilter.transfer.fitted import Curve
 from fftfilter.work.recipe import Recipe
+from tests.explore.conftest import unpacked
 
 
 def test_levels_end_where_there_is_enough_to_see():
@@ -73,17 +75,9 @@ def test_a_reduced_filter_has_the_gains_of_the_same_frequencies(transfer):
     np.testing.assert_allclose(reduced[np.ix_(ky, kx)], whole[np.ix_(ky, kx)], atol=1e-9)
 
 
-@pytest.mark.parametrize("angle", [0, 90])
-def test_the_angle_of_stripes_is_that_along_them(angle):
-    lines = np.random.default_rng(1).integers(0, 256, 64, np.uint8)
-    planes = np.tile(lines if angle else lines[:, None], (64, 1) if angle else (1, 64))[None]
-    page = FilePage(Picture(planes, None, 255, "PNG"), None, None, 1)
-    assert page.about()["stripes"] == angle
-
-
 def test_one_pixel_is_described():
     page = FilePage(Picture(np.full((1, 1, 1), 77, np.uint8), None, 255, "PNG"), None, None, 1)
-    assert page.about()["stripes"] == 0
+    assert page.about()["histogram"][77 * 128 // 255] == 1
 
 
 def test_of_the_pages_of_a_file_two_are_kept(tmp_path):
@@ -170,14 +164,10 @@ def test_a_spectrum_is_that_of_one_channel_or_the_mean_of_all():
     y, x = np.mgrid[:32, :48]
     planes = np.stack([100 * np.cos(np.pi / 4 * x), 100 * np.cos(np.pi / 2 * y), 0 * x]).astype(np.float32)
     page = FilePage(Picture(planes, None, 1, "TIFF"), None, None, 1)
-    assert page.share(np.zeros((256, 256))) is None  # not yet
     first, second, both = (page.spectrum_pixels(channel) for channel in (0, 1, None))
     assert first.shape == (48, 48)
     assert first[24, 30] == second[36, 24] == both[24, 30] == both[36, 24] == 255
     assert first[36, 24] == second[24, 30] == 0
-    assert page.share(np.zeros((256, 256))) == pytest.approx(1, abs=0.01)
-    low = np.hypot(*np.mgrid[-128:128, -128:128]) < 0.2 * 256
-    assert page.share(low.astype(float)) == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_wave_has_the_mean_amplitude_of_the_channels_and_the_phase_at_the_corner():
@@ -274,3 +264,16 @@ def test_a_picture_is_the_sum_of_its_mean_and_all_of_its_waves(size):
     assert np.abs(summed(2) - (100 + sum(waves))).max() < 1.5
     for count in (height * width, 1 << 30):
         assert (summed(count) == page.pixels(1)).all()
+
+
+def test_the_sum_of_a_long_strip_takes_little_memory():
+    planes = np.tile(np.arange(200, dtype=np.uint8), (1, 20, 2000))
+    page = FilePage(Picture(planes, None, 255, "PNG"), None, None, 1)
+    page.pixels(1)
+    tracemalloc.start()
+    made = page.strongest(5)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6
+    _, _, _, width, height, level, *_ = unpacked(made)[0]
+    assert (width * level, height * level) == (pytest.approx(400_000, abs=level), pytest.approx(20, abs=level))

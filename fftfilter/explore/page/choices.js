@@ -13,22 +13,7 @@ import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
-const DETAIL = { ends: { min: 0, max: 100 }, usual: 0, unit: "%", words: ["cleanest", "only the dots go"] };
-/** Words for values of the program; one that is new stands for itself. */
-const WORDS = {
-  lowpass: "Low-pass",
-  highpass: "High-pass",
-  bandpass: "Band-pass",
-  bandstop: "Band-stop",
-  notch: "Notches",
-  wiener: "Noise (Wiener)",
-  descreen: "Screen of a print",
-  keep: "Keep the mean",
-  signed: "Signed, 0 is gray",
-  real: "Values, as floats",
-  wrap: "Wrapped",
-  mirror: "Mirrored",
-};
+const DETAIL = { ends: { min: 0, max: 100, dir: "rtl" }, usual: 0, unit: "%", words: ["less: only the dots go", "more: the smoothest"] };
 
 /** @param {import("./state.js").Store} store @param {any} page  units and facts of the file */
 export function choicesOf(store, page, { focusNotch }) {
@@ -37,7 +22,7 @@ export function choicesOf(store, page, { focusNotch }) {
     const goal = goalOf(id);
     const { settings } = store.state.asked;
     if (goal === BY_HAND) store.ask({ goal: "hand", settings: settings && !settings.auto ? settings : withCommand(settings, "lowpass", facts()) });
-    else store.ask({ goal: id, settings: { ...goal.begin(facts(), store.got.about?.value), ...regionIn(settings ?? {}) } });
+    else store.ask({ goal: id, settings: { ...goal.begin(facts(), store.got), ...regionIn(settings ?? {}) } });
     const { radius } = store.state.asked.settings;
     const frequency = radius ? (frequencyOf(radius, page.units()) ?? 1) : 1;
     // A small ring is enlarged, so that it can be dragged.
@@ -56,17 +41,17 @@ export function choicesOf(store, page, { focusNotch }) {
   const title = h("h2", { class: "title" });
   const text = para("mute");
 
-  /** Return the values of the program with words for them. */
-  const worded = (values) => Object.fromEntries(values.map((value) => [value, WORDS[value] ?? value[0].toUpperCase() + value.slice(1)]));
+  /** Return the values of the program as words. */
+  const worded = (values) => Object.fromEntries(values.map((value) => [value, value[0].toUpperCase() + value.slice(1)]));
   const shapes = Object.keys(facts().shapes);
   const takes = () => facts().shapes[store.state.asked.settings?.shape ?? "ideal"];
   const cutoff = cutoffField(store, page, "radius", "Cutoff");
   const label = cutoff.root.querySelector(".lb");
   const takesOption = (name) => (settings) => name in page.commands[settings.command];
   const usualOf = (name) => (settings) => page.commands[settings.command][name];
-  const outputField = () => choiceField(store, "output", "Gray levels", worded(facts().outputs), usualOf("output"));
+  const outputField = () => choiceField(store, "output", "Output", worded(facts().outputs), usualOf("output"));
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
-  const turn = segments("Direction", { level: "Level", upright: "Upright" }, (value) => store.set({ angle: value === "level" ? 0 : 90 }));
+  const turn = segments("Direction", { auto: "Found", 0: "Horizontal", 90: "Vertical" }, (angle) => store.set({ angle }));
   const ways = segments("What is removed", { descreen: "A print's screen", waves: "Waves, one by one" }, (way) =>
     store.ask({ settings: { ...WAYS_OF_DOTS[way], ...regionIn(store.state.asked.settings) } }),
   );
@@ -88,15 +73,12 @@ export function choicesOf(store, page, { focusNotch }) {
     [textField(store, "width", "Edge width", { placeholder: "usual" }), (s) => isPass(s) && takes() === "width"],
     [outputField(), (s, goal) => isPass(s) && (goal === "hand" || goal === "flat")],
     [
-      {
-        root: div("f", span("lb", "Stripes are"), turn.root),
-        draw: ({ asked: { settings } }) => turn.draw({ 0: "level", 90: "upright" }[settings.angle]),
-      },
+      { root: div("f", span("lb", "Stripes are"), turn.root), draw: ({ asked: { settings } }) => turn.draw(String(settings.angle)) },
       (s) => s.command === "stripes",
     ],
     [angle, (s) => s.command === "stripes"],
     [cutoffField(store, page, "spare", "Keep larger than"), (s) => s.command === "stripes"],
-    [textField(store, "width", "Width", { placeholder: "0.003cyc" }), (s) => s.command === "stripes"],
+    [textField(store, "width", "Width", { placeholder: "by the picture" }), (s) => s.command === "stripes"],
     [{ root: ways.root, draw: ({ asked: { settings } }) => ways.draw(settings.auto ? "waves" : "descreen") }, (s, goal) => goal === "dots"],
     [strengthField(store), (s) => s.auto || isDescreen(s)],
     [sliderField(store, "keep_detail", "Keep detail", DETAIL), isDescreen],
@@ -201,6 +183,22 @@ function codeOf(store, { facts, commands }) {
   return { root, draw };
 }
 
+/** What the cards of searches promise: what their click does. */
+const promises = {
+  dots: ({ peaks, found_dots: screen, facts }) => {
+    if (facts.pages > 1 || peaks?.error || screen?.error) return null;
+    const count = peaks?.isOld ? undefined : peaks?.value?.peaks.length;
+    if (count === undefined || (count && (!screen?.value || screen.isOld))) return "Looking for patterns";
+    const patterns = screen?.value?.any ? "a screen" : `${count} pattern${count > 1 ? "s" : ""}`;
+    return count ? `${patterns} found here` : "none found here";
+  },
+  stripes: ({ found_stripes: stripes }) => {
+    if (stripes?.error) return null;
+    if (!stripes?.value || stripes.isOld) return "Looking for stripes";
+    return stripes.value.any ? "stripes found here" : "none found here";
+  },
+};
+
 /** The goals at the start, each with the picture's own result. */
 function startOf(store, choose, learn) {
   const cards = GOALS.map((goal, i) => {
@@ -220,21 +218,17 @@ function startOf(store, choose, learn) {
       button("link", "First lesson: step by step", learn),
     ),
   );
-  const draw = (state, got) => {
-    const peaks = got.peaks;
+  const draw = (_, got) => {
     for (const card of cards) {
-      const surface = got[`small_${card.goal.id}`]?.value ?? got.before?.value ?? null;
-      if (surface && card.drawn !== surface) {
-        card.drawn = surface;
-        cover(card.canvas, surface);
+      const { value: surface = null, isOld } = got[`small_${card.goal.id}`] ?? {};
+      if (card.drawn !== surface || isOld) {
+        card.drawn = isOld ? null : surface;
+        card.canvas.width = card.canvas.width; // which clears it
+        if (card.drawn) cover(card.canvas, surface);
       }
-      if (card.goal.id !== "dots") continue;
-      const count = peaks?.value && !peaks.isOld ? peaks.value.peaks.length : null;
-      const isLooking = !peaks?.value && !peaks?.error && got.facts.pages === 1;
-      let text = isLooking ? "Looking for patterns" : card.goal.about;
-      if (!isLooking && count !== null) text = count ? `${count} pattern${count > 1 ? "s" : ""} found here` : "none found here";
-      put(card.about, { text, class: count ? "em" : null });
-      put(card.button, { class: count ? "sug" : null });
+      const said = promises[card.goal.id]?.(got);
+      put(card.about, { text: said ?? card.goal.about, class: said?.includes("found here") && !said.startsWith("none") ? "em" : null });
+      put(card.button, { class: card.about.className === "em" ? "sug" : null });
     }
   };
   return { root, draw };

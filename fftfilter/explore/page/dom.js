@@ -3,11 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Return a new element. Properties that are functions listen (`onclick`), others are set as by {@link put}.
- * @param {string} tag
- * @param {Record<string, any>} [properties]
- * @param {...(Node | string | null)} children
- * @returns {any}
+ * Return a new element. Properties that are functions listen (`onclick`), others are set as by {@link put}. @param {string} tag
+ * @param {Record<string, any>} [properties] @param {...(Node | string | null)} children @returns {any}
  */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -25,12 +22,8 @@ export const [div, span, para] = ["div", "span", "p"].map(
 );
 
 /**
- * Return a button of a kind with its content, and what it does.
- * @param {string} kind
- * @param {Child | Child[]} content
- * @param {((event: any) => void) | null} onclick
- * @param {Record<string, any>} [more]
- * @returns {any}
+ * Return a button of a kind with its content, and what it does. @param {string} kind @param {Child | Child[]} content
+ * @param {((event: any) => void) | null} onclick @param {Record<string, any>} [more] @returns {any}
  */
 export const button = (kind, content, onclick, more = {}) =>
   h("button", { class: kind || null, type: "button", onclick, ...more }, ...[content].flat());
@@ -86,9 +79,7 @@ export function children(group, count, make) {
 }
 
 /**
- * A row of buttons of which one is chosen.
- * @param {string} label
- * @param {Record<string, string>} choices  values and their words
+ * A row of buttons of which one is chosen. @param {string} label @param {Record<string, string>} choices  values and their words
  * @param {(value: string) => void} chosen
  */
 export function segments(label, choices, chosen) {
@@ -112,10 +103,8 @@ export function select(label, choices, chosen, properties = {}) {
 const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
 
 /**
- * Let something be dragged, and keep what is below from being moved by it.
- * @param {import("./state.js").Store} store @param {HTMLElement} handle
- * @param {(event: PointerEvent) => ((event: PointerEvent) => void)} start  returns what is called with each move
- * @param {() => void} [end]
+ * Let something be dragged, and keep what is below from being moved by it. @param {import("./state.js").Store} store @param {HTMLElement} handle
+ * @param {(event: PointerEvent) => ((event: PointerEvent) => void)} start  returns what is called with each move @param {() => void} [end]
  */
 export function draggable(store, handle, start, end = () => store.commit()) {
   let move = null;

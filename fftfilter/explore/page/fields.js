@@ -35,7 +35,9 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   const unit = h("select", { "aria-label": `Unit of ${label}` });
   const hint = hintOf(name, input);
   const slider = h("input", { type: "range", min: "0", max: "1000", step: "1", "aria-label": `${label}, slider` });
-  const root = div("f", span("lb", label), span("unit", input, unit), hasSlider ? slider : null, hint.root);
+  const ends = [span(""), span("")];
+  const below = div("w s row mute small", ends[0], span("sp"), ends[1]);
+  const root = div("f", span("lb", label), span("unit", input, unit), ...(hasSlider ? [slider, below] : []), hint.root);
   const now = () => store.state.asked.settings[name];
   const lowest = () => 1 / Math.max(facts().width, facts().height);
   let timer = 0;
@@ -101,6 +103,9 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
     list(unit, [...new Set([...Object.keys(units()), cutoff.unit])], (value) => h("option", { value }, units()[value]?.label ?? value));
     if (!isTyped && state.asked.wrong?.field !== name) put(input, { value: String(cutoff.value) });
     put(unit, { value: cutoff.unit });
+    const { isLarger, words } = moreOf(state.asked.settings, name);
+    put(slider, { dir: isLarger ? null : "rtl" });
+    ends.forEach((end, i) => put(end, { text: words[i] }));
     const frequency = frequencyOf(cutoff, units());
     const others = ["px", "bins"].filter((each) => each !== cutoff.unit);
     hint.draw(state, got, frequency ? `= ${others.map((each) => saidOf(cutoffAt(frequency, each, units()), units())).join(", ")}` : "");
@@ -109,10 +114,25 @@ export function cutoffField(store, { units, facts }, name, label, { hasSlider = 
   return { root, draw };
 }
 
+/** Return whether more is removed with a larger period, and the words at the ends of the slider: more is on the right. */
+function moreOf({ command }, name) {
+  const isLarger =
+    name === "spare" || command === "lowpass" || `${command} ${name}` === "bandpass outer" || `${command} ${name}` === "bandstop inner";
+  return { isLarger, words: isLarger ? ["less: the finest detail", "more: coarser, too"] : ["less: the largest shapes", "more: smaller, too"] };
+}
+
 /** A number or a text as the program takes it; empty is the program's default. */
 export function textField(store, name, label, { placeholder = "", type = "text", suffix = "" } = {}) {
   const inputmode = type === "number" ? "decimal" : null;
-  const input = h("input", { class: suffix ? null : "in", "aria-label": label, spellcheck: "false", autocomplete: "off", placeholder, inputmode, name });
+  const input = h("input", {
+    class: suffix ? null : "in",
+    "aria-label": label,
+    spellcheck: "false",
+    autocomplete: "off",
+    placeholder,
+    inputmode,
+    name,
+  });
   const hint = hintOf(name, input);
   const root = div("f", span("lb", label), suffix ? span("unit", input, span("", suffix)) : input, hint.root);
   input.oninput = () => store.set({ [name]: input.value.trim() || undefined }, { nudge: true });

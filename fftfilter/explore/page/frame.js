@@ -1,11 +1,10 @@
 /** Pixels as the server sends them: a header of 32 bytes, then the rows; and canvases that hold them. */
 
 const HEADER = 32;
-export const KIND = { result: 0, input: 1, spectrum: 2, removed: 3, gain: 4 };
+export const KIND = { result: 0, input: 1, spectrum: 2, removed: 3, gain: 4, loupe: 5 };
 
 /**
- * @param {ArrayBuffer} buffer
- * @returns {{id: number, kind: number, channels: number, width: number, height: number, level: number, x: number,
+ * @param {ArrayBuffer} buffer @returns {{id: number, kind: number, channels: number, width: number, height: number, level: number, x: number,
  *   y: number, pixels: Uint8Array}}  x and y are the corner in pixels of the picture
  */
 export function readFrame(buffer) {

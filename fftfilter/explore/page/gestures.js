@@ -6,9 +6,7 @@ const STEP = 1.25;
 const MOVED = 4;
 
 /**
- * @param {HTMLElement} stage
- * @param {object} hooks
- * @param {ReturnType<typeof import("./view.js").viewOf>} hooks.view
+ * @param {HTMLElement} stage @param {object} hooks @param {ReturnType<typeof import("./view.js").viewOf>} hooks.view
  * @param {() => import("./view.js").Placement} hooks.placement
  * @param {() => {width: number, height: number}} hooks.size  of the stage, or of each of two beside each other
  * @param {(point: {x: number, y: number} | null) => void} hooks.hover  a point on the stage; null: the pointer left
@@ -88,5 +86,5 @@ export function listen(stage, { view, placement, size, hover, tap }) {
 
   movable(stage, (dx, dy) => moveBy(-40 * dx, -40 * dy));
 
-  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom) => zoomAt(zoom / view.get().zoom), fit: () => view.reset(), at };
+  return { by: (steps) => zoomAt(STEP ** steps), to: (zoom, point) => zoomAt(zoom / view.get().zoom, point), fit: () => view.reset(), at };
 }

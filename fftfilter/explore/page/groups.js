@@ -3,12 +3,11 @@
 import { button, div, h, list, para, put, span, svg } from "./dom.js";
 import { sliderField } from "./fields.js";
 import { isSame } from "./outlines.js";
-import { rounded } from "./settings.js";
+import { channelName, rounded } from "./settings.js";
 import { brief, cutoffAt, saidOf } from "./units.js";
 
 export const USUAL_STRENGTH = 18;
 const STRENGTHS = { min: 10, max: 45, step: 0.5, dir: "rtl" };
-const COLORS = ["red", "green", "blue"];
 /** Rows before they fold. */
 const MOST = 8;
 
@@ -31,8 +30,7 @@ export function groupsOf(store, { units, facts }) {
   };
 
   const rowOf = ({ peak, isKept, index }) => {
-    const channels =
-      peak.channels.length === facts().channels ? "all" : peak.channels.map((i) => (facts().channels === 3 ? COLORS[i] : i)).join(", ");
+    const channels = peak.channels.length === facts().channels ? "all" : peak.channels.map((i) => channelName(i, facts())).join(", ");
     const said = saidOf(cutoffAt(1 / peak.period_px, facts().unit, units(), 3), units());
     const count = peak.harmonics.length;
     const others = count ? ` · ${count} harmonic${count > 1 ? "s" : ""}` : "";
@@ -62,7 +60,7 @@ export function groupsOf(store, { units, facts }) {
     const found = got.peaks?.value?.peaks ?? [];
     const isOld = !got.peaks?.value || got.peaks.isOld;
     const count = found.length;
-    let text = "No patterns found at this strength: the picture stays as it is. Move the slider to the right for weaker ones.";
+    let text = "No patterns found at this strength. Move the slider to the right for weaker ones.";
     if (count) text = `${count} found. Untick what belongs to the picture.`;
     if (isOld) text = "Looking for patterns";
     put(note, {
@@ -81,7 +79,7 @@ export function groupsOf(store, { units, facts }) {
 /** How far waves stand out, in dB, from the strongest on the left of the slider to weak ones; each wave has a mark. */
 export function strengthField(store) {
   const marks = h("div", { class: "marks", "aria-hidden": "true" });
-  const words = ["only the strongest", "weak ones, too"];
+  const words = ["less: strong patterns", "more: faint ones, too"];
   const field = sliderField(store, "strength", "Strength", { ends: STRENGTHS, usual: USUAL_STRENGTH, unit: "dB", words, marks });
   const draw = (state, got) => {
     field.draw(state, got);

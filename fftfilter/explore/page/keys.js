@@ -28,6 +28,7 @@ export function listenToKeys(store, { facts, choices, picture, saving, top, tray
     ...Object.fromEntries(["+", "="].map((key) => [key, () => picture.zooms.by(1)])),
     "-": () => picture.zooms.by(-1),
     z: picture.oneToOne,
+    m: picture.toggleLoupe,
     w: show("wipe"),
     s: show("two"),
     a: show("after"),

@@ -23,7 +23,7 @@ export function live(store, { commands, look }) {
   let waiting = null;
   let last = "";
   let timer = 0;
-  const surfaces = { result: new Surface(), removed: new Surface(), gain: new Surface() };
+  const surfaces = { result: new Surface(), removed: new Surface(), gain: new Surface(), loupe: new Surface() };
 
   const wanted = (rest) => {
     const { asked, view } = store.state;
@@ -70,10 +70,9 @@ export function live(store, { commands, look }) {
 
   const see = (data) => {
     const frame = readFrame(data);
-    if (frame.kind === KIND.gain) {
-      surfaces.gain.put(frame);
-      store.take("gain", { number: frame.id, surface: surfaces.gain });
-      return;
+    if (frame.kind === KIND.gain || frame.kind === KIND.loupe) {
+      const kind = frame.kind === KIND.gain ? "gain" : "loupe";
+      return store.take(kind, { number: frame.id, surface: surfaces[kind].put(frame) });
     }
     // A request that was sent twice, as a search was under way, is answered twice.
     const name = frame.kind === KIND.removed ? "removed" : "result";
@@ -107,10 +106,10 @@ export function live(store, { commands, look }) {
 
   /** Questions of before the connection was open. @type {string[]} */
   let questions = [];
-  /** Ask for the gray levels at points, which come back under the name `tag`. */
-  const values = (tag, points) => {
+  /** Ask for the gray levels at points, which come back under the name `tag`; and for a `view` of the picture at 1:1. */
+  const values = (tag, points, view = null) => {
     const { file, page } = store.state.asked;
-    const text = JSON.stringify({ values: points, tag, file, page });
+    const text = JSON.stringify({ values: points, tag, file, page, view, levels: store.state.view.levels });
     if (socket.readyState === WebSocket.OPEN) socket.send(text);
     else questions = [text];
   };

@@ -6,7 +6,7 @@
  *   frame.js colors.js view.js       pixels from the server; a spectrum as colors; which part is on the screen
  *   stage.js gestures.js             a canvas; zoom and move
  *   picture.js spectrum.js outlines.js plots.js tray.js      the two pictures, the handles, curves, what is below
- *   choices.js fields.js groups.js region.js presets.js learn.js save.js top.js keys.js      all around them
+ *   choices.js fields.js groups.js region.js presets.js learn.js save.js top.js keys.js panels.js      all around them
  */
 
 import { choicesOf } from "./choices.js";
@@ -14,12 +14,13 @@ import { button, div, h, icon, para, put, span } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { learnOf, waveOf } from "./learn.js";
 import { live } from "./live.js";
+import { borderOf } from "./panels.js";
 import { pictureOf } from "./picture.js";
 import { gainPlot } from "./plots.js";
 import { chosenOf } from "./presets.js";
 import { address, get, questions } from "./questions.js";
 import { saveOf } from "./save.js";
-import { GOALS, optionsOf, requestOf, withoutPart } from "./settings.js";
+import { GOALS, optionsOf, regionIn, requestOf, withoutPart } from "./settings.js";
 import { spectrumOf } from "./spectrum.js";
 import { hashOf, shownIn, stateOf, Store } from "./state.js";
 import { topOf } from "./top.js";
@@ -93,7 +94,7 @@ async function start() {
       else store.say(text, true);
     }
   };
-  const ask = { values: (tag, points) => connection.values(tag, points) };
+  const ask = { values: (...given) => connection.values(...given) };
   const again = () => {
     store.take("error", null);
     connection.again();
@@ -108,7 +109,9 @@ async function start() {
   const gain = gainPlot(store, shared);
   const wave = waveOf(store, shared);
   const choices = choicesOf(store, shared, { focusNotch: (index) => spectrum.focusNotch(index) });
-  const saving = saveOf(store, { facts, commands, again, reload: () => openFile(store.state.asked.file) });
+  const beginWith = (goal, settings) =>
+    settings ? store.ask({ goal, settings: { ...settings, ...regionIn(store.state.asked.settings) } }) : choices.choose(goal);
+  const saving = saveOf(store, { facts, commands, begin: beginWith, again, reload: () => openFile(store.state.asked.file) });
   const theme = themeOf();
   const setWay = (isOn) => (isOn ? learn.begin() : store.look({ way: "filter" }));
   const top = topOf(store, { facts, theme, learn: setWay, files });
@@ -123,10 +126,16 @@ async function start() {
   const side = h("aside", { class: "side", "aria-label": "Filter" }, choices.rail, choices.root, learn.side, saving.root);
   document.body.replaceChildren(top.root, h("main", { class: "desk" }, picture.root, waves, side, swap));
   // Where there is no room below the spectrum, what belongs there is below the choices.
-  const small = matchMedia("(max-width: 900px)");
-  const settle = () => (small.matches ? saving.root.before(under) : waves.append(under));
-  small.addEventListener("change", settle);
+  const [small, phone] = [900, 600].map((width) => matchMedia(`(max-width: ${width}px)`));
+  const settle = () => {
+    if (small.matches) saving.root.before(under);
+    else waves.append(under);
+    (phone.matches ? saving.root : learn.tray).before(tray.root);
+  };
+  for (const each of [small, phone]) each.addEventListener("change", settle);
   settle();
+  borderOf(store, "spc", "Border of the spectrum", waves);
+  borderOf(store, "side", "Border of the choices", side);
 
   let keeping = 0;
   const keep = () => {
@@ -172,21 +181,17 @@ async function start() {
 /** Return the addresses of all questions, as they follow from the state. */
 function addressesOf(facts, commands, look) {
   const of = (path, query) => address(path, { ...query, version: facts().version }); // all is asked anew of a file that has changed
-  const small = ({ asked: { file, page }, view: { levels } }, settings, size, level = facts().levels.at(-1)) => {
-    return of("small", {
-      size,
-      request: JSON.stringify({ id: 0, file, page, level, levels, rest: false, command: settings.command, options: optionsOf(settings, commands) }),
-    });
-  };
+  const wanted = ({ asked: { file, page }, view: { levels } }, settings, level) =>
+    JSON.stringify({ id: 0, file, page, level, levels, rest: false, command: settings.command, options: optionsOf(settings, commands) });
+  const small = (state, settings, size, level = facts().levels.at(-1)) => of("small", { size, request: wanted(state, settings, level) });
+  const isStart = ({ asked, view }, got) => !asked.settings && view.way !== "learn" && got.before?.value && !got.before.isOld;
+  const waves = ({ peaks }) => !peaks?.isOld && peaks?.value?.peaks.length;
+  const finds = { dots: (got) => got.found_dots?.value && !got.found_dots.isOld && waves(got), stripes: (got) => got.found_stripes?.value?.any };
   const cards = GOALS.map((goal) => [
     `small_${goal.id}`,
-    (state, got) => {
-      const { asked, view } = state;
-      if (asked.settings || view.way === "learn" || !got.about?.value || got.about.isOld || !got.before?.value) return null;
-      if (goal.id === "dots" && !got.peaks?.value?.peaks.length) return null;
-      return small(state, goal.begin(facts(), got.about.value), null);
-    },
+    (state, got) => (isStart(state, got) && (finds[goal.id]?.(got) ?? !(goal.id in finds)) ? small(state, goal.begin(facts(), got), null) : null),
   ]);
+  const level = () => facts().levels[0];
   return {
     before: ({ asked: { file, page }, view: { levels } }) =>
       of("input", { file, page, level: look().level, levels: levels && JSON.stringify(levels) }),
@@ -201,6 +206,10 @@ function addressesOf(facts, commands, look) {
       const { file, settings } = state.asked;
       return settings?.auto && got[shownIn(state)]?.isFull && got.peaks?.value ? of("peaks", { file, strength: FAINTEST }) : null;
     },
+    found_dots: (state, got) =>
+      isStart(state, got) && waves(got) ? of("found", { request: wanted(state, { command: "descreen" }, level()) }) : null,
+    found_stripes: (state, got) =>
+      isStart(state, got) ? of("found", { request: wanted(state, { command: "stripes", angle: "auto", edges: "mirror" }, level()) }) : null,
     files: (_, { folder }) => address("files", { folder }), // when something came into it
     units: ({ asked: { file, settings } }, got) =>
       settings?.pixel_size && got.error === undefined ? address("units", { file, pixel_size: settings.pixel_size }) : null,
@@ -208,7 +217,9 @@ function addressesOf(facts, commands, look) {
     without: (state) => (state.view.wave ? small(state, { command: "notch", at: [state.view.wave] }, 320) : null),
     other: (state) => {
       const { asked, view } = state;
-      return view.way === "learn" && view.step === 4 && view.both && !asked.wrong ? small(state, { ...asked.settings, shape: "ideal" }, WHOLE_SIZE, look().level) : null;
+      return view.way === "learn" && view.step === 4 && view.both && !asked.wrong
+        ? small(state, { ...asked.settings, shape: "ideal" }, WHOLE_SIZE, look().level)
+        : null;
     },
     sum: ({ asked: { file, page }, view: { way, step, waves } }) => (way === "learn" && step === 3 ? of("sum", { file, page, count: waves }) : null),
     steps: (state, got) => {

@@ -12,6 +12,8 @@ const SHOWS = { wipe: "Wipe", two: "Side by side", after: "After", removed: "Rem
 /** The largest enlargement of a result that is not told from the full one while something is dragged. */
 const COARSEST = 1.3;
 const COLORS = ["R", "G", "B"];
+/** Pixels of the screen of a side of the loupe, and its distance from the pointer. */
+const [LOUPE, AWAY] = [180, 24];
 /** What is drawn over an older result. */
 const OLD = "rgba(12, 14, 16, 0.55)";
 
@@ -50,7 +52,12 @@ export function pictureOf(store, facts, ask) {
   const readout = span("");
   const show = segments("Show", SHOWS, (value) => store.look({ show: value }));
   const zoom = button("num", "", () => oneToOne(), { title: "One to one (Z)" });
+  const glass = h("canvas", { "aria-hidden": "true" });
+  const loupe = div("loupe", glass, span("tag", "Before"), span("tag right", "After"));
+  stage.root.append(loupe);
+  const loupeButton = button("ol nophone glass", "Loupe", () => toggleLoupe(), { title: "Before and after at 1:1 under the pointer (M)" });
   const buttons = [
+    loupeButton,
     button("ic wide", "−", () => zooms.by(-1), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     zoom,
     button("ic wide", "+", () => zooms.by(1), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
@@ -60,6 +67,9 @@ export function pictureOf(store, facts, ask) {
   const hold = span("mute wide hint", "Hold ", h("kbd", {}, "B"), " for before");
   const head = div("vbar", h("h2", { class: "nophone" }, "Picture"), about, show.root, span("sp"), hold, ...buttons);
   const root = h("section", { class: "view pic", "aria-label": "Picture" }, head, stage.root, div("read", readout));
+  /** The point of the stage under the pointer, what was asked for there, and its pixel. @type {{x: number, y: number} | null} */
+  let over = null;
+  let aimed = "";
   let pointer = null;
   let asking = 0;
 
@@ -72,18 +82,54 @@ export function pictureOf(store, facts, ask) {
     const { x, y, scale: size } = placement();
     return [(point.x - x) / size, (point.y - y) / size].map(Math.floor);
   };
-  const oneToOne = () => zooms.to(1 / (placement().fitted * devicePixelRatio));
+  const oneToOne = () => zooms.to(1 / (placement().fitted * devicePixelRatio), over ?? undefined);
+  const toggleLoupe = () => {
+    over ??= { x: paneSize().width / 2, y: paneSize().height / 2 };
+    store.look({ loupe: !store.state.view.loupe }, true);
+  };
+
+  /** Return the part of the picture that the loupe shows: around a pixel. */
+  const loupeAt = ([x, y]) => {
+    const { width, height } = facts();
+    const [wide, high] = [width, height].map((each) => Math.min(each, Math.round(LOUPE * devicePixelRatio)));
+    const corner = (at, size, most) => Math.min(most - size, Math.max(0, at - (size >> 1)));
+    const [left, top] = [corner(x, wide, width), corner(y, high, height)];
+    return [left, top, left + wide, top + high];
+  };
 
   const hover = (point) => {
-    pointer = point && pixelAt(point);
-    const { width, height } = facts();
-    if (pointer && (pointer[0] < 0 || pointer[1] < 0 || pointer[0] >= width || pointer[1] >= height)) pointer = null;
+    over = point;
+    aim();
+  };
+  /** Ask for what is under the pointer, if that has changed: the pixel, or the result. */
+  const aim = () => {
+    const { state, got } = store;
+    const [x, y] = over ? pixelAt(over) : [-1, -1];
+    const shown = got[shownIn(state)];
+    const key = JSON.stringify([x, y, state.view.loupe, state.view.levels, state.asked.file, state.asked.page, shown?.number, shown?.isFull]);
+    if (key === aimed) return;
+    aimed = key;
+    pointer = x < 0 || y < 0 || x >= facts().width || y >= facts().height ? null : [x, y];
     if (!pointer) store.take("pointer", null);
     // Once for each picture of the browser: the engine has better things to do.
     asking ||= requestAnimationFrame(() => {
       asking = 0;
-      if (pointer) ask.values("pointer", [pointer]);
+      if (pointer) ask.values("pointer", [pointer], store.state.view.loupe ? loupeAt(pointer) : null);
     });
+  };
+
+  const drawLoupe = ({ number, view: { loupe: isOn } }, { loupe: found }) => {
+    put(loupeButton, { "aria-pressed": String(isOn) });
+    put(loupe, { hidden: !isOn || !over || !pointer || !found });
+    if (!isOn || !over || !pointer || !found) return;
+    const { width, height, level } = found.surface.frame;
+    Object.assign(glass, { width: width * level, height: height * level });
+    found.surface.draw(glass.getContext("2d"), 0, 0, glass.width, glass.height);
+    const [wide, high] = [glass.width / devicePixelRatio, glass.height / devicePixelRatio];
+    const place = (at, size, most) => Math.max(0, Math.min(at + AWAY, most - size - 4) > at ? at + AWAY : at - AWAY - size);
+    Object.assign(loupe.style, { width: `${wide}px`, height: `${high}px`, top: `${place(over.y, high, stage.size.height)}px` });
+    loupe.style.left = `${Math.min(place(over.x, wide, stage.size.width), Math.max(0, stage.size.width - wide))}px`;
+    put(loupe.lastChild, { hidden: !found.number, "data-old": found.number !== number });
   };
 
   draggable(store, bar, () => (event) => {
@@ -174,7 +220,9 @@ export function pictureOf(store, facts, ask) {
     const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
     const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
-    put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}` });
+    const each = Math.round(1 / (placement().scale * devicePixelRatio));
+    const mean = each > 1 ? `   one of ${each} × ${each} px in a point of the screen` : "";
+    put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}${mean}` });
   };
 
   /** @param {import("./state.js").State} state */
@@ -228,6 +276,8 @@ export function pictureOf(store, facts, ask) {
     drawLines(state, Boolean(before) && looks.tray === "profile" && way === "filter");
     marked.draw(state);
     drawScale(Boolean(before));
+    aim();
+    drawLoupe(state, got);
     drawReadout(state, got);
   }
 
@@ -245,5 +295,5 @@ export function pictureOf(store, facts, ask) {
     const part = [down(-x / size), down(-y / size), up((pane.width - x) / size, columns), up((pane.height - y) / size, rows)];
     return { level, coarse, part };
   };
-  return { root, draw, look, zooms, oneToOne, stage: stage.root };
+  return { root, draw, look, zooms, oneToOne, toggleLoupe };
 }

@@ -10,7 +10,7 @@ import { brief, cutoffAt, decibels, FARTHEST, frequencyOf, lengthOf, saidOf } fr
 const MARGIN = { left: 40, right: 8, top: 8, bottom: 20 };
 /** Pixels between two labels of an axis. */
 const APART = 52;
-/** A part of the samples, or of the power, that is not worth a word. */
+/** A part of the samples that is not worth a word. */
 const FEW = 5e-5;
 
 /** A plot that fills its element, in its pixels; `redraw` is called when its size has changed. */
@@ -50,8 +50,8 @@ export function gainPlot(store, { units, facts }) {
   root.append(grid, area, after, gain, words, hands);
   const title = span("h");
   const keys = span("row", span("key before", "before"), span("key after", "after"), span("key gain", "gain"));
-  const share = para("mute small");
-  const figure = div("figure", div("row", title, span("sp"), keys), root, share);
+  const clipped = para("mute small");
+  const figure = div("figure", div("row", title, span("sp"), keys), root, clipped);
   let power = { key: null, made: null };
 
   const lowest = () => 0.7 / Math.max(facts().width, facts().height);
@@ -125,10 +125,8 @@ export function gainPlot(store, { units, facts }) {
     put(keys.children[1], { hidden: Boolean(curve) || !asked.settings });
     put(keys.children[2], { hidden: !curve });
     const told = asked.settings && got.words ? got.words : {};
-    const parts = [];
-    if (told.share > FEW) parts.push(`${brief(100 * told.share, 2)} % of the power is removed`);
-    if (told.clipped > FEW) parts.push(`${brief(100 * told.clipped, 2)} % of the samples are clipped`);
-    put(share, { text: parts.join(" · ") || "\u00a0", "data-old": isStale(state, got) });
+    const text = told.clipped > FEW ? `${brief(100 * told.clipped, 2)} % of the samples are clipped` : "\u00a0";
+    put(clipped, { text, "data-old": isStale(state, got) });
     put(root, { "data-old": isStale(state, got) });
   }
   return { root: figure, draw };

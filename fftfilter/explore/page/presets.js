@@ -1,6 +1,5 @@
 /**
- * Recipes in: of files, and of presets, which are recipes that the browser keeps under a name. The program's parser reads
- * them all.
+ * Recipes in: of files, and of presets, which are recipes that the browser keeps under a name. The program's parser reads them all.
  * @typedef {{name: string, goal: string | null, recipe: string}} Preset
  */
 

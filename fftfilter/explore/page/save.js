@@ -2,7 +2,7 @@
 
 import { button, div, giveFile, h, icon, para, put, span } from "./dom.js";
 import { get } from "./questions.js";
-import { requestOf } from "./settings.js";
+import { channelName, nextOf, requestOf } from "./settings.js";
 import { isCurrent, missingOf, shownIn } from "./state.js";
 import { brief } from "./units.js";
 
@@ -13,8 +13,8 @@ const FAILED = 3;
 /** Characters of a line that need not be scrolled. */
 const SHORT = 180;
 
-/** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, again: () => void, reload: () => void}} page */
-export function saveOf(store, { facts, commands, again, reload }) {
+/** @param {import("./state.js").Store} store @param {{facts: () => any, commands: any, begin: Function, again: () => void, reload: () => void}} page */
+export function saveOf(store, { facts, commands, begin, again, reload }) {
   const mark = span("mark");
   const line = para("");
   const act = button("ol small", [], null);
@@ -41,9 +41,10 @@ export function saveOf(store, { facts, commands, again, reload }) {
   const buttons = div("row buttons", submit, download);
   const form = h("form", { class: "save" }, h("label", { class: "row named" }, span("lab", "Save as"), out), path, ask, buttons);
   const root = div("foot", progress, h("div", { class: "state", role: "status" }, mark, line, act), form);
-  const files = () => store.got.files?.value?.own ?? 0;
+  const files = () => store.got.files?.value?.inputs ?? 0;
+  const proposed = () => (store.state.asked.settings?.output === "real" ? facts().out_real : facts().out);
   let controller = new AbortController();
-  let named = "";
+  let [named, last] = ["", ""];
 
   const cancelAsk = () => {
     store.take("exists", null);
@@ -57,7 +58,7 @@ export function saveOf(store, { facts, commands, again, reload }) {
   /** Save one picture, or all of the folder into a new one. */
   const setFolder = (isOn) => {
     store.take("isFolder", isOn);
-    out.value = isOn ? "filtered" : facts().out;
+    out.value = isOn ? "filtered" : proposed();
   };
   out.oninput = () => {
     if (store.got.exists) store.take("exists", null);
@@ -105,14 +106,20 @@ export function saveOf(store, { facts, commands, again, reload }) {
         else if (answer.error) store.say(answer.error, true);
         else if (answer.report !== undefined) {
           setFolder(false);
-          const failed = answer.failed.slice(0, FAILED).map((line) => ` ${line.replace("fftfilter: ", "")}.`);
-          done(`Written: ${answer.written}. ${answer.report}.${failed.join("")}`, failed.length > 0);
-        } else done(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
+          const [failed, notes] = [answer.failed, answer.notes].map((lines) => lines.slice(0, FAILED).map((line) => ` ${line}.`));
+          done(`Written: ${answer.written}. ${answer.report}.${failed.join("")}${notes.length ? ` Notes:${notes.join("")}` : ""}`, failed.length > 0);
+        } else {
+          store.take("saved", { ...store.got.saved, [answer.written.split(/[\\/]/).at(-1)]: Date.now() });
+          done(`Written: ${answer.written}${store.got.words?.mask ? ` and its shapes, ${store.got.words.mask}` : ""}`);
+        }
       }
     } catch {
       if (!signal.aborted) return store.say("Not saved: fftfilter does not answer", true);
       const isWritten = (await get("saving?end=1").catch(() => null))?.written;
-      store.say(`Canceled: ${isFolder ? "what was finished stays in the folder" : isWritten ? `${name} was written already` : "nothing was written"}`, null);
+      store.say(
+        `Canceled: ${isFolder ? "what was finished stays in the folder" : isWritten ? `${name} was written already` : "nothing was written"}`,
+        null,
+      );
     } finally {
       clearInterval(timer);
       store.take("saving", null);
@@ -159,11 +166,20 @@ export function saveOf(store, { facts, commands, again, reload }) {
       return ["spin", got.doing?.number === number ? got.doing.text : "Filtering", store.canUndo ? ["Cancel", cancel] : null];
     if (!shown.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
-    const { ms, note } = got.words;
+    const { ms, same } = got.words;
+    const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts()));
+    if (same) {
+      const [label, goal, settings] = nextOf(asked.settings, got.peaks?.value?.peaks) ?? [];
+      return [
+        "",
+        `Nothing is removed: ${note ?? (asked.settings.auto && !asked.settings.keep?.length ? "no pattern is found" : "the picture stays as it is")}`,
+        label ? [label, () => begin(goal, settings)] : null,
+      ];
+    }
     const [level] = facts().levels;
     const how = level > 1 ? `at 1/${level} of its size, as it does not fit into memory; saved in full` : "full quality";
     const time = ms < 1000 ? `${brief(ms, 2)}\u00a0ms` : `${brief(ms / 1000, 2)}\u00a0s`;
-    return ["ok", `Shown: your choice, ${how} · ${time}${note ? `. Note: ${note}` : ""}`, null];
+    return ["ok", `Shown: your choice, ${how} · ${time}${note ? `. ${note[0].toUpperCase()}${note.slice(1)}` : ""}`, null];
   };
 
   /** @param {import("./state.js").State} state */
@@ -181,17 +197,18 @@ export function saveOf(store, { facts, commands, again, reload }) {
     put(progress, { hidden: !saving });
     bar.style.width = `${saving ? (100 * saving.done) / Math.max(1, saving.total) : 0}%`;
     put(form, { hidden: !state.asked.settings });
-    if (named !== facts().out + facts().folder) {
-      named = facts().out + facts().folder;
-      out.value = facts().out;
-    }
+    // A name that was typed stays until another file is opened.
+    if (named !== facts().out + facts().folder || out.value === last) out.value = proposed();
+    [named, last] = [facts().out + facts().folder, proposed()];
     const slash = facts().folder.includes("\\") ? "\\" : "/";
     put(path, { text: out.value.startsWith(slash) ? out.value : `${facts().folder.replace(/[\\/]$/, "")}${slash}${out.value}` });
     const isReady = isCurrent(state, got);
     const pages = got.isFolder ? `Apply to ${files()} files` : facts().pages > 1 ? `Save ${facts().pages} pages` : "Save";
     put(whole, { hidden: files() < 2 || !state.asked.settings, text: got.isFolder ? "This file alone" : `Apply to folder, ${files()} files` });
     whole.onclick = () => (setFolder(!got.isFolder), out.select());
-    put(submit, { disabled: !isReady || Boolean(saving), text: isReady || saving ? pages : "Save waits" });
+    const isSame = isReady && got.words.same && !got.isFolder;
+    put(submit, { disabled: !isReady || Boolean(saving), text: isSame ? "Save unchanged" : isReady || saving ? pages : "Save waits" });
+    put(submit, { class: isSame ? "ol sp" : "pri sp" });
     put(download, { disabled: !isReady || Boolean(saving), hidden: Boolean(got.isFolder) });
     put(ask, { hidden: !got.exists });
     put(buttons, { hidden: Boolean(got.exists) });

@@ -41,15 +41,15 @@ export const GOALS = [
     name: "Remove dots or moire",
     about: "of prints, screens, fabric",
     text: "Takes out patterns that repeat: the screen of a print with what it leaves, or each wave that is found.",
-    begin: () => ({ command: "descreen" }),
+    begin: (_, got) => (got?.found_dots?.value?.any === false && got.peaks?.value?.peaks.length ? WAYS_OF_DOTS.waves : WAYS_OF_DOTS.descreen),
   },
   {
     id: "stripes",
     short: "Stripes",
     name: "Remove stripes",
     about: "of scanners, sensors, hum",
-    text: "Takes out lines of one direction. What is larger than the limit stays.",
-    begin: (facts, about) => ({ command: "stripes", angle: about?.stripes ?? 0, spare: pixels(40, facts), edges: "mirror" }),
+    text: "Takes out lines of one direction, as far as the picture has them.",
+    begin: () => ({ command: "stripes", angle: "auto", edges: "mirror" }),
   },
   {
     id: "flat",
@@ -79,13 +79,7 @@ export const GOALS = [
     begin: (facts) => ({ command: "highpass", radius: pixels(8, facts), shape: "gaussian", edges: "mirror" }),
   },
 ];
-export const BY_HAND = {
-  id: "hand",
-  short: "By hand",
-  name: "Set a filter by hand",
-  text: "All filters of the program, with all that they take.",
-  cutoff: "Cutoff",
-};
+export const BY_HAND = { id: "hand", short: "By hand", name: "Set a filter by hand", text: "All filters of the program, with all that they take." };
 
 /** Return a goal by its name. */
 export const goalOf = (id) => GOALS.find((goal) => goal.id === id) ?? (id ? BY_HAND : null);
@@ -97,7 +91,7 @@ export function withCommand(settings, command, facts) {
   const next = { command, edges, pixel_size, ...regionIn(settings ?? {}) };
   const notches = at ?? notch;
   if (notches?.length) next[command === "notch" ? "at" : "notch"] = notches;
-  if (command === "stripes") next.angle = settings?.angle ?? stripes ?? 0;
+  if (command === "stripes") next.angle = settings?.angle ?? stripes ?? "auto";
   if (isPass(next)) next.shape = settings?.shape && isPass(settings) ? settings.shape : "gaussian";
   if (isPass(next)) next.output = settings?.output ?? "keep";
   if (isBand(next)) Object.assign(next, { inner: settings?.inner ?? across(4, facts), outer: settings?.outer ?? pixels(8, facts) });
@@ -161,7 +155,7 @@ export async function settingsOf({ command, options, area }, number) {
         settings[name].push({ fx: Number(fx), fy: Number(fy), ...(width ? { width: await read(width) } : {}) });
       }
     } else if (name === "keep") settings.keep = value.map((text) => Object.fromEntries(text.split(",").map((f, i) => [i ? "fy" : "fx", Number(f)])));
-    else settings[name] = ["angle", "stripes", "strength", "keep_detail", "harmonics", "order"].includes(name) ? Number(value) : value;
+    else settings[name] = typeof value === "string" && isFinite(Number(value)) ? Number(value) : value;
   }
   return settings;
 }
@@ -177,10 +171,23 @@ export function requestOf({ number, asked }, commands, { version }) {
   return { id: number, file, version, page, command: settings.command, options: optionsOf(settings, commands), area };
 }
 
+/** Return what to try if a search has found nothing: words, a goal and its settings. @returns {[string, string, any] | null} */
+export function nextOf(/** @type {any} */ { command, auto, strength = 18, ...more }, peaks) {
+  if (more.keep?.length) return null; // what was found stays
+  if (command === "descreen" && peaks?.length) return ["Take out single waves", "dots", WAYS_OF_DOTS.waves];
+  if ((command === "descreen" || auto) && strength > 10) return ["Look for weaker ones", "dots", { command, auto, ...more, strength: 10 }];
+  if (command === "stripes") return ["Look for patterns", "dots", WAYS_OF_DOTS.waves];
+  if (command === "descreen" || auto) return ["Look for stripes", "stripes", null];
+  return command === "wiener" ? ["Smooth instead", "smooth", null] : null;
+}
+
+/** Return the name of a channel. */
+export const channelName = (i, { channels }) => (channels === 3 ? ["red", "green", "blue"][i] : `channel ${i}`);
+
 /** Return in a few words what is set besides. @param {Record<string, any>} settings */
 export function otherWords({ command, edges, output, pixel_size, scale }, commands) {
-  const words = [(edges ?? commands[command].edges) === "wrap" ? "edges wrapped" : "edges mirrored"];
-  if (output) words.push(output);
+  const words = [`edges ${edges ?? commands[command].edges ?? "mirror"}`];
+  if (output) words.push(`output ${output}`);
   if (scale) words.push(`scale ${scale}`);
   if (pixel_size) words.push(pixel_size);
   return words.join(" · ");

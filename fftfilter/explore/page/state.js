@@ -8,9 +8,7 @@
  * @typedef {Record<string, any> & {command: string}} Settings
  * @typedef {{field: string, text: string, reason: string}} Wrong
  * @typedef {{file: string, page: number, goal: string | null, settings: Settings | null, wrong: Wrong | null}} Asked
- * @typedef {{show: string, wipe: number, levels: number[] | null, way: string, step: number, waves: number, both: boolean,
- *   picture: Zoom, spectrum: Zoom, channel: string, after: boolean, colors: string, removedAs: string,
- *   wave: {fx: number, fy: number} | null, profile: number[] | null, tray: string, hold: boolean, tool: string | null, lit: number | null}} View
+ * @typedef {typeof FIRST_VIEW} View
  * @typedef {{zoom: number, x: number, y: number}} Zoom
  * @typedef {{number: number, asked: Asked, view: View}} State
  */
@@ -40,6 +38,7 @@ const FIRST_VIEW = {
   hold: false,
   tool: null,
   lit: null,
+  loupe: false,
 };
 /** What a link and a reload keep of the view, and what undo goes back over. */
 const KEPT = ["show", "levels", "way", "step", "waves", "both", "channel", "after", "colors", "removedAs", "wave", "profile", "tray"];
@@ -74,8 +73,7 @@ export class Store {
   }
 
   /**
-   * Ask for something else. A drag is one step back, not a hundred; so are presses of keys.
-   * @param {Partial<Asked>} changes
+   * Ask for something else. A drag is one step back, not a hundred; so are presses of keys. @param {Partial<Asked>} changes
    * @param {{drag?: boolean, nudge?: boolean, look?: Partial<View>, isNew?: boolean}} [how]  `look`: with another view
    */
   ask(changes, { drag = false, nudge = false, look = {}, isNew = false } = {}) {

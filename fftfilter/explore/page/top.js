@@ -6,6 +6,7 @@ import { factsText } from "./settings.js";
 const KEYS = [
   ["1 to 5", "goals"],
   ["0, + and −, Z", "fit, zoom, one to one"],
+  ["M", "loupe: before and after at 1:1"],
   ["hold B", "before"],
   ["W, S, A, R", "wipe, side by side, after, removed"],
   ["L, P, O", "levels, profile, files"],
@@ -28,7 +29,7 @@ export function topOf(store, { facts, theme, learn, files }) {
   const way = segments("Way of working", { filter: "Filter", learn: "Step by step" }, (value) => learn(value === "learn"));
   way.root.classList.add("nophone");
   const undo = button("ic", icon("undo"), () => store.undo(), { "aria-label": "Undo", title: "Undo (Ctrl+Z)" });
-  const redo = button("ic nophone", icon("redo"), () => store.redo(), { "aria-label": "Redo", title: "Redo (Ctrl+Shift+Z)" });
+  const redo = button("ic", icon("redo"), () => store.redo(), { "aria-label": "Redo", title: "Redo (Ctrl+Shift+Z)" });
   const moon = button("ic", icon("moon"), theme, { "aria-label": "Light or dark", title: "Light or dark" });
   const close = button("ic", icon("x"), () => sheet.close(), { "aria-label": "Close" });
   const sheet = h(
@@ -38,7 +39,7 @@ export function topOf(store, { facts, theme, learn, files }) {
     h("dl", {}, ...KEYS.map(([keys, what]) => h("div", {}, h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)))),
     para("mute small", "Single letters do nothing inside fields."),
   );
-  const help = button("ic nophone", h("b", {}, "?"), () => sheet.showModal(), { "aria-label": "Keys and help", title: "Keys (?)" });
+  const help = button("ic", h("b", {}, "?"), () => sheet.showModal(), { "aria-label": "Keys and help", title: "Keys (?)" });
   const logo = h("img", { src: "page/icon.svg", alt: "", width: 20, height: 20 });
   const tools = [undo, redo, moon, help, sheet];
   const root = h("header", { class: "top" }, logo, h("h1", {}, "fftfilter"), file, about, span("sp"), way.root, span("sp wide"), ...tools);

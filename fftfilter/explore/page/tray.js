@@ -37,7 +37,7 @@ export function trayOf(store, page) {
     const canvas = waiting.shift();
     try {
       const surface = new Surface().put(await get(address("small", { file: canvas.dataset.file })));
-      seen.set(canvas.dataset.file, surface);
+      seen.set(canvas.dataset.key, surface);
       cover(canvas, surface);
     } catch {
       canvas.dataset.failed = "true"; // the file is said not to be readable when it is opened
@@ -53,9 +53,9 @@ export function trayOf(store, page) {
     }
     next();
   });
-  const fileOf = ([name, isNow]) => {
-    const canvas = h("canvas", { width: 132, height: 96, "data-file": name, "aria-hidden": "true" });
-    const known = seen.get(name);
+  const fileOf = ([name, isNow, saved]) => {
+    const canvas = h("canvas", { width: 132, height: 96, "data-file": name, "data-key": `${name} ${saved}`, "aria-hidden": "true" });
+    const known = seen.get(canvas.dataset.key);
     if (known) cover(canvas, known);
     else inSight.observe(canvas);
     return h("button", { type: "button", title: name, "aria-current": isNow ? "true" : null, onclick: () => openFile(name) }, canvas, span("", name));
@@ -72,7 +72,7 @@ export function trayOf(store, page) {
     put(number, { text: `${asked.page + 1} of ${facts().pages}` });
     tabs.draw(view.tray);
     put(strip, { hidden: view.tray !== "files" || names.length < 2 });
-    const shown = names.map((name) => [name, name === asked.file]);
+    const shown = names.map((name) => [name, name === asked.file, got.saved?.[name] ?? 0]);
     list(strip, shown, fileOf);
     put(profile.root, { hidden: view.tray !== "profile" });
     put(levels.root, { hidden: view.tray !== "levels" });
