@@ -221,7 +221,7 @@ export function pictureOf(store, facts, ask) {
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
     const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
     const each = Math.round(1 / (placement().scale * devicePixelRatio));
-    const mean = each > 1 ? `   one of ${each} × ${each} px in a point of the screen` : "";
+    const mean = each > 1 ? `   1 point = ${each} × ${each} px` : "";
     put(readout, { text: `${place}   ${after ? "before " : ""}${levels(found.before)}${after}${most}${mean}` });
   };
 
