@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 import click
 
 from . import __distribution__, __version__, commands, device_choice, signals
-from .errors import FftfilterError, TooLargeError, pip_install, without_secrets
-from .files.standard_streams import guarded
+from .errors import FftfilterError, TooLargeError, code_of, pip_install, without_secrets
+from .files.standard_streams import guarded, tell
 
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
@@ -108,7 +108,9 @@ class Cli(click.Group):
             message = f"{message[: _LONGEST - 300]} ... {message[-300:]}"
         # What files and recipes say may hold what a terminal obeys.
         message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
-        click.echo(f"fftfilter: {without_secrets(message)}", err=True)
+        message, error = without_secrets(message), sys.exc_info()[1]
+        if not tell("error", message=message, code=code_of(error) if error else "", exit_code=code):
+            click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)
 
 

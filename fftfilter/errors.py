@@ -19,6 +19,7 @@ A message is one line: cause, value, way out. The command line prints it and exi
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from collections.abc import Iterable
@@ -32,6 +33,12 @@ _SECRET = re.compile(r"""(?<=://)[^\s/]*(?=@)|(?<=\?)[^\s'"?=]*=(?:[^\s'"]*[^\s'
 def without_secrets(text: str) -> str:
     """Return a text whose URLs have neither a password nor a query."""
     return _SECRET.sub("***", text) if "://" in text else text
+
+
+def code_of(error: BaseException) -> str:
+    """Return what programs tell an error by: its class, and the system's name of its cause: ``WriteError.ENOSPC``."""
+    number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
+    return ".".join(filter(None, (type(error).__name__, errno.errorcode.get(number or 0))))
 
 
 class FftfilterError(Exception):

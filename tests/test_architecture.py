@@ -42,7 +42,7 @@ ROOMS = {
     "startup": "",
     "output": "errors",
     "arrays": "errors output",
-    "files": "errors system",
+    "files": "fftfilter errors system",
     "images": "fftfilter errors system text files",
     "region": "errors output arrays files images",
     "transfer": "fftfilter errors output arrays text files images",

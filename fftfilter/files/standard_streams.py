@@ -10,11 +10,13 @@ import errno
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
+from .. import __version__
 from ..errors import WriteError
 
 STANDARD_STREAM = "-"  # the name of standard input and standard output among the names of files
@@ -43,6 +45,46 @@ def guarded() -> Iterator[None]:
     finally:
         sys.stdin, *outputs = streams
         sys.stdout, sys.stderr = (cast("TextIO", _unless_it_fails(stream)) for stream in outputs)
+
+
+class Events:
+    """Standard error as lines of JSON, one an event: a line of prose is the event ``message``."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._line = stream, ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def isatty(self) -> bool:
+        """Return False: nothing is drawn."""
+        return False
+
+    def write(self, text: str) -> None:
+        """Write text, whose lines become events when they end."""
+        *lines, self._line = (self._line + text).split("\n")
+        for line in filter(str.strip, lines):
+            self.tell("message", message=line.removeprefix("fftfilter: "))
+
+    def tell(self, event: str, **values: object) -> None:
+        """Write an event, which has the time and the version."""
+        import json
+
+        self._stream.write(json.dumps({"time": now(), "event": event, **values, "version": __version__}) + "\n")
+        self._stream.flush()
+
+
+def now() -> str:
+    """Return the time as ISO 8601 has it, in UTC."""
+    seconds = time.time()
+    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{int(seconds % 1 * 1000):03}Z", time.gmtime(seconds))
+
+
+def tell(event: str, **values: object) -> bool:
+    """Write an event, and return whether that is wanted of standard error."""
+    if is_wanted := isinstance(sys.stderr, Events):
+        sys.stderr.tell(event, **values)
+    return is_wanted
 
 
 class _Guarded:

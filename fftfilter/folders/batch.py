@@ -8,7 +8,6 @@ let others run meanwhile. With one thread a file is read, filtered and written i
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections import deque
@@ -49,7 +48,6 @@ PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 LARGEST_STACK = 32
 # Bytes of decoded pictures that may wait, for others of their size or to be filtered.
 WAITING_BYTES = 1 << 28
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(eq=False)
@@ -193,7 +191,7 @@ class Batch:
             raise
         except (FftfilterError, MemoryError) as error:
             if len(stack) == 1:
-                yield _failed(stack[0].outcome, error)
+                yield stack[0].outcome.fail(error)
                 return
             # One of them may be too large, or all at once.
             for loaded in stack:
@@ -220,7 +218,7 @@ class Batch:
         except DeviceLostError:
             raise
         except (FftfilterError, MemoryError) as error:
-            return _failed(outcome, error)
+            return outcome.fail(error)
         outcome.seconds["filter"] = time.perf_counter() - began
         outcome.device = filter_.launcher.device.name
         return outcome
@@ -284,7 +282,7 @@ class Batch:
                     settings.refuse_outside(target)
             times = sources.times(job.source) if recipe.preserve_times else None
             data = images.raw(job.source)
-            outcome.digest = sources.digest_of(data)
+            outcome.digest, outcome.bytes = sources.digest_of(data), len(data)
             done_before = outcome.digest == job.done_from and not settings.measure_only
             if done_before and not job.verify:
                 if not isinstance(data, bytes):
@@ -312,7 +310,7 @@ class Batch:
                 return outcome
             stays_open = True
         except (FftfilterError, MemoryError) as error:
-            return _failed(outcome, error)
+            return outcome.fail(error)
         finally:
             if opened and not stays_open:
                 opened.close()
@@ -330,7 +328,7 @@ class Batch:
             if outcome.job.verify:
                 _verify(outcome, lambda how: how.of_file(frame, target, self._recipe))
         except (FftfilterError, MemoryError) as error:
-            return _failed(outcome, error)
+            return outcome.fail(error)
         finally:
             outcome.seconds["write"] = time.perf_counter() - began
         return outcome
@@ -395,11 +393,3 @@ def _verify(outcome: Outcome, compare: Callable[[Any], Difference]) -> None:
     outcome.difference = compare(verify)
     outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(outcome.difference, outcome.job.target)
-
-
-def _failed(outcome: Outcome, error: Exception) -> Outcome:
-    """Return an outcome as failed, with the error's text."""
-    outcome.status = "failed"
-    outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
-    outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in _NO_SPACE
-    return outcome

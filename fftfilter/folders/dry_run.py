@@ -15,7 +15,7 @@ from .. import __version__, images, memory
 from ..errors import DeviceError, FftfilterError, ReadError
 from ..files import sources
 from .cluster import LOCAL, connect, explain
-from .jobs import Settings
+from .jobs import Outcome, Settings
 from .pool import device_bytes
 from .run import FolderRun
 
@@ -43,18 +43,26 @@ def steps(
             largest = need((1, 1, 1))._replace(takes=0)
         except DeviceError as error:
             yield error
+        run.log.open()
+        stack.callback(run.log.close)
         for job in run.jobs(prepare=False):
+            outcome = Outcome(job=job, status="planned")
             try:
                 size = images.measure(job.source, run.recipe.pages)
                 digest = sources.digest_of(sources.content(job.source)) if job.done_from else ""
             except FftfilterError as error:
+                run.log.add(outcome.fail(error), run.settings)
                 yield error
                 continue
+            if digest and digest == job.done_from:
+                outcome.status = "skipped"
+            outcome.pages, outcome.shape = size.pages, (size.channels, size.height, size.width)
+            run.log.add(outcome, run.settings)
             line = f"{job}: {memory.described(memory.Pixels.of_size(size), run.recipe.how_much(job.target))}"
             if largest:
                 needed = need((size.channels, size.height, size.width))
                 largest = max(largest, needed, key=lambda each: each.takes)
-            if digest and digest == job.done_from:
+            if outcome.status == "skipped":
                 line += "; skip, done before"
             elif largest:
                 line += f"; {_megabytes(needed.takes)} on the device"

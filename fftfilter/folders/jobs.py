@@ -15,7 +15,7 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from ..errors import DeviceError, ParameterError, ReadError
+from ..errors import DeviceError, ParameterError, ReadError, code_of
 from ..files import urls
 from ..files.folder import Folder
 from ..files.messages import quoted_if_odd
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from . import journal
 
 Identity = tuple[int, int] | str
-Status = Literal["done", "skipped", "failed", "measured"]
+Status = Literal["done", "skipped", "failed", "measured", "planned"]
 
 _NUMBER = re.compile(r"[0-9]+")
 # The most folders of a web page, and how deep they may lie: a server may link to more and more without end.
@@ -110,8 +110,21 @@ class Outcome(Done):
     device: str | None = None
     digest: str | None = None
     stamp: journal.Stamp | None = None
-    found_no_space: bool = False
-    """Whether it failed because the target's file system is full."""
+    bytes: int | None = None
+    """The input's."""
+    code: str | None = None
+    """What programs tell the error by."""
+
+    @property
+    def found_no_space(self) -> bool:
+        """Whether it failed because the target's file system is full."""
+        return self.code in ("WriteError.ENOSPC", "WriteError.EDQUOT")
+
+    def fail(self, error: BaseException) -> Outcome:
+        """Enter an error; return the outcome."""
+        self.status, self.code = "failed", code_of(error)
+        self.error = str(error) or f"{quoted_if_odd(self.job.source)}: out of memory; take a smaller image"
+        return self
 
 
 class DeviceLostError(DeviceError):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__, system
-from ..errors import DeviceError
+from ..errors import DeviceError, ProcessError
 from ..files import atomic
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
@@ -166,7 +166,7 @@ class Pool:
             if error := _error(future):
                 why = f"{quoted_if_odd(job.source)}: given up: {executor.died(error)} while it was in hand"
                 remove_leftovers([job])
-                yield Outcome(job=job, status="failed", error=why)
+                yield Outcome(job=job).fail(ProcessError(why))
             elif future.result().lost:
                 yield from self._lose(executor, future.result(), chunk[number:])
                 return

@@ -10,7 +10,10 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from threading import Timer
 
+from ..files.standard_streams import tell
+
 _SECONDS_BETWEEN = 0.1
+SECONDS_BETWEEN_LINES = 30.0  # where there is no terminal
 _WORTH_A_WORD = 20  # seconds
 _CLEAR = "\r\x1b[K"
 # Programs that were compiled before are there in less.
@@ -19,14 +22,14 @@ COMPILING = "compiling for this device, the first time only ..."
 
 
 class Progress:
-    """A progress bar on standard error, if that is a terminal and not ``quiet``."""
+    """A progress bar on standard error, or if that is no terminal a line now and then, unless ``quiet``."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self.total = total
         self._done = 0
-        self._began = time.monotonic()
+        self._began = self._told = time.monotonic()
         self._shown = 0.0
-        self._on = not quiet and sys.stderr.isatty()
+        self._quiet, self._on = quiet, not quiet and sys.stderr.isatty()
 
     def foretell(self, what: str, seconds: float) -> None:
         """Estimate the time of long work in a line."""
@@ -37,6 +40,10 @@ class Progress:
         """Count one more; the line is drawn anew a few times a second."""
         self._done += 1
         now = time.monotonic()
+        if not (self._on or self._quiet) and now - self._told >= SECONDS_BETWEEN_LINES:
+            self._told, seconds = now, now - self._began
+            if not tell("progress", done=self._done, total=self.total, seconds=round(seconds, 3)):
+                _write(f"fftfilter: {line(self._done, self.total, seconds).partition('] ')[2]}\n")
         if self._on and now - self._shown >= _SECONDS_BETWEEN:
             self._shown = now
             columns = shutil.get_terminal_size().columns - 1

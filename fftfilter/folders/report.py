@@ -1,4 +1,4 @@
-"""The report of a run: a file with a line of JSON about each image."""
+"""The report of a run, a file with a line of JSON about each image; the same lines are the log's events ``file``."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from .. import images
+from .. import __version__, images
 from ..errors import ParameterError, WriteError, without_secrets
 from ..files import urls
 from ..files.atomic import is_special
 from ..files.folder import Folder
-from ..files.standard_streams import STANDARD_STREAM
+from ..files.standard_streams import STANDARD_STREAM, Events, now, tell
 from ..files.urls import is_url, place, refuse_reading_only, without_file_scheme
 from . import journal
-from .jobs import Identity, Outcome, Settings, identity, real
+from .jobs import Identity, Job, Outcome, Settings, identity, real
+
+if TYPE_CHECKING:
+    from ..work.recipe import Recipe
 
 
 class Report:
@@ -29,8 +33,10 @@ class Report:
     link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
     """
 
-    def __init__(self, path: str | None, warn: Callable[[str], None]) -> None:
-        self._path = path
+    def __init__(self, path: str | None, warn: Callable[[str], None], *, appends: bool = False) -> None:
+        self.run = f"{now()}-{os.getpid()}"
+        """What its lines call the run."""
+        self._path, self._appends = path, appends
         self._warn = warn
         self._file: IO[str] | None = None
         self._real = ""
@@ -54,7 +60,7 @@ class Report:
             raise ParameterError(f"--report {path}: is the journal of --skip-existing; choose another file")
 
     def open(self) -> None:
-        """Begin an empty file; raises WriteError."""
+        """Begin an empty file, or go on in one that is there if it ``appends``; raises WriteError."""
         path = self._path
         try:
             if path is None:
@@ -62,8 +68,12 @@ class Report:
             if path == STANDARD_STREAM:
                 self._file = sys.stdout
             elif is_url(path):
-                urls.store(path, [])  # or it would turn out at the end that nothing can be written there
                 self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
+                with suppress(FileNotFoundError):
+                    self._file.write(urls.content(path).decode(errors="replace") if self._appends else "")
+                self._file.seek(0)
+                # Or it would turn out at the end that nothing can be written there.
+                urls.store(path, [self._file.read().encode()])
             else:
                 # Not by a link that has come since.
                 opener = None if is_special(path) else Folder(os.path.dirname(self._real)).open  # noqa: PTH120
@@ -72,17 +82,36 @@ class Report:
                 if (found := os.fstat(self._file.fileno())).st_size:
                     if (found.st_dev, found.st_ino) != self.identity:
                         raise OSError(errno.EEXIST, "another file was put there")  # an input, perhaps
-                    self._file.truncate(0)
+                    if not self._appends:
+                        self._file.truncate(0)
         except OSError as error:
             raise WriteError(f"{path}: cannot be written: {error.strerror}; choose another file") from error
 
     def add(self, outcome: Outcome, settings: Settings) -> None:
-        """Write the line of one file."""
+        """Write the line of one file, also as an event of the log."""
+        if not self._file and not isinstance(sys.stderr, Events):
+            return
+        line = {"run": self.run, **_line(outcome, settings)}
+        tell("file", **line)
         if self._file:
             try:
-                self._file.write(json.dumps(_line(outcome, settings)) + "\n")
+                self._file.write(json.dumps({"time": now(), **line, "version": __version__}) + "\n")
             except OSError as error:
                 self._fail(error)
+
+    @contextmanager
+    def of_one(self, source: str, target: str, recipe: Recipe) -> Iterator[Outcome]:
+        """Give the outcome of a run's only file, to be completed; its line is written at the end, also of a failure."""
+        outcome = Outcome(job=Job(0, source, target))
+        self.open()
+        try:
+            yield outcome
+        except BaseException as error:
+            outcome.fail(error)
+            raise
+        finally:
+            self.add(outcome, Settings(recipe))
+            self.close()
 
     def close(self) -> None:
         """End the file; behind a URL, where nothing can be appended, write it."""
@@ -120,6 +149,8 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "input": without_secrets(outcome.job.source),
         "output": without_secrets(outcome.job.target),
         "status": outcome.status,
+        "bytes": outcome.bytes,
+        "output_bytes": outcome.stamp and outcome.stamp.size,
         "width": width,
         "height": height,
         "channels": channels,
@@ -135,6 +166,8 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "missing": outcome.missing,
         "difference": far and {"largest": far.largest, "white": far.white, "samples": far.samples, "of": far.size},
         "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
+        "seconds": round(sum(outcome.seconds.values()), 6),
         "device": outcome.device,
-        "error": outcome.error,
+        "error": outcome.error and without_secrets(outcome.error),
+        "code": outcome.code,
     }

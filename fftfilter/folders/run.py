@@ -104,11 +104,11 @@ class FolderRun:
             self.settings = replace(self.settings, keep_in=str(own.absolute()))
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
-        self._report = Report(self.report, self.warnings.append)
+        self.log = Report(self.report, self.warnings.append, appends=self.skip_existing)
         self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         found = {identity(place(each)): os.path.realpath(of_this_machine(each)) for each in self.written}
-        found[self._report.identity] = ""
+        found[self.log.identity] = ""
         self._written = {each: path for each, path in found.items() if each is not None}
         for each in filter(None, (self.report, *self.written)):
             refuse_inputs(each, self._mask_files)
@@ -143,7 +143,7 @@ class FolderRun:
     @property
     def all_is_well(self) -> bool:
         """Whether all outputs and the whole report are there; the journal does not count."""
-        return not self.counts["failed"] and not self._report.is_incomplete
+        return not self.counts["failed"] and not self.log.is_incomplete
 
     # Before anything runs
 
@@ -231,14 +231,14 @@ class FolderRun:
     def run(self, executors: Sequence[Workers]) -> Iterator[Outcome]:
         """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
         try:
-            self._report.open()
+            self.log.open()
             if self.recipe.span == FOLDER:
                 yield from self._measure(executors)
             if not self._is_over():
                 yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
-            self._report.close()
+            self.log.close()
 
     def _pool(self, executors: Sequence[Workers]) -> Pool:
         return Pool(executors, self.found.files, self.found.file_seconds, self.warnings)
@@ -287,7 +287,7 @@ class FolderRun:
                     self._remember(outcome)
                 elif outcome.status == "failed" and isinstance(self.target, Path) and not self.target.is_dir():
                     raise WriteError(f"{self.target}: was removed, and cannot be made again; choose another folder")
-                self._report.add(outcome, self.settings)
+                self.log.add(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
             if not self.counts["done"]:

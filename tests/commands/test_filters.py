@@ -199,7 +199,6 @@ WORKERS = "a cluster has the workers that were started for it. See"
         (["--pattern", "*", "a.png", "b.png"], f"--pattern{ALONE}"),
         (["--skip-existing", "a.png", "b.png"], f"--skip-existing{ALONE}"),
         (["--fail-fast", "a.png", "b.png"], f"--fail-fast{ALONE}"),
-        (["--report", "r.jsonl", "a.png", "b.png"], f"--report{ALONE}"),
         (["--cluster", "local", "a.png", "b.png"], f"--cluster{ALONE}"),
         (["--processes", "2", "a.png", "b.png"], f"--processes{ALONE}"),
         (

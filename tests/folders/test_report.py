@@ -100,6 +100,8 @@ def test_a_line_says_all_that_is_known_of_a_file():
         difference=Difference(65535, False, 1, 3, 3, 2 * 3 * 64 * 80, 65535),
         pixel_size=PixelSize(5e-7, 1e-6, "resolution"),
         seconds={"read": 0.0125},
+        bytes=99,
+        stamp=journal.Stamp(88, 0),
         device="a CPU",
     )
     given = Recipe(
@@ -109,6 +111,8 @@ def test_a_line_says_all_that_is_known_of_a_file():
         "input": "in.tif",
         "output": "out.tif",
         "status": "done",
+        "bytes": 99,
+        "output_bytes": 88,
         "width": 80,
         "height": 64,
         "channels": 3,
@@ -132,8 +136,10 @@ def test_a_line_says_all_that_is_known_of_a_file():
         "missing": 0.5,
         "difference": {"largest": 1, "white": 65535, "samples": 3, "of": 30720},
         "milliseconds": {"read": 12.5},
+        "seconds": 0.0125,
         "device": "a CPU",
         "error": None,
+        "code": None,
     }
     given = Recipe(H.lowpass(3), output="keep", region=region_of((0, 1, 2, 3), None, 4))
     part = {"kind": "lowpass", "shape": "ideal", "radius": "3", "region": "0,1,2,3", "feather": 4.0}

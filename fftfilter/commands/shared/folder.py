@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,10 +15,11 @@ import click
 
 from ... import images, signals, startup
 from ...device_choice import devices_named, is_numpy, lacks_opencl
-from ...errors import DeviceError, ParameterError, ReadError, without_secrets
+from ...errors import DeviceError, ReadError, without_secrets
 from ...files import urls
 from ...files.messages import as_error, quoted_if_odd
 from ...files.sources import Identity
+from ...files.standard_streams import Events, tell
 from ...files.urls import Url, is_url, place
 from ...images import extensions, suffix_of
 from ...output.modes import FOLDER
@@ -59,7 +61,10 @@ folder_options = [
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", only="", is_flag=True, help="List what would be done, but do nothing."),
     folder_option(
-        "--report FILE.jsonl", help="Write a line of JSON about each file, to a file, a URL, or - for standard output."
+        "--report FILE.jsonl",
+        only="",
+        help="Write a line of JSON about each file, to a file, a URL, or - for standard output; with --skip-existing "
+        "after the lines that are there.",
     ),
     folder_option(
         "--cluster ADDRESS",
@@ -186,8 +191,8 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
     startup.resume_collector()
     remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
     run.survey()
-    if options.pattern and not run.found.files:
-        raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
+    given, goes_to = (without_secrets(str(each)) for each in (source, target))
+    tell("start", run=run.log.run, input=given, output=goes_to, files=run.found.files, bytes=run.found.bytes)
     if options.dry_run:
         return _dry_run(run, devices, options) or left_out
     with _executors(run, devices, options) as (executors, where):
@@ -313,7 +318,7 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
                 said = failed or (options.verbose and outcome.status != "measured")
                 if run.warnings or said or verified:
                     progress.clear()
-                if said:
+                if said and not isinstance(sys.stderr, Events):  # in which the file has a line anyway
                     click.echo(_outcome_line(outcome), err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
@@ -321,10 +326,14 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
         finally:
             progress.clear()
     _print_warnings(run)
+    seconds = time.monotonic() - began
+    values = {each: run.counts[each] for each in ("done", "skipped", "failed")}
+    is_told = tell("end", run=run.log.run, files=run.found.files, **values, seconds=round(seconds, 3))
     if not options.quiet:
         remark(*(f"{files} {'files' if files > 1 else 'file'}: {each}" for each, files in run.cautions.items()))
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
-        click.echo(without_secrets(_summary(run, time.monotonic() - began, done_by)), err=True)
+        if not is_told:
+            click.echo(without_secrets(_summary(run, seconds, done_by)), err=True)
     return _end(run)
 
 
@@ -350,7 +359,8 @@ def _summary(run: FolderRun, seconds: float, done_by: str) -> str:
     done = run.counts["done"]
     parts = [f"{done} of {run.found.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
     if not run.found.files:
-        parts = [f"no image to filter in {run.source}"]
+        pattern = " or ".join(getattr(run.source, "pattern", ()))
+        parts = [f"no image to filter in {run.source}{f': none fits --pattern {pattern}' if pattern else ''}"]
     if run.counts["skipped"]:
         parts.append(f"{run.counts['skipped']} skipped, done before")
     if run.counts["failed"]:

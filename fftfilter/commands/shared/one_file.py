@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...files.sources import Identity
     from ...filters import Filter
+    from ...folders.jobs import Outcome
     from ...images import Pages, Picture
     from ...work.done import Done
     from ...work.opened import Frame, Opened
@@ -48,27 +50,38 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     size = _bytes_of(source, options)
     options = replace(options, device=device_for(options.device, options.recipe, size, verbose=options.verbose))
     from ...folders.progress import tell_of_compiling
+    from ...folders.report import Report
 
     options.check_for_file(source, target)
     options = replace(options, recipe=options.recipe.fitting(source, target))
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     remove_leftovers_beside(target)
-    with system.at_most(options.memory):
+    masks = [*map(sources.identity, options.masks)]
+    report = Report(options.report, remark)
+    if options.report:
+        refuse_inputs(options.report, [sources.identity(source), *masks])
+    with report.of_one(source, target, options.recipe) as outcome, system.at_most(options.memory):
+        outcome.bytes = None if math.isinf(size) else int(size)
+        too_large = ""
         try:
-            (_dry_run if options.dry_run else _whole)(source, target, options)
-            return
+            if options.dry_run:
+                _dry_run(source, target, options, outcome)
+            else:
+                _filter(source, target, options, masks, outcome)
         except TooLargeError as error:
             too_large = str(error)
-        # The error, and with it all that was in memory, is gone.
-        _by_strips(source, target, options, too_large)
+        if too_large:  # the error, and with it all that was in memory, is gone
+            _by_strips(source, target, options, outcome, too_large)
+    if report.is_incomplete:
+        raise WriteError(f"--report {options.report}: the report is incomplete; choose another file")
 
 
-def _whole(source: str, target: str, options: CommandOptions) -> None:
-    """Filter a picture that fits into memory, or pages that do."""
+def _filter(source: str, target: str, options: CommandOptions, masks: list[Identity | None], outcome: Outcome) -> None:
+    """Filter a picture or pages that fit into memory, and enter into the outcome what it becomes."""
+    from ...folders.journal import stamp
     from ...work.opened import open_input
 
-    masks = [*map(sources.identity, options.masks)]
     compare = options.verify is not None
     try:
         limit, device = options.input_limit, options.device
@@ -76,7 +89,11 @@ def _whole(source: str, target: str, options: CommandOptions) -> None:
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
         with closing(opened), _shared(source, target, opened, options) as (share, device):
             options = replace(options, device=device)
-            done = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
+            began = time.monotonic()
+            done, outcome.device = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
+            vars(outcome).update(vars(done), pixel_size=opened.pixel_size, peaks=opened.peaks)
+            outcome.seconds = {"all": time.monotonic() - began}
+            outcome.stamp = None if target == "-" else stamp(target)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target):
             from ...images.formats import unfinished_zarr
@@ -94,8 +111,9 @@ def _whole(source: str, target: str, options: CommandOptions) -> None:
             click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
-def _by_strips(source: str, target: str, options: CommandOptions, too_large: str) -> None:
+def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
+    from ...folders.journal import stamp
     from ...folders.progress import Progress
     from ...work.large import LargeFile
 
@@ -108,23 +126,27 @@ def _by_strips(source: str, target: str, options: CommandOptions, too_large: str
         raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
     said = plan.said(large.how, large.folder)
     if options.dry_run:
+        outcome.status = "planned"
         click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
         return
     remark(f"{large.opened.name}: larger than memory: filtered {said}", quiet=options.quiet)
     masks = [*map(sources.identity, options.masks)]
     large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
-    progress = Progress(plan.steps(large.how), quiet=options.quiet)
+    progress, began = Progress(plan.steps(large.how), quiet=options.quiet), time.monotonic()
     try:
         done = large.write(progress.advance)
     finally:
         progress.clear()
+    vars(outcome).update(vars(done), pixel_size=large.opened.pixel_size)
+    outcome.seconds = {"all": time.monotonic() - began}
+    outcome.stamp = None if target == "-" else stamp(target)
     remark(*done.cautions, *options.recipe.mode.cautions(options.recipe.scale), quiet=options.quiet)
     if options.verbose:
         cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
         click.echo(f"{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
 
 
-def _dry_run(source: str, target: str, options: CommandOptions) -> None:
+def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome) -> None:
     """Print what :func:`handle_file` would do and take; the picture, or the first page, is read."""
     from ... import memory
     from ...work.opened import first_of, open_input
@@ -133,6 +155,7 @@ def _dry_run(source: str, target: str, options: CommandOptions) -> None:
     opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit)
     with closing(opened):
         found, picture = opened.found, first_of(opened.found)
+        outcome.status, outcome.shape, outcome.dtype = "planned", picture.planes.shape, str(picture.planes.dtype)
         has_holes = recipe.holes(picture, opened.name) is not None
         pages, decoder = (len(found), found.decoder) if isinstance(found, images.Pages) else (1, 0)
         size = memory.Pixels.of(picture.planes, pages, has_holes=has_holes, decoder=decoder)
@@ -187,8 +210,8 @@ def _shared(
 
 def _make_and_tell(
     opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
-) -> Done:
-    """Filter a picture, or pages one by one or by ``share``; ``files`` are all inputs."""
+) -> tuple[Done, str]:
+    """Filter a picture, or pages one by one or by ``share``; return the device, too. ``files`` are all inputs."""
     from ...folders.progress import Progress
     from ...work.output_file import make_output
 
@@ -236,7 +259,7 @@ def _make_and_tell(
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
         _write_page(options.preview, opened, frames[0], options.device, files)
-    return done
+    return done, filter_.launcher.device.name
 
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:

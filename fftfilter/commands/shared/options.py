@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, cast
 
 import click
 
 from ...errors import ParameterError, without_secrets
+from ...files.standard_streams import Events
 from ...images.formats import COMPRESSIONS
 from ...images.pages import ALL, PALETTES, Asked, hdu_of
 from ...text import bytes_of
@@ -191,6 +193,21 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
         raise click.BadParameter(f"{error}.") from None
 
 
+def _log(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value == "json":
+        sys.stderr = cast("TextIO", Events(sys.stderr))  # until the command has ended
+    return value
+
+
+log_option = GroupedOption(
+    "--log",
+    type=click.Choice(["text", "json"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_log,
+    help="What standard error gets: text, or for programs a line of JSON for each event.  [default: text]",
+)
+
 input_limit_option = input_option(
     "--input-limit SIZE",
     kept=False,
@@ -235,6 +252,7 @@ file_options = [
         help="The compression of a TIFF.  [default: as IN, or none]",
     ),
     input_limit_option,
+    log_option,
     verbose_option,
 ]
 
