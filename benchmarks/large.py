@@ -7,6 +7,7 @@ installed.
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 import shutil
@@ -19,7 +20,11 @@ from time import perf_counter
 import click
 import numpy as np
 
+from fftfilter.text import bytes_of
+
 ROWS = 64
+# The largest side that is filtered as a whole, too, and the least address space that libraries are content with.
+AS_A_WHOLE, SMALLEST = 20_000, 1_000_000_000
 FLATTEN = ["highpass", "--radius", "200px", "--shape", "gaussian", "--output", "keep"]
 FILTERS = {
     "flatten, 200 px": FLATTEN,
@@ -48,10 +53,10 @@ def make_picture(file: Path, side: int) -> None:
 
 
 def row(name: str, side: int, command: list[str], limit: int | None = None) -> str:
-    """Return the row of a command; ``limit`` is the address space that it may have, in bytes."""
+    """Return the row of a command; ``limit`` is the memory of a large picture, which becomes that of its process."""
 
     def limited() -> None:
-        if limit:
+        if limit and limit >= SMALLEST:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     start = perf_counter()
@@ -59,8 +64,6 @@ def row(name: str, side: int, command: list[str], limit: int | None = None) -> s
         [sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True, preexec_fn=limited
     )
     seconds = perf_counter() - start
-    import json
-
     code, processor, memory, said = json.loads(done.stdout)
     way = re.search(r"filtered in (.*?);", said)
     said = way[1] if way else "as a whole" if code == 0 else said.strip().splitlines()[-1][:60]
@@ -70,19 +73,21 @@ def row(name: str, side: int, command: list[str], limit: int | None = None) -> s
 
 @click.command()
 @click.option("--sides", default="8000,20000", help="The sides of the pictures.")
-@click.option("--limit", default=2_048_000_000, help="The address space of what is filtered strip by strip, in bytes.")
+@click.option("--memories", default="400MB,2GB", help="What strips may take, for each side.")
 @click.option("--folder", type=click.Path(exists=True), help="Where the pictures are made.")
-def main(sides: str, limit: int, folder: str | None) -> None:
+def main(sides: str, memories: str, folder: str | None) -> None:
     """Print the table."""
     ours = [sys.executable, "-m", "fftfilter"]
     click.echo("| size | filter | way | MB | seconds | of the processor |\n| --- | --- | --- | ---: | ---: | ---: |")
     with TemporaryDirectory(dir=folder) as place:
         source, target = Path(place, "in.pgm"), Path(place, "out.tif")
-        for side in map(int, sides.split(",")):
+        for side, memory in zip(map(int, sides.split(",")), memories.split(","), strict=True):
             make_picture(source, side)
             for name, words in FILTERS.items():
-                click.echo(row(name, side, [*ours, *words, "--memory", f"{limit}", str(source), str(target)], limit))
-                if side <= 20_000:
+                click.echo(
+                    row(name, side, [*ours, *words, "--memory", memory, str(source), str(target)], bytes_of(memory))
+                )
+                if side <= AS_A_WHOLE:
                     click.echo(row(name, side, [*ours, *words, str(source), str(target)]))
             if vips := shutil.which("vips"):
                 script = (

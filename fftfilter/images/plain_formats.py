@@ -34,7 +34,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ReadError
+from ..errors import ReadError, TooLargeError
 from ..files.atomic import Parts
 from ..files.sources import Content
 from .pages import Sink
@@ -110,10 +110,12 @@ def _picture(samples: NDArray[Any], header: Header, name: str, above: int = 0) -
 
 
 def strips(data: Content, name: str) -> Strips:
-    """Return the picture in a file, to be read some rows at a time; raises ReadError."""
+    """Return the picture in a file, to be read some rows at a time; raises ReadError, TooLargeError."""
     header = _header(data[:_HEADER_BYTES], name, len(data))
     if header.is_text or header.order == "F":
-        raise ReadError(f"{name}: {'text' if header.is_text else 'an array with its columns first'} {NOT_BY_STRIPS}")
+        raise TooLargeError(
+            f"{name}: {'text' if header.is_text else 'an array with its columns first'} {NOT_BY_STRIPS}"
+        )
     size, start, by_row = header.size, header.start, header.size.width * header.size.channels * header.stored.itemsize
     _check_length(data[start + size.height * by_row :], len(data), header, name)
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import ParameterError, ReadError, SeveralPagesError, pip_install
+from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError, pip_install
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from ..files.standard_streams import STANDARD_STREAM
@@ -194,15 +194,15 @@ def _opened(data: sources.Content, name: str, asked: Asked, working: Working | N
 def by_strips(source: FileName, asked: Asked) -> Strips:
     """Return the picture in a file of this machine, to be read some rows at a time.
 
-    These are TIFF, raw PGM and PPM, and .npy. Raises ReadError, also for other files, and ParameterError for several
-    pages.
+    These are TIFF, raw PGM and PPM, and .npy. Raises TooLargeError for others, ReadError, and ParameterError for
+    several pages.
     """
     name = shown(source, "standard input")
     if urls.is_url(source) or is_zarr(source) or source == "-":
-        raise ReadError(f"{name}: only files of this machine are read by strips; copy it into one")
+        raise TooLargeError(f"{name}: only files of this machine are read by strips; copy it into one")
     data = sources.large_file(source, (*TIFF, b"P5", b"P6", plain_formats.NPY[:4]), least=1)
     if data is None:
-        raise ReadError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")
+        raise TooLargeError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")
     if data[:4] not in TIFF:
         asked.of(1, name)
         return plain_formats.strips(data, name)

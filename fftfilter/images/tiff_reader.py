@@ -24,7 +24,7 @@ import numpy as np
 import tifffile
 from PIL import UnidentifiedImageError
 
-from ..errors import ReadError
+from ..errors import ReadError, TooLargeError
 from ..files.sources import Content, as_file
 from .coded_depth import jpeg_frame
 from .metadata import ORIENTATION_TAG, of_tiff, upright
@@ -170,19 +170,19 @@ class TiffPages(Pages):
         return self._sized(picture, index)
 
     def strips(self, index: int) -> Strips:
-        """Return a chosen page, to be read some rows at a time; raises ReadError for pages that are not read so."""
+        """Return a chosen page, to be read some rows at a time; raises ReadError, TooLargeError."""
         name = self.page_name(index)
         with damage_as_error(name):
             page = self._page(self.chosen[index])
             is_turned = page.tags.valueof(ORIENTATION_TAG, 1) != 1
             if self._below or is_turned or not is_laid_out_here(page):
-                raise ReadError(f"{name}: {_said(page)}{' turned,' * is_turned} {NOT_BY_STRIPS}")
+                raise TooLargeError(f"{name}: {_said(page)}{' turned,' * is_turned} {NOT_BY_STRIPS}")
             if not self._is_imagej_run and self._masks[self.chosen[index]]:
-                raise ReadError(f"{name}: a TIFF with a mask {NOT_BY_STRIPS}")
+                raise TooLargeError(f"{name}: a TIFF with a mask {NOT_BY_STRIPS}")
             cut(page)
             first = self._picture(page, index, name, None, (0, 1))
         if _has_palette(page) and first.table is None:
-            raise ReadError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
+            raise TooLargeError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
 
         def rows(start: int, stop: int) -> Picture:
             with damage_as_error(name), lock:

@@ -236,7 +236,9 @@ class Large:
         self._dc = float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
         kept = [np.arange(each * plan.columns, min((each + 1) * plan.columns, last)) for each in plan.blocks]
         self._where = np.concatenate([np.empty(0, np.int64), *kept])
-        self._phase = np.exp(1j * np.pi / grid.width * self._where).astype(self._complex)
+        turns = np.exp(1j * np.pi / grid.width * np.arange(last)).astype(self._complex)
+        self._phase, self._turns = turns[self._where], turns[: width // 2 + 1] / 2
+        self._nearer = np.minimum(self._where, width - self._where) if self._is_mirrored else self._where
         three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
         self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
         number, size = self._real if _is_real(grid) else self._complex, (channels, len(kept), height, plan.columns)
@@ -269,11 +271,13 @@ class Large:
             made = np.zeros((stop - start, len(self.plan.blocks) * columns), self._complex)
             for row in range(0, len(plane), AT_ONCE) if count else ():
                 values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
-                if self._is_mirrored:
-                    values = np.concatenate([values, values[:, ::-1]], axis=1)
-                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._where]
+                if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
+                    values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
+                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._nearer]
             if self._is_mirrored:
-                made[:, :count] *= self._phase.conj()
+                np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
+                made[:, :count] *= 2 * self._phase.conj()
+                made.imag = 0
             for block in range(len(self.plan.blocks)):
                 part = made[:, block * columns : (block + 1) * columns]
                 self._spectra.put(channel, block, start, part.real if _is_real(self.plan.grid) else part)
@@ -300,7 +304,7 @@ class Large:
     @QUIET
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
         """Return filtered rows (channels, stop - start, width); ``planes`` are these rows, if they were read."""
-        (channels, _, width), beyond, wide = self.plan.shape, self.plan.beyond, self.plan.grid.width
+        (channels, _, width), beyond = self.plan.shape, self.plan.beyond
         values, count = np.zeros((channels, stop - start, width), self._real), len(self._where)
         if beyond and planes is None:
             planes = self._read(start, stop)
@@ -310,15 +314,27 @@ class Large:
                 rows = slice(row, row + AT_ONCE)
                 if parts:
                     kept = np.concatenate([part[rows] for part in parts], axis=1)[:, :count]
-                    kept = kept * self._phase if self._is_mirrored else kept
-                    if self._where[-1] >= count:  # columns without gains lie between
-                        kept, given = np.zeros((len(kept), wide // 2 + 1), self._complex), kept
-                        kept[:, self._where] = given
-                    values[channel, rows] = self._fft.irfft(kept, wide, axis=1)[:, :width]
+                    values[channel, rows] = self._backward(kept)
                 if planes is not None and beyond:
                     own = np.subtract(planes[channel, rows], base, dtype=self._real, casting="same_kind")
                     values[channel, rows] += own if beyond == 1 else own * self._real.type(beyond)
                 values[channel, rows] += self._real.type(self._dc * float(base))
+        return values
+
+    def _backward(self, kept: Array) -> Array:
+        """Return the pixels of rows, less what is beyond the columns that were kept."""
+        wide, width, fft = self.plan.grid.width, self.plan.shape[2], self._fft
+        is_real, half = _is_real(self.plan.grid), (width + 1) // 2
+        kept = kept * self._phase if self._is_mirrored and not is_real else kept
+        if is_real or self._where[-1] >= len(self._where):  # columns without gains lie between
+            kept, given = np.zeros((len(kept), wide // 2 + 1), kept.dtype), kept
+            kept[:, self._where] = given
+        if not is_real:
+            return np.asarray(fft.irfft(kept, wide, axis=1)[:, :width])
+        near = np.arange(width // 2 + 1)
+        both = (kept[:, near] - 1j * kept[:, width - near]) * self._turns
+        mixed, values = fft.irfft(both, width, axis=1), np.empty((len(kept), width), self._real)
+        values[:, ::2], values[:, 1::2] = mixed[:, :half], mixed[:, half:][:, ::-1]
         return values
 
     def is_weak(self) -> bool:

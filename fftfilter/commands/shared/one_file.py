@@ -122,7 +122,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         refuse(given, given, "takes all of it: leave it out.")
         large = LargeFile(source, target, options.recipe, options.scratch)
         plan = large.plan(large.how.precision)
-    except (ParameterError, ImageError, click.UsageError) as error:
+    except (ParameterError, TooLargeError, click.UsageError) as error:
         raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
     said = plan.said(large.how, large.folder)
     if options.dry_run:
