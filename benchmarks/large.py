@@ -1,8 +1,7 @@
 """``python -m benchmarks.large``: pictures that do not fit into memory, strip by strip and, where they fit, as a whole.
 
 Makes a picture of each side in a folder, filters it by the command, and prints a table in Markdown: seconds, seconds of
-the processor, and the most memory, as the system tells them of each process. Other programs have rows where they are
-installed.
+the processor, and the most memory, as the system tells them of each process.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import resource
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,12 +87,6 @@ def main(sides: str, memories: str, folder: str | None) -> None:
                 )
                 if side <= AS_A_WHOLE:
                     click.echo(row(name, side, [*ours, *words, str(source), str(target)]))
-            if vips := shutil.which("vips"):
-                script = (
-                    f"{vips} mask_gaussian {place}/m.v {side} {side} {side / 200 / (side / 2)} 0.5 --reject && "
-                    f"{vips} freqmult {source} {place}/m.v {place}/out.v"
-                )
-                click.echo(row("libvips freqmult", side, ["sh", "-c", script]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ Mirrored edges: the spectrum of a row and its mirror image is real but for a kno
 
 from __future__ import annotations
 
-import mmap
 import os
 import shutil
 import tempfile
@@ -20,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from math import ceil, lcm, prod
 from pathlib import Path
 from threading import Lock
@@ -187,7 +187,9 @@ class Spectra:
         self._shape, self._dtype, self._folder, self._lock = shape, np.dtype(dtype), folder, Lock()
         size, self._file = prod(shape) * self._dtype.itemsize, cast("BinaryIO", None)
         if folder is None:
-            self._file = cast("BinaryIO", mmap.mmap(-1, max(1, size)))
+            self._file = BytesIO()
+            self._file.seek(size)
+            self._file.write(b"\0")  # all at once, as it would grow beyond its size
             return
         with self._at():
             if size > (free := shutil.disk_usage(folder).free):
@@ -214,10 +216,10 @@ class Spectra:
 
     def get(self, channel: int, block: int, start: int, stop: int) -> Array:
         """Return rows of a block."""
-        columns = self._shape[3]
+        found = np.empty((stop - start, self._shape[3]), self._dtype)
         with self._at(channel, block, start) as file:
-            found = bytearray(file.read((stop - start) * columns * self._dtype.itemsize))
-        return np.frombuffer(found, self._dtype).reshape(-1, columns)
+            file.readinto(found.data.cast("B"))  # type: ignore[attr-defined]
+        return found
 
     def close(self) -> None:
         """Give back the memory, or the disk."""
@@ -239,6 +241,8 @@ class Large:
         turns = np.exp(1j * np.pi / grid.width * np.arange(last)).astype(self._complex)
         self._phase, self._turns = turns[self._where], turns[: width // 2 + 1] / 2
         self._nearer = np.minimum(self._where, width - self._where) if self._is_mirrored else self._where
+        is_prefix = np.array_equal(self._nearer, np.arange(len(self._where)))
+        self._taken: Any = slice(len(self._where)) if is_prefix else self._nearer  # a copy less
         three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
         self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
         number, size = self._real if _is_real(grid) else self._complex, (channels, len(kept), height, plan.columns)
@@ -273,7 +277,7 @@ class Large:
                 values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
                 if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
                     values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
-                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._nearer]
+                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._taken]
             if self._is_mirrored:
                 np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
                 made[:, :count] *= 2 * self._phase.conj()
@@ -289,16 +293,16 @@ class Large:
         (transfer, high, wide, _), is_real = plan.grid, _is_real(plan.grid)
         first = plan.blocks[block] * plan.columns
         where = slice(first, min(first + plan.columns, _columns(plan.grid)))
-        gains = transfer.gain(high, wide, high // 2 + 1 if is_real else high, where, real=self._real.str).T
+        gains = transfer.gain(high, wide, high // 2 + 1 if is_real else high, where, real=self._real.str)
         gains -= plan.beyond
         kept = self._spectra.get(channel, block, 0, height)
-        values = np.ascontiguousarray(kept[:, : len(gains)].T)
+        values = kept[:, : gains.shape[1]]
         if self._is_mirrored:
-            values = np.concatenate([values, values[:, ::-1]], axis=1)
+            values = np.concatenate([values, values[::-1]])
         forward, back = (fft.rfft, fft.irfft) if is_real else (fft.fft, fft.ifft)
-        values = forward(values, axis=1)
+        values = forward(values, axis=0)
         values *= gains
-        kept[:, : len(gains)] = back(values, high, axis=1)[:, :height].T
+        kept[:, : gains.shape[1]] = back(values, high, axis=0)[:height]
         self._spectra.put(channel, block, 0, kept)
 
     @QUIET
