@@ -201,7 +201,7 @@ class Batch:
         for loaded, made in zip(stack, all_made, strict=True):
             outcome = loaded.outcome
             outcome.seconds["filter"], outcome.device = share, filter_.launcher.device.name
-            outcome.note(loaded.frame, made)
+            outcome.note(loaded.frame, made, loaded.opened.recipe)
             outcome.cautions += _of_notes(outcome)
             if self.settings.measure_only:
                 outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), "measured"

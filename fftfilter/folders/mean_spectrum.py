@@ -105,9 +105,11 @@ def mean_spectrum(
 def _size(name: str, asked: images.Asked) -> images.Size:
     """Return the size of the picture in a file, or of the first page that is asked for; raises FftfilterError."""
     size = images.measure(name, asked)
-    if asked.first in (None, 1) or size.pages == 1:
+    if size.pages == 1 or (asked.first in (None, 1) and not asked.place):
         return size
-    height, width = first_of(opened(name, asked._replace(last=asked.first))).planes.shape[1:]
+    height, width = first_of(
+        opened(name, asked if asked.place else asked._replace(last=asked.first, others=()))
+    ).planes.shape[1:]
     return size._replace(width=width, height=height)
 
 

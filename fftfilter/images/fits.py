@@ -345,6 +345,10 @@ class FitsPages(Pages):
         super().choose(asked)
         if len(self._chosen) > 1 and len(self) < self.count:
             raise ParameterError(f"{self.name}: --pages are those of one picture: leave it out, or choose an --hdu")
+        if self.chosen[-1] - self.chosen[0] >= len(self):
+            raise ParameterError(
+                f"{self.name}: its header says where neighbors are: give pages without gaps, such as 2-5"
+            )
 
     def size(self) -> Size:
         return self._size

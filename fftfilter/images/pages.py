@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError, ReadError, TooLargeError
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 # bytes, and pages of a TIFF may share them.
 _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 # As many digits as any number of pages has: Python refuses numbers of thousands of digits.
-_ASKED = r"(\d{0,18})(-?)(\d{0,18})"
+_ASKED = r"(\d{0,18})(-?)(\d{0,18})(?::(\d{1,18}))?"
+_MOST_RUNS = 10_000
 
 
 # What an output does not have, of a FITS and a JPEG 2000.
@@ -39,24 +42,41 @@ class Asked(NamedTuple):
     level: int | None = None  # of an OME-Zarr, counted from 0, which None is
     keeps_levels: bool = True  # whether the output has the gray levels of the input: metadata about them still hold
     are_floats: bool = False  # whether the output has floats, whatever the input has
+    step: int = 1
+    others: tuple[Asked, ...] = ()  # further runs of pages
+    place: tuple[tuple[str, int], ...] = ()  # axes, "channel", "z" and "time", and the number on each, from 1
 
     @classmethod
     def parse(cls, text: str) -> Asked:
-        """Return the pages of A-B, A, A- or -B; raises ParameterError."""
-        found = re.fullmatch(_ASKED, text.strip())
-        first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
-        if not found or (first is None and last is None) or 0 in (first, last):
-            raise ParameterError(f"pages {text!r} are unknown: give 2-5, 3, 3- or -5, counted from 1")
+        """Return the pages of A-B, A, A- or -B, of these with a step, A-B:N, and of several; raises ParameterError."""
+        runs = [cls._run(each, text) for each in text.split(",", _MOST_RUNS)]
+        return runs[0]._replace(others=tuple(runs[1:]))
+
+    @classmethod
+    def _run(cls, run: str, text: str) -> Asked:
+        found = re.fullmatch(_ASKED, run.strip())
+        first, last, step = (int(found[i]) if found and found[i] else None for i in (1, 3, 4))
+        if not found or (first is None and last is None) or 0 in (first, last, step):
+            raise ParameterError(
+                f"pages {text[:80]!r} are unknown: give 2-5, 3, 3- or -5, counted from 1, steps as 2-9:3, lists as 2,4"
+            )
         last = last if found[2] else first
         if first and last and first > last:
-            raise ParameterError(f"pages {text!r} are an empty range: give the smaller number first")
-        return cls(first, last)
+            raise ParameterError(f"pages {run!r} are an empty range: give the smaller number first")
+        return cls(first, last, step=step or 1)
 
-    def of(self, count: int, name: str) -> range:
-        """Return the pages that are asked for, counted from 0; raises ParameterError if the file has fewer."""
-        if (wanted := max(self.first or 1, self.last or 1)) > count:
+    @property
+    def is_all(self) -> bool:
+        """Whether all pages are asked for."""
+        return self[:2] == (None, None) and not self.place
+
+    def of(self, count: int, name: str) -> Sequence[int]:
+        """Return the pages that are asked for, from 0 and in their order; raises ParameterError if one is missing."""
+        runs = (self, *self.others)
+        if (wanted := max(each or 1 for run in runs for each in run[:2])) > count:
             raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
-        return range((self.first or 1) - 1, self.last or count)
+        found = [range((run.first or 1) - 1, run.last or count, run.step) for run in runs]
+        return found[0] if len(found) == 1 else sorted({*chain(*found)})
 
 
 ALL = Asked()
@@ -95,18 +115,36 @@ class Pages(ABC):
         Raises ReadError if a page is cut off, ParameterError if there is no such page, and TooLargeError for so many
         pixels that reading them would not end.
         """
-        if self.is_cut and (asked.last is None or asked.last > self.count):
+        if self.is_cut and any(run.last is None or run.last > self.count for run in (asked, *asked.others)):
             raise ReadError(
                 f"{self.name}: page {self.count + 1} is missing, the file ends before it; get a whole copy of it"
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
-        self.asked, self.chosen = asked, asked.of(self.count, self.name)
+        self.asked, self.chosen = asked, self._placed(asked.place, asked.of(self.count, self.name))
         length = len(self.data) if self.length is None else self.length
         if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * length):
             raise TooLargeError(
                 f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {length:,} bytes; "
                 "take fewer by --pages, such as --pages -10"
             )
+
+    def axes(self) -> dict[str, int]:
+        """Return the axes of the pages that the file names and their lengths, the one that runs fastest first."""
+        return {}
+
+    def _placed(self, place: tuple[tuple[str, int], ...], chosen: Sequence[int]) -> Sequence[int]:
+        """Return those of the chosen pages that are at a place on the file's axes; raises ParameterError."""
+        strides, axes = dict[str, int](), self.axes() if place else {}
+        for axis in axes:
+            strides[axis] = math.prod(axes[each] for each in strides)
+        for axis, number in place:
+            if math.prod(axes.values()) != self.count or not 1 <= number <= axes.get(axis, 0):
+                has = ", ".join(f"{length} of {each}" for each, length in axes.items()) or "none"
+                raise ParameterError(f"{self.name}: has no {axis} {number}: of axes it names {has}; --pages takes any")
+            chosen = [page for page in chosen if page // strides[axis] % axes[axis] == number - 1]
+        if not chosen:
+            raise ParameterError(f"{self.name}: no page is left: ask for fewer things at once")
+        return chosen
 
     @property
     def container(self) -> Container | None:

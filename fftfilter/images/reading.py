@@ -151,7 +151,7 @@ def opened(
             raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
         planes = ZarrPages(source, name, asked.level or 0)
         planes.choose(asked)
-        return planes if asked[:2] == (None, None) or len(planes) > 1 else planes.read(0, working)
+        return planes if asked.is_all or len(planes) > 1 else planes.read(0, working)
     if asked.level is not None:
         raise ParameterError(f"{name}: is no OME-Zarr, and has no level {asked.level}: leave --level out")
     if asked.hdu is not None and not is_fits(data):
@@ -176,6 +176,8 @@ def _beside(source: FileName, picture: Picture) -> Samples | None:
 def _opened(data: sources.Content, name: str, asked: Asked, working: Working | None) -> Picture | Pages:
     if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
         asked.of(1, name)
+        if asked.place:
+            raise ParameterError(f"{name}: names no axes: leave --{asked.place[0][0]} out")
         return picture
     pages = pages_of(data, name, asked)
     if asked.palette == "table" and not has_pages(data):

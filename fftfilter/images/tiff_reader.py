@@ -63,6 +63,7 @@ _COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the sta
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Fields of ImageJ's and OME's descriptions.
+_AXES = {"C": "channel", "Z": "z", "T": "time"}
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")
 _OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
@@ -155,6 +156,18 @@ class TiffPages(Pages):
             self.left_out = ("reduced copies of pages",)
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
+
+    def axes(self) -> dict[str, int]:
+        first = self._page(0)
+        if first.is_ome and (pixels := re.search(r"<(?:\w+:)?Pixels\b[^>]*", first.description)):
+            said = dict(re.findall(r"""\b(DimensionOrder|Size[CZT])\s*=\s*["'](\w{1,9})["']""", pixels[0]))
+            lengths_ = {axis: int(each) for axis in "CZT" if (each := said.get(f"Size{axis}", "")).isdecimal()}
+            lengths_["C"] = max(1, lengths_.get("C", 1) // first.samplesperpixel)
+            order = said.get("DimensionOrder", "XYCZT")[2:]
+            return {_AXES[axis]: lengths_[axis] for axis in order if axis in lengths_}
+        said_by: dict[str, Any] = (self._file.imagej_metadata if first.is_imagej else None) or {}
+        each = zip(_AXES.values(), _IMAGEJ_AXES, strict=True)
+        return {axis: int(said_by.get(name, 1)) for axis, name in each} if said_by else {}
 
     def size(self) -> Size:
         with damage_as_error(self.name):
@@ -355,7 +368,9 @@ def kept_description(text: str, chosen: Sequence[int], count: int, *, keeps_leve
         if is_part:
             axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
             axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
-            gone = ("images", "hyperstack", *_IMAGEJ_AXES)
+            gone: tuple[str, ...] = ("images", "hyperstack", *_IMAGEJ_AXES)
+            if chosen[-1] - chosen[0] >= len(chosen):  # distances of neighbors no longer hold
+                gone += ("spacing", "finterval", "fps")
             lines = [line for line in lines if line.partition("=")[0] not in gone]
             if len(chosen) > 1:
                 lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..output.difference import Difference
     from .opened import Frame, Made
+    from .recipe import Recipe
+
+# The part of the samples that may be clipped without a line, and the line.
+MUCH_CLIPPED = 1e-3
+CLIPPED = (
+    f"more than {MUCH_CLIPPED:.1%} of the samples are clipped to black or white: --output real into .tif keeps all "
+    "values, --depth DB takes less away"
+)
 
 
 @dataclass(eq=False, repr=False)  # to generate these methods takes time
@@ -39,10 +47,12 @@ class Done:
     has_table: bool = False
     """Whether the indices of a palette were filtered, which is a look-up table."""
 
-    def note(self, frame: Frame, made: Made) -> None:
+    def note(self, frame: Frame, made: Made, recipe: Recipe) -> None:
         """Add one more page."""
         page = Done(samples=made.planes.size, clipped=made.clipped, missing=frame.missing, extremes=made.extremes)
         page.notes, page.has_table = [made.note] if made.note else [], frame.picture.table is not None
+        is_much = made.clipped > MUCH_CLIPPED and frame.picture.planes.dtype.kind == "u"  # of floats another line tells
+        page.cautions = [CLIPPED] if is_much and recipe.keeps_levels else []
         self.add(page)
 
     def add(self, more: Done) -> None:

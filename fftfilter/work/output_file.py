@@ -171,7 +171,7 @@ def make_output(
                         show(frame)
                     if number == 1 or (picture.metadata and picture.metadata.hdus):
                         opened.tell(frame, target)
-                    done.note(frame, made)
+                    done.note(frame, made, recipe)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=WAITING_BYTES // picture.planes.nbytes)
@@ -230,7 +230,7 @@ def _picture_output(
     done.cautions = opened.cautions(frame)
     with too_large(opened.name):
         (made,) = filter_frames(filter_, [frame], opened.recipe, observe=observe)
-    done.note(frame, made)
+    done.note(frame, made, opened.recipe)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write_picture(opened, frame, made, target)
     if show:

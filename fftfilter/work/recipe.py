@@ -144,7 +144,7 @@ class Recipe:
         """Return the recipe for a target, which may be an OME-Zarr; raises ParameterError for what that has not."""
         if not is_zarr(source, target):
             return self
-        given = {**vars(self), **self.coding._asdict(), "pages": self.pages[:2] != (None, None)}
+        given = {**vars(self), **self.coding._asdict(), "pages": not self.pages.is_all}
         for name in ("pages", "compression", "quality", "strip", "preserve_times", "embed_recipe"):
             if given[name]:
                 raise ParameterError(f"{shown(target, '-')}: is an OME-Zarr: leave --{name.replace('_', '-')} out")

@@ -785,3 +785,19 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)
+
+
+def test_keep_that_clips_much_says_so_with_what_to_do(run, tmp_path, rng):
+    Image.fromarray(rng.choice(np.array([0, 255], np.uint8), (40, 50))).save(tmp_path / "in.png")
+    words = ("lowpass", "--radius", "3px", "--output")
+    line = "fftfilter: more than 0.1% of the samples are clipped to black or white: --output real into .tif"
+    code, _, said = run(*words, "keep", tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, said.startswith(line), said.count("\n")) == (0, True, 1)
+    assert run(*words, "keep", "-q", tmp_path / "in.png", tmp_path / "out.png") == (0, b"", "")
+    assert run(*words, "signed", "--scale", "0:9", tmp_path / "in.png", tmp_path / "out.png") == (0, b"", "")
+    assert run(*words, "real", tmp_path / "in.png", tmp_path / "out.tif") == (0, b"", "")
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        (tmp_path / "in" / f"{name}.png").write_bytes((tmp_path / "in.png").read_bytes())
+    code, _, said = run(*words, "keep", tmp_path / "in", tmp_path / "out")
+    assert (code, "2 files: more than 0.1% of the samples are clipped" in said) == (0, True), said

@@ -269,10 +269,19 @@ def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose
 
 pages_option = input_option(
     "--pages A-B",
-    help="Only these pages of a TIFF, FITS or OME-Zarr, or frames of a GIF, PNG or WebP, counted from 1; also A, A- "
-    "and -B.  [default: all]",
+    help="Only these pages, or frames of an animation, counted from 1; also A-, -B, A-B:STEP, and "
+    "lists with commas.  [default: all]",
 )
 reading_options = [
+    *(
+        input_option(
+            f"--{axis} N",
+            group="Axes that a file names",
+            type=click.IntRange(min=1),
+            help=f"Only {what} N of a TIFF whose description names its axes (ImageJ, OME); OUT has no others.",
+        )
+        for axis, what in (("channel", "channel"), ("z", "slice"), ("time", "point in time"))
+    ),
     input_option(
         "--hdu N|NAME|all",
         help="The HDU of a FITS, from 0, or NAME[,VERSION].  [default: the first with a picture]",
@@ -308,6 +317,7 @@ missing_options = [
 def pages_of(given: Mapping[str, Any]) -> Asked:
     """Return what --pages, --hdu, --level and --palette ask for of a file; raises ParameterError."""
     asked = ALL if given["pages"] is None else Asked.parse(given["pages"])
+    asked = asked._replace(place=tuple((axis, given[axis]) for axis in ("channel", "z", "time") if given[axis]))
     return asked._replace(hdu=hdu_of(given["hdu"]), palette=given["palette"] or "auto", level=given["level"])
 
 
