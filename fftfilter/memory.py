@@ -91,6 +91,8 @@ def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
     count, height, width, item, pages, _, decoder = picture
     pixels, given = height * width, count * item
     out = count * (4 if how.mode.is_values or item == 4 else item)
+    if how.options.get("axes"):  # all pages at once, and five numbers of each sample in NumPy
+        return pixels * pages * (2 * given + out + count * (40 if how.options.get("precision") == "double" else 20))
     if is_read:
         return round(pixels * max(*_steps(picture, how, out), _searched(picture) * how.is_auto))
     # A gray picture lies as it is in the bytes of its file; colors are taken apart.

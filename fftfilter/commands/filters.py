@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from ..images.formats import FORMATS, Coding, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
+from ..transfer.radial import PASSES
 from .kinds import KINDS, pixel_size_option
 from .shared import automatic
 from .shared import options as shared
@@ -83,6 +85,15 @@ lattice_option = shared.filter_option(
     type=int,
     help="Of two --at a and b, also the waves m a + n b, for all whole m and n up to N, as those of a crystal.",
 )
+axes_options = [
+    shared.filter_option(
+        "--axes",
+        type=click.Choice(["zyx", "tyx", "t"]),
+        help="Filter the pages of a stack together: as a volume (zyx), a movie (tyx), or each pixel along time (t).  "
+        "[default: each page by itself]",
+    ),
+    shared.filter_option("--frame-rate N", type=float, help="Frames a second, for cutoffs such as 2Hz with --axes t."),
+]
 verify_option = shared.check_option(
     f"{VERIFY} [N]",
     type=click.IntRange(min=1),
@@ -212,6 +223,7 @@ def filter_command(name: str, kind: Kind) -> click.Command:
         click.Argument(["target"], metavar="OUT", shell_complete=shared.file_names),
         *kind.options,
         *([*automatic.auto_options, automatic.ignore_option] if kind.method == "plain" else []),
+        *(axes_options if name in PASSES else []),
         pixel_size_option,
         depth_option,
         *([*factors, times_option] if kind.takes_others else []),
@@ -307,11 +319,12 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     if is_removed := given.get("output") == REMOVED:
         given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
     mode, auto = automatic.take_options(given, name)
+    voxel = _take_axes(given, kind, auto)
     made = kind.made(given)
     made = made if given.get("lattice") is None else [with_lattice(_product(made), given["lattice"])]
     for other, each in KINDS.items():
         made += map(each.make, given.pop(other, None) or ())
-    size = given["pixel_size"]
+    size = None if voxel else given["pixel_size"]
     made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
     if auto and mode == FOLDER:
         found = automatic.of_folder(auto, given["sources"], given)
@@ -323,11 +336,13 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
     transfer = _passed(_product(made), is_removed, passes=given.get("pass", False))
-    options = {name: given[name] for name in METHODS[kind.method].usual}
-    if options.get("ignore") is not None:
+    options = {name: given.get(name) for name in METHODS[kind.method].usual}  # radial filters alone have axes
+    if (ignored := options.get("ignore")) is not None:
         from ..region import area_of
 
-        options["ignore"] = area_of(options["ignore"], "ignore")
+        options["ignore"] = area_of(ignored, "ignore")
+    if voxel:
+        options["pixel_size"] = voxel
     if given["engine_options"] is not None:
         options["engine_options"] = engine_options_of(given["engine_options"])
     if given["save_stages"]:
@@ -373,6 +388,25 @@ def holds_floats(target: str, format_: str | None) -> bool:
     """Whether the format of an output has floats; that of a folder's is only known by --format."""
     kind = FORMATS.get((format_ or extension_of(target)).lower())
     return is_zarr(target) or bool(kind and kind.gray == 32)
+
+
+def _take_axes(given: dict[str, Any], kind: Kind, auto: object) -> tuple[str, ...] | None:
+    """Refuse what does not go with --axes, write cutoffs in Hz as those of frames; return the size on each axis."""
+    axes, rate, size = given.get("axes"), given.pop("frame_rate", None), given["pixel_size"]
+    if rate is not None and (axes != "t" or not 0 < rate < math.inf):
+        raise click.UsageError("--frame-rate, above 0, is for cutoffs along time: give --axes t.")
+    if axes is None:
+        return None
+    of_pictures = ("auto", "ignore", "verify", "preview", "save_stages", "profile", "channels", "region", "protect")
+    shared.refuse({**given, "auto": auto}, of_pictures, "is for pictures by themselves: leave --axes out.")
+    for name in [str(option.name) for option in kind.options]:
+        found = re.fullmatch(r"\s*([\d.]+(?:e[-+]?\d+)?)\s*(hz|s)\s*", str(given[name]), re.IGNORECASE)
+        if found and axes == "t":
+            if rate is None:
+                raise click.UsageError(f"--{name} {given[name]} is for time: give --frame-rate, in frames a second.")
+            value, is_period = float(found[1]), found[2].lower() == "s"
+            given[name] = f"{value * rate!r}px" if is_period else f"{value / rate!r}cyc"
+    return tuple(size.split(",")) if size and "," in size else None
 
 
 def kept_of(params: Iterable[click.Parameter]) -> list[click.Parameter]:
@@ -505,4 +539,6 @@ def parsed(context: click.Context, text: str, source: str, target: str) -> click
     made = context_of(context, words_in(text, "--with"), source, target)
     if (made.params["sources"], made.params["target"]) != ((source,), target):
         raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
+    if made.params.get("axes"):
+        raise click.UsageError(f"--with {text!r}: --axes filters several pages, and this shows one: leave it out.")
     return made

@@ -79,7 +79,8 @@ def kind(*examples: str, **about: Any) -> Callable[[Make], Make]:
 
 pixel_size_option = filter_option(
     "--pixel-size LENGTH",
-    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec.  [default: what the file says]",
+    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec; with --axes also one for each "
+    "axis: 0.3um,0.1um,0.1um.  [default: what the file says]",
 )
 
 

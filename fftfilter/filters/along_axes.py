@@ -59,8 +59,8 @@ def _volume(prepared: Prepared, planes: Array, holes: Array | None, of_pixels: P
             made, found = call(prepared, planes, 0, of_pixels)
             if getattr(prepared.pipeline, "is_weak", False) and prepared.launcher.real == np.float32:
                 with suppress(TooLargeError):
-                    made, found = call(prepared.in_double(), planes, 0, of_pixels)
-                    return made.astype(np.float32) if made.dtype == np.float64 else made, found._replace(weak=1)
+                    again, found = call(prepared.in_double(), planes, 0, of_pixels)
+                    return again.astype(made.dtype, copy=False), found._replace(weak=1)
             return made, found
     own = prepared.description
     if not (own.mode.keeps_levels or own.mode.is_values):

@@ -353,6 +353,10 @@ class FitsPages(Pages):
     def size(self) -> Size:
         return self._size
 
+    def axes(self) -> list[tuple[str, int]]:
+        lead = self._first.lead
+        return [("", side) for side in lead] if math.prod(lead) == self.count else super().axes()
+
     def read(self, index: int, working: Any = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
         which = bisect_right(self._starts, number) - 1

@@ -104,6 +104,9 @@ class ZarrPages(Pages):
             outer, _ = _transformation(self.image, len(axes))
             sides = [across * by for across, by in zip(self.scale, outer, strict=True)]
             self._pixel_size = of_axes(sides[-1], sides[-2], str(axes[-1].get("unit")))
+            self._names = [str(each) for each in names[:-2]]
+            depths = [of_axes(side, side, str(axis.get("unit"))) for side, axis in zip(sides, axes, strict=True)]
+            self._depth = dict(zip(names, depths, strict=True)).get("z")
         self.left_out = ("labels",) if Path(root, "labels").is_dir() else ()
         self.count = math.prod(self.lead)
         self.chosen = range(self.count)
@@ -121,6 +124,13 @@ class ZarrPages(Pages):
 
     def page_name(self, index: int) -> str:
         return f"{self.name}, plane {self.chosen[index] + 1}"
+
+    @property
+    def depth(self) -> float | None:
+        return self._depth and self._depth.across
+
+    def axes(self) -> list[tuple[str, int]]:
+        return list(zip(self._names, self.lead, strict=True))
 
     def place(self, number: int) -> tuple[int, ...]:
         """Return where a plane lies along the axes before y and x."""

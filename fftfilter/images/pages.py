@@ -92,6 +92,10 @@ def hdu_of(given: int | str | None) -> int | str | None:
     return int(text) if text.isdecimal() and len(text) < 19 else text
 
 
+# Axes of pages, as TIFFs have them, by their first letters.
+NAMES = {"c": "channel", "z": "z", "t": "time"}
+
+
 class Pages(ABC):
     """The chosen pages of a file."""
 
@@ -128,23 +132,31 @@ class Pages(ABC):
                 "take fewer by --pages, such as --pages -10"
             )
 
-    def axes(self) -> dict[str, int]:
-        """Return the axes of the pages that the file names and their lengths, the one that runs fastest first."""
-        return {}
-
     def _placed(self, place: tuple[tuple[str, int], ...], chosen: Sequence[int]) -> Sequence[int]:
         """Return those of the chosen pages that are at a place on the file's axes; raises ParameterError."""
-        strides, axes = dict[str, int](), self.axes() if place else {}
-        for axis in axes:
-            strides[axis] = math.prod(axes[each] for each in strides)
+        sides = dict(self.axes()) if place else {}
         for axis, number in place:
-            if math.prod(axes.values()) != self.count or not 1 <= number <= axes.get(axis, 0):
-                has = ", ".join(f"{length} of {each}" for each, length in axes.items()) or "none"
+            names, length = [*sides], sides.get(axis[0], 1)
+            if not any(names) or not 1 <= number <= length:
+                has = (
+                    ", ".join(f"{each} of {NAMES.get(name, name)}" for name, each in reversed(sides.items()) if name)
+                    or "none"
+                )
                 raise ParameterError(f"{self.name}: has no {axis} {number}: of axes it names {has}; --pages takes any")
-            chosen = [page for page in chosen if page // strides[axis] % axes[axis] == number - 1]
+            step = math.prod(sides[each] for each in names[names.index(axis[0]) + 1 :]) if axis[0] in names else 1
+            chosen = [page for page in chosen if page // step % length == number - 1]
         if not chosen:
             raise ParameterError(f"{self.name}: no page is left: ask for fewer things at once")
         return chosen
+
+    @property
+    def depth(self) -> float | None:
+        """The distance of pages along z in meters, if the file says it."""
+        return None
+
+    def axes(self) -> list[tuple[str, int]]:
+        """Return the axes along which all pages of the file lie, slowest first: a name, "" for none, and a length."""
+        return [("", self.count)]
 
     @property
     def container(self) -> Container | None:

@@ -1,8 +1,8 @@
 """The size of a picture's pixels, from its file's description or resolution.
 
 A microscope's description goes before the resolution: OME-XML and Aperio have the size itself, ImageJ the unit of the
-resolution's tags. ImageJ's ``spacing`` is the distance of slices, and is not used. The tags of a GeoTIFF go before the
-resolution, too; on maps in degrees a pixel has the sides that it has on the ellipsoid WGS 84 in the picture's middle.
+resolution's tags; its ``spacing`` is the distance of slices. The tags of a GeoTIFF go before the resolution, too; on
+maps in degrees a pixel has the sides that it has on the ellipsoid WGS 84 in the picture's middle.
 
 Sources: the OME model, 2016-06, UnitsLength; OGC GeoTIFF 1.1, annexes; NIMA TR8350.2 (WGS 84).
 """
@@ -152,6 +152,33 @@ def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> Pix
         across, down = (_meters(unit[1]) / float(each) for each in resolution)
         return _sides(across, down, "ImageJ description")
     return None
+
+
+def depth_of(text: str) -> float | None:
+    """Return the distance of slices in meters by a description of OME or ImageJ."""
+    if IS_OME.search(text):
+        return _ome_side(text, "Z") or None
+    said = dict(re.findall(r"^(unit|spacing)=(.+)$", text, re.MULTILINE)) if text.startswith("ImageJ=") else {}
+    with suppress(KeyError, ValueError):
+        found = abs(float(said["spacing"])) * _meters(said["unit"])
+        return found if 0 < found < math.inf else None
+    return None
+
+
+def axes_of(text: str) -> list[tuple[str, int]]:
+    """Return the axes of pages by a description of OME or ImageJ, slowest first, as names and lengths."""
+    if text.startswith("ImageJ="):
+        order, names = "tzc", {"t": "frames", "z": "slices", "c": "channels"}
+    elif IS_OME.search(text[:1000]):
+        pixels = next(iter(re.findall(r"<(?:\w+:)?Pixels\b[^<>]*", text)), "")
+        text = "\n".join(f"{name}={value}" for name, value in re.findall(r"""(\w+)\s*=\s*["'](\w+)["']""", pixels))
+        order, names = "tzc", {"t": "SizeT", "z": "SizeZ", "c": "SizeC"}
+        if said := re.search(r"^DimensionOrder=XY([CZT]{3})$", text, re.MULTILINE):
+            order = said[1][::-1].lower()
+    else:
+        return []
+    sides = dict(re.findall(r"^(\w+)=(\d{1,9})$", text, re.MULTILINE))
+    return [(axis, int(sides[names[axis]])) for axis in order if int(sides.get(names[axis], 0)) > 1]
 
 
 def of_series(text: str, pages: int) -> dict[int, PixelSize | None]:

@@ -46,7 +46,7 @@ from .picture import (
     table_of,
 )
 from .pillow_reader import read_tiff_with_pillow
-from .pixel_size import IS_OME, PixelSize, of_series
+from .pixel_size import IS_OME, PixelSize, axes_of, depth_of, of_series
 from .quiet import damage_as_error, silence
 from .tiff_samples import cut, is_known, lengths, stored_samples, turns_to_rgb
 
@@ -63,7 +63,6 @@ _COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the sta
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Fields of ImageJ's and OME's descriptions.
-_AXES = {"C": "channel", "Z": "z", "T": "time"}
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")
 _OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
@@ -157,21 +156,21 @@ class TiffPages(Pages):
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
-    def axes(self) -> dict[str, int]:
-        first = self._page(0)
-        if first.is_ome and (pixels := re.search(r"<(?:\w+:)?Pixels\b[^>]*", first.description)):
-            said = dict(re.findall(r"""\b(DimensionOrder|Size[CZT])\s*=\s*["'](\w{1,9})["']""", pixels[0]))
-            lengths_ = {axis: int(each) for axis in "CZT" if (each := said.get(f"Size{axis}", "")).isdecimal()}
-            lengths_["C"] = max(1, lengths_.get("C", 1) // first.samplesperpixel)
-            order = said.get("DimensionOrder", "XYCZT")[2:]
-            return {_AXES[axis]: lengths_[axis] for axis in order if axis in lengths_}
-        said_by: dict[str, Any] = (self._file.imagej_metadata if first.is_imagej else None) or {}
-        each = zip(_AXES.values(), _IMAGEJ_AXES, strict=True)
-        return {axis: int(said_by.get(name, 1)) for axis, name in each} if said_by else {}
-
     def size(self) -> Size:
         with damage_as_error(self.name):
             return size_of(self._page(0))._replace(pages=self.count)
+
+    @property
+    def depth(self) -> float | None:
+        return depth_of(self._page(0).description)
+
+    def axes(self) -> list[tuple[str, int]]:
+        found = axes_of(self._page(0).description)
+        if math.prod(side for _, side in found) != self.count:  # colors of a page may be channels
+            found = [(axis, side) for axis, side in found if axis != "c"]
+        if found and math.prod(side for _, side in found) != self.count:
+            raise ReadError(f"{self.name}: has {self.count} pages, and its description says others; save it anew")
+        return found or super().axes()
 
     def read(self, index: int, working: Working | None = None) -> Picture:
         name = self.page_name(index)

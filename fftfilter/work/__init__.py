@@ -7,6 +7,7 @@
     done.py         the result for a file
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
     missing.py      which pixels of a file are missing
+    volumes.py      pages that are filtered together, along z or time
     output_file.py  `make_output`, of one picture or of pages, and `filter_stack`
     large.py        pictures that do not fit into memory, strip by strip, and `filter_large`
     verify.py       the reference in float64; an output, read back and compared with it

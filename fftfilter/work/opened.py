@@ -228,7 +228,8 @@ class Opened:
         of_picture += hdus.cautions(is_copied=FORMATS[suffix].name == "FITS") if hdus else []
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
-        return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
+        beyond = [] if self.recipe.axes else self.transfer.cautions(*frame.picture.planes.shape[1:])
+        return [*beyond, *of_picture]
 
 
 def cautions_on_missing(part: float) -> list[str]:
@@ -271,7 +272,12 @@ def open_input(
             recipe.ignore.samples(first, name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
-        transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
+        if recipe.axes:
+            from .volumes import with_voxels
+
+            (recipe, transfer), pixel_size = with_voxels(found, recipe, first, name), None
+        else:
+            transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
         spare = (identity,)
         opened = Opened(
             name, found, recipe, transfer, pixel_size, identity=identity, spare=spare, times=times, target=target

@@ -24,8 +24,9 @@ from ..memory import WAITING_BYTES
 from ..output.modes import EACH, STACK, scale_of
 from .done import Done
 from .missing import Missing
-from .opened import filter_frames, largest, open_input
+from .opened import Made, filter_frames, largest, open_input
 from .recipe import Recipe
+from .volumes import Volumes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ..images import Pages, Picture
     from ..images.pages import PaletteRule, Sink
     from ..transfer import Transfer
-    from .opened import Frame, Made, Opened
+    from .opened import Frame, Opened
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -92,7 +93,10 @@ def filter_stack(
         raise ParameterError(f"level {level!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
-        transfer = transfer.with_pixel_size(pixel_size)  # type: ignore[arg-type]
+        if isinstance(pixel_size, float | int | str):
+            transfer = transfer.with_pixel_size(pixel_size)
+        else:
+            options["pixel_size"] = pixel_size
     output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
     one_scale, auto = scale == STACK, options.pop("auto", None)
     areas = {name: value for name, value in options.items() if name in RegionOptions.__annotations__}
@@ -156,6 +160,7 @@ def make_output(
                 most = largest(filter_, opened, (picture for picture, _ in reading()))
             recipe = recipe.with_range(most)
             filter_ = filter_.with_options(scale=recipe.scale)
+        volumes = Volumes(opened, filter_, suffix) if recipe.axes else None
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with _sink(opened, target, suffix, done.left_out) as (sink, written):
@@ -165,7 +170,9 @@ def make_output(
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
                     done.cautions += [line for line in opened.cautions(frame) if line not in done.cautions]
                     with too_large(opened.name):
-                        (made,) = filter_frames(filter_, [frame], recipe)
+                        made = (
+                            Made(*volumes.made(number - 1)) if volumes else filter_frames(filter_, [frame], recipe)[0]
+                        )
                     frame.put(made.planes)
                     if show and is_shown:
                         show(frame)

@@ -74,13 +74,15 @@ class Method(NamedTuple):
         """Return a line if pages of a file, such as the first, get gray levels that cannot be compared."""
         if recipe.options.get("autoscale") and len(first.planes) == 1 and first.planes.dtype.kind != "f":
             return "each page is autoscaled by itself: --no-autoscale does without"
+        if recipe.axes:
+            return None
         if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
 
 
 MethodName = Literal["plain", "imagej", "descreen"]
-_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None, "ignore": None}
+_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None, "ignore": None, "axes": None}
 _BY_DIALOG = {**_OF_ALL, "autoscale": True, "saturate": True}
 METHODS: dict[MethodName, Method] = {
     "plain": Method("this filter", ("..filters", "Filter"), _BY_FILTER, has_outputs=True, takes_missing=True),
@@ -122,6 +124,8 @@ class Recipe:
         check_channels(self.output, self.channels)
         if self.depth is not None:
             checked_depth(self.depth)
+        if self.axes and self.span != EACH:
+            raise ParameterError(f"scale {self.span} is for pages by themselves: each is that of a whole volume")
         if self.strip and self.pages.hdu == ALL_HDUS:
             raise ParameterError("stripped outputs have no other HDUs: choose one, or leave --strip out")
         if self.region:
@@ -201,6 +205,7 @@ class Recipe:
             "output": self.output,
             "scale": range_,
             "edges": None if self.edges == "wrap" else self.edges,
+            "axes": self.axes,
             **{name: Path(str(value)).name for name, value in region.items()},  # a mask's without its folder
         }
         said = [f"{name} {value}" for name, value in settings.items() if value]
@@ -232,6 +237,15 @@ class Recipe:
     def keeps_levels(self) -> bool:
         """Whether outputs have the gray levels of the input: not if ImageJ's filter autoscales."""
         return self.mode.keeps_levels and not self.options.get("autoscale")
+
+    @property
+    def axes(self) -> str | None:
+        """The axes that pages are filtered along together; None for each page by itself."""
+        return self.options.get("axes")
+
+    def with_options(self, **options: Any) -> Recipe:
+        """Return the recipe with other options of its filter."""
+        return replace(self, options={**self.options, **options})
 
     @property
     def edges(self) -> Edges:

@@ -29,6 +29,7 @@ from ..output.modes import AUTO, EACH, Range, scale_of
 from ..transfer import Transfer
 from ..transfer.product import as_given
 from .recipe import METHODS, Recipe, masks_of, words_of
+from .volumes import AXES
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -213,6 +214,9 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
 
     transfer, values = (filter_, {}) if isinstance(filter_, Transfer) else (filter_.transfer, dict(filter_.options))
     method = next((name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker())), "plain")
+    axes, sizes = values.get("axes"), values.get("pixel_size")
+    if axes is not None and (axes not in AXES or isinstance(sizes, tuple | list)):
+        raise ParameterError(f"axes {axes!r} with pixel size {sizes!r}: a recipe has {', '.join(AXES)}, and one size")
     areas = [area for name in ("region", "protect", "ignore") if (area := values.get(name))]
     values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth}
     values |= dict.fromkeys(_NOT_KEPT)

@@ -89,7 +89,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
     groups = re.split(r"\n(?=[A-Z][a-z ]+:\n)", everything)[1:]
     found = {group.partition(":")[0]: re.findall(r"^  (?:-\w, )?--([\w-]+)", group, re.MULTILINE) for group in groups}
     assert {heading: " ".join(names) for heading, names in found.items()} == {
-        "Filter": "radius pixel-size",
+        "Filter": "radius axes frame-rate pixel-size",
         "Shape": "shape order width",
         "Automatic": "auto strength insist keep longest largest ignore",
         "Further filters": "depth notch stripes wiener mask times",

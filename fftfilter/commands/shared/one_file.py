@@ -195,7 +195,7 @@ def _shared(
 
     The device is that of this process, too, which filters the first plane.
     """
-    if options.preview or not images.is_zarr(source, target):
+    if options.preview or options.recipe.axes or not images.is_zarr(source, target):
         yield None, options.device
         return
     from ...folders.processes import choose_for_planes, share_planes, started
@@ -329,7 +329,8 @@ def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[st
 
 def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     _, height, width = done.shape
-    filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    n = "" if opened.recipe.axes else f" = {min(height, width) / 8:g}"
+    filtered_by = str(filter_.transfer).replace("n/8", f"n/8{n}")
     filtered_by += f", {opened.recipe.channels} alone" if opened.recipe.channels else ""
     without = "\nlook-up table: its indices are filtered" if done.has_table else ""
     without += f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
