@@ -171,10 +171,11 @@ def axes_of(text: str) -> list[tuple[str, int]]:
         order, names = "tzc", {"t": "frames", "z": "slices", "c": "channels"}
     elif IS_OME.search(text[:1000]):
         pixels = next(iter(re.findall(r"<(?:\w+:)?Pixels\b[^<>]*", text)), "")
-        text = "\n".join(f"{name}={value}" for name, value in re.findall(r"""(\w+)\s*=\s*["'](\w+)["']""", pixels))
+        said = re.findall(r"""\b(\w{1,20})\s{0,9}=\s{0,9}["'](\w{1,20})["']""", pixels)
+        text = "\n".join(f"{name}={value}" for name, value in said)
         order, names = "tzc", {"t": "SizeT", "z": "SizeZ", "c": "SizeC"}
-        if said := re.search(r"^DimensionOrder=XY([CZT]{3})$", text, re.MULTILINE):
-            order = said[1][::-1].lower()
+        if named := re.search(r"^DimensionOrder=XY([CZT]{3})$", text, re.MULTILINE):
+            order = named[1][::-1].lower()
     else:
         return []
     sides = dict(re.findall(r"^(\w+)=(\d{1,9})$", text, re.MULTILINE))

@@ -196,6 +196,19 @@ def test_a_stack_without_the_axis_says_which_it_has(hyperstack, tmp_path, run_cl
     assert "page 2: is of another size or type than its volume" in result
 
 
+def test_a_description_of_one_endless_word_is_read_in_no_time():
+    from fftfilter.images.pixel_size import axes_of, depth_of
+
+    for text in (
+        "<OME><Pixels " + "a" * 2_000_000,
+        "<OME><Pixels a" + " " * 2_000_000 + "=",
+        "ImageJ=" + "a" * 2_000_000,
+    ):
+        assert (axes_of(text), depth_of(text)) == ([], None)
+    said = '<OME><Pixels DimensionOrder="XYZTC" SizeC="2" SizeT = \'3\' SizeZ="4" SizeX="9">'
+    assert axes_of(said) == [("c", 2), ("t", 3), ("z", 4)]
+
+
 def test_descriptions_that_lie_are_refused(tmp_path, run_cli):
     said = "ImageJ=1.53\nimages=4\nslices=3\nframes=999999999\n"
     with tifffile.TiffWriter(tmp_path / "in.tif") as file:
