@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .calls import lowpass as lowpass
     from .calls import notch as notch
     from .calls import stripes as stripes
+    from .calls import wiener as wiener
     from .commands.apply import load_filter as load_filter
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
@@ -56,7 +57,7 @@ __distribution__ = "fftfilter-opencl"
 _MODULES = {
     ".analysis.power": "power_spectrum",
     ".analysis.search": "AutoNotches find_peaks",
-    ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes",
+    ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes wiener",
     ".commands.apply": "load_filter",
     ".errors": "FftfilterError",
     ".filters": "Filter",

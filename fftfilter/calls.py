@@ -172,6 +172,19 @@ def imagej(
     return _filtered(image, made, channel_axis, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
 
 
+def wiener(
+    image: ArrayLike, noise: float | str = "auto", *, channel_axis: int | None = None, **options: Unpack[Options]
+) -> NDArray[Any]:
+    """Return an image with less noise, as far as its own spectrum is noise; shape and type of the image.
+
+    ``noise`` is that of :func:`fftfilter.transfer.wiener`. As for the command, the default of ``output`` is "keep", and
+    that of ``edges`` "mirror".
+
+        clean = fftfilter.wiener(photo, channel_axis=-1)
+    """
+    return _filtered(image, transfer.wiener(noise), channel_axis, {"output": "keep", "edges": "mirror", **options})
+
+
 def descreen(
     image: ArrayLike,
     *,

@@ -57,6 +57,7 @@ def calls(image: Image) -> list[npt.NDArray[np.generic]]:
         fftfilter.notch(image, (0.2, 0.1), missing=image > 250, engine="book", protect=(0, 0, 3, 3), feather=2),
         fftfilter.notch(np.tile(image, (4, 4)), auto=fftfilter.AutoNotches(20), engine="book")[:12, :10],
         fftfilter.stripes(image, 0, engine="book"),
+        fftfilter.wiener(image, 8, engine="book"),
         fftfilter.imagej(image, 8, 2, suppress="vertical", engine="book"),
         fftfilter.descreen(image, strength=20, engine="book"),
         fftfilter.apply_mask(image, image > 3, engine="book", engine_options={}),

@@ -21,13 +21,12 @@ from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..images.pages import ALL
 from ..text import Angle
-from ..work.missing import USUAL, unmeasured
+from ..work.missing import unmeasured
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..arrays import Holes
     from ..region import Area
 
 Measured = tuple[Spectrum, tuple[float, float] | None]
@@ -129,14 +128,9 @@ def _of_file(
 ) -> Measured | str:
     try:
         found = opened(name, asked)
-        return spectrum_of(found, size, device, partial(unmeasured_of, name=name, ignore=ignore)), pixel_of(found)
+        return spectrum_of(found, size, device, partial(unmeasured, name=name, ignore=ignore)), pixel_of(found)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
-
-
-def unmeasured_of(picture: images.Picture, name: str, ignore: Area | None) -> Holes | None:
-    """Return which samples of a file's picture are missing or ignored; raises ParameterError."""
-    return unmeasured(picture, name, USUAL.holes(picture, name), ignore)
 
 
 def opened(name: str, asked: images.Asked = ALL, limit: int | None = None) -> images.Picture | images.Pages:

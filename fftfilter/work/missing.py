@@ -60,9 +60,8 @@ class Missing:
 USUAL = Missing()
 
 
-def unmeasured(picture: Picture, name: str, holes: Holes | None, ignore: Area | None) -> Holes | None:
-    """Return which samples nothing is found in: those that are missing, and those that are ignored."""
-    if ignore is None:
-        return holes
-    ignored = ignore.samples(picture, name)
-    return ignored if holes is None else holes | ignored
+def unmeasured(picture: Picture, name: str, ignore: Area | None, missing: Missing = USUAL) -> Holes | None:
+    """Return which samples of a file's picture nothing is found in: missing and ignored ones; raises ParameterError."""
+    holes = missing.holes(picture, name)
+    ignored = ignore.samples(picture, name) if ignore else None
+    return holes if ignored is None else ignored if holes is None else holes | ignored

@@ -21,7 +21,7 @@ from ..images import Depth
 from ..images.formats import FORMATS
 from ..images.pages import OTHER_HDUS, PLACE
 from ..output.modes import check_colors
-from .missing import USUAL
+from .missing import USUAL, unmeasured
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -205,7 +205,11 @@ class Opened:
         if recipe.ignore and transfer.is_fitted:
             from ..analysis.fit import fitted
 
-            transfer = fitted(transfer, filled(given, recipe.unmeasured(given, self.name), device), given.maxval)
+            transfer = fitted(
+                transfer,
+                filled(given, unmeasured(given, self.name, recipe.ignore, recipe.missing), device),
+                given.maxval,
+            )
         return FilterReport(planes, given.maxval, transfer, recipe.edges, device, weight, recipe.channels)
 
     def cautions(self, frame: Frame) -> list[str]:
@@ -286,7 +290,9 @@ def open_input(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import too_few
 
-            mean = spectrum_of(found, device=device, holes=partial(recipe.unmeasured, name=name))
+            mean = spectrum_of(
+                found, device=device, holes=partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
+            )
             opened.too_few = too_few(mean) or None
             opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)

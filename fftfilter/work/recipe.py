@@ -23,7 +23,7 @@ from ..images.pages import ALL as ALL_PAGES
 from ..images.pages import ALL_HDUS
 from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
-from .missing import USUAL, Missing, unmeasured
+from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
@@ -160,10 +160,6 @@ class Recipe:
             return self.missing.holes(picture, name)
         picture.refuse_not_finite(name)
         return None
-
-    def unmeasured(self, picture: Picture, name: str) -> Holes | None:
-        """Return which samples of a picture nothing is found in, None if there are none; raises ParameterError."""
-        return unmeasured(picture, name, self.holes(picture, name), self.ignore)
 
     def refuse_target(self, target: FileName) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""

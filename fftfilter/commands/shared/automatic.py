@@ -114,9 +114,10 @@ def of_sources(
     FftfilterError.
     """
     from ...folders.jobs import Files
-    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of, unmeasured_of
+    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
     from ...region import area_of
+    from ...work.missing import unmeasured
     from ...work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]
@@ -126,7 +127,7 @@ def of_sources(
     if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
         refuse_options_of_folders(sources, **of_folders)
         found = opened(sources[0], pages, given["input_limit"])
-        holes = partial(unmeasured_of, name=sources[0], ignore=ignore)
+        holes = partial(unmeasured, name=sources[0], ignore=ignore)
         return spectrum_of(found, device=device, holes=holes), pixel_of(found), True
     tree = inputs_of(sources, **of_folders, says_so=failures)
     try:
