@@ -362,7 +362,12 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
 
     def said(peaks, content, *, quiet=False, verbose=0, auto=auto):
         opened = SimpleNamespace(
-            name="a.png", too_few=None, recipe=SimpleNamespace(auto=auto), peaks=peaks, content=content
+            name="a.png",
+            transfer=H.Transfer(()),
+            too_few=None,
+            recipe=SimpleNamespace(auto=auto),
+            peaks=peaks,
+            content=content,
         )
         say_of(opened, quiet=quiet, verbose=verbose)
         return capsys.readouterr().err
