@@ -37,8 +37,9 @@ def without_secrets(text: str) -> str:
 
 def code_of(error: BaseException) -> str:
     """Return what programs tell an error by: its class, and the system's name of its cause: ``WriteError.ENOSPC``."""
-    number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
-    return ".".join(filter(None, (type(error).__name__, errno.errorcode.get(number or 0))))
+    cause = error.__cause__
+    number = errno.errorcode.get(cause.errno or 0, "OSError") if isinstance(cause, OSError) else ""
+    return ".".join(filter(None, (type(error).__name__, number)))
 
 
 class FftfilterError(Exception):

@@ -183,6 +183,8 @@ class FilterCommand(shared.GroupedCommand):
                 break
             if arg == VERIFY and not following.isdecimal():
                 args[i] = f"{VERIFY}={VERIFIED}"
+            if arg == "--skip-existing":
+                args[i] = f"{arg}=digest"
             if arg == automatic.AUTO and following not in (EACH, FOLDER):
                 args[i] = f"{automatic.AUTO}={EACH}"
         return super().parse_args(ctx, args)
@@ -261,7 +263,8 @@ class CommandOptions:
     """Files of gains and of regions, which are also inputs."""
     recursive: bool
     pattern: tuple[str, ...]
-    skip_existing: bool
+    skip_existing: str | None
+    retries: int | None
     fail_fast: bool
     dry_run: bool
     report: str | None

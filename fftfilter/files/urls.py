@@ -14,11 +14,15 @@ import errno
 import os
 import re
 import sys
+import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import wraps
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from random import random
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..errors import ParameterError, pip_install
 from .messages import FileName, first_line
@@ -35,6 +39,14 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 _ODD = '<>:"|?*'
 # Drivers' names of a value that changes with a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified", "updated", "created")
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What a driver fails to do is tried so many times more, first after about some seconds.
+retries = 0
+SECONDS_TO_RETRY, LONGEST_WAIT = 1.0, 60.0
 
 
 class Url(NamedTuple):
@@ -183,6 +195,24 @@ def is_folder(url: Url) -> bool:
         return bool(system.isdir(path))
 
 
+def _patiently(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that tries again what a driver failed to do, as often as `retries` says, after longer waits."""
+
+    @wraps(function)
+    def patient(*arguments: P.args, **options: P.kwargs) -> T:
+        for tried in count():
+            try:
+                return function(*arguments, **options)
+            except OSError as error:
+                if error.errno or tried >= retries:  # a missing file, or no permission, will not change
+                    raise
+                time.sleep(min(SECONDS_TO_RETRY * 2**tried, LONGEST_WAIT) * (0.5 + random()))  # noqa: S311
+        raise AssertionError
+
+    return patient
+
+
+@_patiently
 def content(url: str, most: int = sys.maxsize) -> bytes:
     """Return all bytes of a file, or its first ``most``: no more is read, unpacked or kept."""
     is_web = Url(url).is_web
@@ -202,12 +232,17 @@ def content(url: str, most: int = sys.maxsize) -> bytes:
 def store(url: str, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file in one request, so that object stores have it whole or not at all."""
     refuse_reading_only(url)
+    _store(url, b"".join(parts))
+
+
+@_patiently
+def _store(url: str, data: bytes) -> None:
     with _opened(url) as (system, path):
-        data = b"".join(parts)
         try:
             system.pipe_file(path, data)
         except FileNotFoundError:
-            # Unlike object stores, this file system needs its folders created.
+            if system.async_impl:  # an object store has no folders: the bucket is missing, and its name may be wrong
+                raise
             system.makedirs(system._parent(path), exist_ok=True)
             system.pipe_file(path, data)
 

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import images, system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ProcessError, WriteError
-from ..files import sources
+from ..files import sources, urls
 from ..files.folder import Folder, Inside
 from ..files.messages import FileName, as_error, quoted_if_odd
 from ..files.urls import is_url
@@ -29,7 +30,7 @@ from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
 from ..work.output_file import make_output, read_ahead, write_picture
 from . import journal
-from .jobs import DeviceLostError, Job, Outcome, Settings
+from .jobs import MOST_FAILURES, DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -103,7 +104,7 @@ class Batch:
     """An open device that does jobs with the same settings; ``threads`` read and write."""
 
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
-        self.settings = settings
+        self.settings, urls.retries = settings, settings.retries
         self._recipe = settings.recipe
         self._device = device
         self._threads = threads
@@ -135,7 +136,17 @@ class Batch:
             raise ProcessError(why) from error
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do all jobs; yield their outcomes; raises what Filter raises, DeviceLostError if the device fails twice."""
+        """Do all jobs; yield their outcomes; raises what Filter raises, DeviceLostError if the device fails twice.
+
+        The jobs end after :data:`MOST_FAILURES` in a row, and so does the run that gets these outcomes.
+        """
+        in_a_row = 0
+        goes_on = takewhile(lambda _: in_a_row < MOST_FAILURES or self.settings.measure_only, jobs)
+        for outcome in self._run(goes_on):
+            in_a_row = in_a_row + 1 if outcome.failed_outside else 0
+            yield outcome
+
+    def _run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         reading: deque[Future[Loaded | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:

@@ -48,6 +48,7 @@ class ClusterWorkers(Workers):
 
     seconds_a_chunk = 1.0
     seconds_between_looks = 1.0
+    spare_tries = 2  # workers of a cluster are ended for reasons that no file has
 
     def __init__(self, client: Client, device: str | None, threads: int = 0) -> None:
         super().__init__(device, threads)

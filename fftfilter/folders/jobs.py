@@ -15,7 +15,7 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from ..errors import DeviceError, ParameterError, ReadError, code_of
+from ..errors import DeviceError, ParameterError, ProcessError, ReadError, code_of
 from ..files import urls
 from ..files.folder import Folder
 from ..files.messages import quoted_if_odd
@@ -39,6 +39,8 @@ _NUMBER = re.compile(r"[0-9]+")
 MOST_FOLDERS, DEEPEST = 100_000, 32
 # About how long a core takes for a file, and for each of its bytes.
 SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
+# Files in a row that fail for reasons outside of them, such as a server that is down, before a run ends.
+MOST_FAILURES = 50
 
 
 @dataclass(repr=False)
@@ -51,6 +53,8 @@ class Settings:
     in_place: bool = False
     preview: bool = False
     """Make the row of each file in a contact sheet."""
+    retries: int = 0
+    """How often what fails behind a URL, and a file whose worker has died, is tried again."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's, unless the output lies in it."""
     keep_in: str | None = None
@@ -86,6 +90,8 @@ class Job(NamedTuple):
     """The digest of the input's bytes that the target was made from, if it needs no other work."""
     verify: bool = False
     """Whether the target is compared with the reference."""
+    stamp: tuple[int, int] | None = None
+    """The size and time of the source, or its ETag, before it is read; None if that is not known."""
     planes: Sequence[int] = ()
     """Those of an OME-Zarr that are filtered, if the target is one, counted from 0."""
 
@@ -119,6 +125,11 @@ class Outcome(Done):
     def found_no_space(self) -> bool:
         """Whether it failed because the target's file system is full."""
         return self.code in ("WriteError.ENOSPC", "WriteError.EDQUOT")
+
+    @property
+    def failed_outside(self) -> bool:
+        """Whether it failed for another reason than a damaged file, which says nothing of the next one."""
+        return self.code is not None and ("." in self.code or self.code == ProcessError.__name__)
 
     def fail(self, error: BaseException) -> Outcome:
         """Enter an error; return the outcome."""
@@ -163,6 +174,8 @@ class Branch(NamedTuple):
     names: list[str]
     folder: Path | Url | None
     """None for files whose names are complete."""
+    stamps: Mapping[str, tuple[int, int]] = {}
+    """Those of files behind URLs, as far as a listing has them."""
 
     def file(self, name: str) -> str:
         """Return the complete name of a file."""
@@ -222,10 +235,11 @@ class Tree:
         # The output may appear while the tree is walked.
         if own in above or (relative and self.avoid and own is not None and own == identity(self.avoid)):
             return
-        names, inner = self._list(folder, relative)
+        stamps: dict[str, tuple[int, int]] = {}
+        names, inner = self._list(folder, relative, stamps)
         if names:
             names.sort(key=natural)
-            yield Branch(relative, names, folder)
+            yield Branch(relative, names, folder, stamps)
         if not self.recursive:
             self.not_entered += len(inner)
             return
@@ -236,8 +250,10 @@ class Tree:
             except OSError as error:
                 self.failed[path] = f"cannot be listed: {error.strerror}; its files are not done"
 
-    def _list(self, folder: Path | Url, relative: str) -> tuple[list[str], list[str]]:
-        """Return a folder's images and its folders."""
+    def _list(
+        self, folder: Path | Url, relative: str, stamps: dict[str, tuple[int, int]]
+    ) -> tuple[list[str], list[str]]:
+        """Return a folder's images and its folders; enter the stamps that a listing has."""
         names, inner, refused = [], [], list[str]()
         others = {*self.written, *self.masks} - {None}
         with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder, refused) as entries:
@@ -254,6 +270,8 @@ class Tree:
                         self.left_out["mask"] += 1
                     else:
                         names.append(entry.name)
+                        if isinstance(entry, urls.Entry) and entry.stamp[0]:
+                            stamps[entry.name] = entry.stamp
         if refused:
             said = f"{len(refused)} of its names are not those of files, such as {refused[0][:80]!r}"
             self.failed[relative] = f"{said}: left out"

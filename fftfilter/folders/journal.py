@@ -52,6 +52,8 @@ class Entry(NamedTuple):
     digest: str
     settings: str
     stamp: Stamp
+    source: tuple[int, int] | None = None
+    """The input's stamp before it was read, if that is known."""
 
 
 def journal_of(folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder) -> Journal:
@@ -71,15 +73,15 @@ class Journal:
         """By the name of a file. Two runs at a time may write lines for the same one."""
         self._file: io.FileIO | None = None
 
-    def digest(self, name: str, settings: str) -> str | None:
-        """Return the digest of the input from which a file was made with these settings, None if it was not."""
+    def entry(self, name: str, settings: str) -> Entry | None:
+        """Return how a file was made with these settings, None if it was not."""
         if self._lines is None:
             self._lines = {}
             with suppress(OSError):
                 self._load(self._lines)
         found = [line[1] for line in map(_read_line, self._lines.get(name, b"").splitlines()) if line]
         now = self._stamp(name) if found else None
-        whole = {each.settings: each.digest for each in found if each.stamp == now}
+        whole = {each.settings: each for each in found if each.stamp == now}
         self.outdated += bool(whole) and settings not in whole
         return whole.get(settings)
 
@@ -130,14 +132,14 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
 
 def _line(name: str, entry: Entry) -> bytes:
     # Behind a line end: an earlier run or a full disk may have left half a line.
-    return b"\n" + json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode()
+    return b"\n" + json.dumps([name, entry.digest, entry.settings, *entry.stamp, *(entry.source or ())]).encode()
 
 
 def _read_line(text: bytes) -> tuple[str, Entry] | None:
     """Return the name and the entry of a line, None if it cannot be read."""
     with suppress(ValueError, TypeError, RecursionError):
-        name, digest, settings, size, changed = json.loads(text[: LONGEST_LINE + 1])
-        return str(name), Entry(str(digest), str(settings), Stamp(size, changed))
+        name, digest, settings, size, changed, *source = json.loads(text[: LONGEST_LINE + 1])
+        return str(name), Entry(str(digest), str(settings), Stamp(size, changed), (*source,) if source else None)
     return None
 
 

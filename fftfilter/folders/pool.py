@@ -57,6 +57,8 @@ class Workers(Executor):
     """How many workers it has, and how many chunks it takes at a time."""
     seconds_a_chunk = 0.05
     """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
+    spare_tries = 0
+    """How often a job whose worker dies is tried alone beyond the first time, at least."""
     seconds_between_looks: float | None = None
     """When :meth:`look` has to be called again; None if there is nothing to see."""
 
@@ -160,11 +162,15 @@ class Pool:
         """Yield the outcomes of jobs that a dead worker had in hand, after trying each of them alone."""
         remove_leftovers(chunk)
         for number, job in enumerate(chunk):
-            future = executor.submit_alone(do_chunk, *executor.arguments([job], settings))
-            while not wait([future], executor.seconds_between_looks).done:
-                executor.look()
-            if error := _error(future):
-                why = f"{quoted_if_odd(job.source)}: given up: {executor.died(error)} while it was in hand"
+            for _ in range(1 + max(settings.retries, executor.spare_tries)):
+                future = executor.submit_alone(do_chunk, *executor.arguments([job], settings))
+                while not wait([future], executor.seconds_between_looks).done:
+                    executor.look()
+                if not (error := _error(future)):
+                    break
+                died = executor.died(error)
+            if error:
+                why = f"{quoted_if_odd(job.source)}: given up: {died} while it was in hand"
                 remove_leftovers([job])
                 yield Outcome(job=job).fail(ProcessError(why))
             elif future.result().lost:

@@ -25,6 +25,7 @@ from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, 
 from ..images.formats import extension_of
 from ..output.modes import FOLDER
 from .jobs import (
+    MOST_FAILURES,
     DeviceLostError,
     Files,
     Job,
@@ -63,7 +64,8 @@ class FolderRun:
     settings: Settings
     format: str | None = None
     """The extension of all outputs, with its dot; None keeps the inputs'."""
-    skip_existing: bool = False
+    skip_existing: str | None = None
+    """"digest": files that were done from the same bytes are skipped; "fast": from files of the same size and time."""
     fail_fast: bool = False
     report: str | None = None
     """A file or a URL; - is standard output."""
@@ -83,6 +85,8 @@ class FolderRun:
     """Surprises in outputs, with the number of files."""
     lost: str | None = None
     """Why no device is left, if so."""
+    failed_in_a_row: int = 0
+    """Files that failed one after the other for reasons outside of them, such as a server that is down."""
     found_no_space: bool = False
     """Whether the output's file system was found full, so that no other file was begun."""
 
@@ -104,7 +108,7 @@ class FolderRun:
             self.settings = replace(self.settings, keep_in=str(own.absolute()))
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
-        self.log = Report(self.report, self.warnings.append, appends=self.skip_existing)
+        self.log = Report(self.report, self.warnings.append, appends=bool(self.skip_existing))
         self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         found = {identity(place(each)): os.path.realpath(of_this_machine(each)) for each in self.written}
@@ -219,11 +223,20 @@ class FolderRun:
             with closing(self._journal_of(target)) as journal:
                 for name in branch.names:
                     made = self._target_name(name)
-                    digest = journal.digest(made, self.recipe.key) if self.skip_existing else None
+                    file, entry = (
+                        branch.file(name),
+                        journal.entry(made, self.recipe.key) if self.skip_existing else None,
+                    )
+                    own = branch.stamps.get(name) or (None if is_url(file) else stamp(file))
                     # Those that are verified lie evenly among all.
                     is_verified = (number + 1) * self.verify // files > number * self.verify // files
-                    yield Job(number, branch.file(name), file_in(target, made), digest, is_verified)
+                    job = Job(number, file, file_in(target, made), entry and entry.digest, is_verified, own)
                     number += 1
+                    if prepare and self.skip_existing == "fast" and entry and own == entry.source and not is_verified:
+                        self.counts["skipped"] += 1  # no worker has to read it
+                        self.log.add(Outcome(job=job, status="skipped"), self.settings)
+                    else:
+                        yield job
                 self._outdated += journal.outdated
 
     # The run
@@ -273,12 +286,14 @@ class FolderRun:
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts["failed"] > 0
-        return self.stopped_by is not None or self.lost is not None or self.found_no_space or failed
+        is_down = self.failed_in_a_row >= MOST_FAILURES
+        return self.stopped_by is not None or self.lost is not None or self.found_no_space or failed or is_down
 
     def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
         try:
             for outcome in outcomes:
                 self.counts[outcome.status] += 1
+                self.failed_in_a_row = self.failed_in_a_row + 1 if outcome.failed_outside else 0
                 self.found_no_space |= outcome.found_no_space
                 self.cautions.update(outcome.cautions)
                 if self.settings.in_place:  # no other file has it
@@ -303,7 +318,7 @@ class FolderRun:
                 self._close_journals()
             self._journals[folder] = self._journal_of(place(folder))
         with self._warning_of(folder):
-            self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
+            self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp, outcome.job.stamp))
 
     def _journal_of(self, folder: Path | Url) -> Journal:
         return journal_of(folder, self.settings.open_folder)

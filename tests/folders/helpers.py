@@ -80,3 +80,9 @@ def session(leader):
         if int(of) == leader and state not in "ZX":
             found.append(int(status.parent.name))
     return found
+
+
+def digest(book, name, settings):
+    """Return the digest of the input that a journal has for a file."""
+    found = book.entry(name, settings)
+    return found and found.digest

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from fftfilter.folders.journal import LONGEST_LINE, Entry, Stamp, journal_of
-from tests.folders.helpers import JOURNAL, here, names, pgm, process
+from tests.folders.helpers import JOURNAL, digest, here, names, pgm, process
 
 
 def lines(*given):
@@ -56,7 +56,7 @@ resource.setrlimit(resource.RLIMIT_DATA, (1 << 28, 1 << 28))
 from pathlib import Path
 from fftfilter.folders.journal import journal_of
 journal = journal_of(Path({str(tmp_path)!r}))
-print(journal.digest("a.pgm", "settings"))
+print(journal.entry("a.pgm", "settings"))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
@@ -72,4 +72,4 @@ def test_the_lines_of_the_last_runs_are_kept(tmp_path):
     journal.close()
     assert (tmp_path / JOURNAL).stat().st_size > 4 * LONGEST_LINE
     again = journal_of(tmp_path)
-    assert [again.digest("a.pgm", f"settings {i}") for i in (0, 898, 899)] == [None, "digest 898", "digest 899"]
+    assert [digest(again, "a.pgm", f"settings {i}") for i in (0, 898, 899)] == [None, "digest 898", "digest 899"]

@@ -99,7 +99,7 @@ def test_each_plane_but_the_first_is_done_once_and_all_come_back_in_order(count,
     wanted = Settings(Recipe(H.lowpass("8px"), output="keep"), measure_only, in_place=False, preview=False)
     for job, settings in given:
         assert settings == wanted
-        assert job == Job(job.number, "in.zarr", "out.zarr", None, False, job.planes)
+        assert job == Job(job.number, "in.zarr", "out.zarr", planes=job.planes)
     assert [line for each in done for line in each.cautions] == ["a process died"] * 2
 
 

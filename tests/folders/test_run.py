@@ -40,7 +40,7 @@ from fftfilter.folders.jobs import Job, Settings, Tree, is_inside, natural
 from fftfilter.folders.pool import Workers, close_batch
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
-from tests.folders.helpers import JOURNAL, command, here, names, pgm, process, same
+from tests.folders.helpers import JOURNAL, command, digest, here, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
 
@@ -1209,7 +1209,7 @@ def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_pa
     book.add("a", journal.Entry("digest", "settings", last))
     book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
     book.close()
-    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert digest(journal.Journal(tmp_path), "a", "settings") == "digest"
 
 
 def test_of_many_output_folders_few_journals_are_open_and_each_has_its_files(run, tmp_path, monkeypatch):
@@ -1259,9 +1259,9 @@ def test_a_journal_is_read_once_and_only_for_files_that_it_is_asked_about(tmp_pa
     monkeypatch.setattr(Folder, "open", lambda *given: opened.append(given) or itself(*given))
     book = journal.Journal(tmp_path)
     assert opened == []
-    assert [book.digest(name, "settings") for name in "aba"] == ["digest", None, "digest"]
+    assert [digest(book, name, "settings") for name in "aba"] == ["digest", None, "digest"]
     assert (len(opened), book.outdated) == (1, 0)
-    assert (book.digest("a", "others"), book.outdated) == (None, 1)
+    assert (digest(book, "a", "others"), book.outdated) == (None, 1)
 
 
 def test_a_long_journal_is_written_anew(tmp_path):
@@ -1271,10 +1271,10 @@ def test_a_long_journal_is_written_anew(tmp_path):
     for _ in range(1100):
         book.add("a", entry)
     book.close()
-    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert digest(journal.Journal(tmp_path), "a", "settings") == "digest"
     assert (tmp_path / JOURNAL).read_text().count("\n") == 1
-    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
-    assert journal.Journal(tmp_path).digest("a", "others") is None
+    assert digest(journal.Journal(tmp_path), "a", "settings") == "digest"
+    assert digest(journal.Journal(tmp_path), "a", "others") is None
 
 
 def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):

@@ -53,10 +53,17 @@ folder_options = [
         help="Write all files as png, tif, jpg ... (also what goes to standard output).",
     ),
     folder_option(
-        "--skip-existing",
-        is_flag=True,
+        "--skip-existing [=fast]",
+        type=click.Choice(["digest", "fast"]),
         short="Resume a folder: only files that are not done yet.",
-        help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
+        help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run. =fast does "
+        "not read them: their size and time, or ETag, have to be the same.",
+    ),
+    folder_option(
+        "--retries N",
+        type=click.IntRange(0, 100),
+        help="Try again, up to N times and after longer and longer waits, what fails behind a URL, and files whose "
+        "worker has died.",
     ),
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", only="", is_flag=True, help="List what would be done, but do nothing."),
@@ -179,6 +186,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
             replace(recipe, format=None, arguments=words),
             in_place=options.in_place,
             preview=options.preview is not None,
+            retries=options.retries or 0,
         ),
         format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
@@ -189,6 +197,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         masks=options.masks,
     )
     startup.resume_collector()
+    urls.retries = options.retries or 0
     remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
     run.survey()
     given, goes_to = (without_secrets(str(each)) for each in (source, target))
@@ -344,7 +353,11 @@ def _print_warnings(run: FolderRun) -> None:
 
 def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
+    from ...folders.jobs import MOST_FAILURES
+
     why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
+    if run.failed_in_a_row >= MOST_FAILURES:
+        why = f"{run.failed_in_a_row} files in a row failed for reasons outside of them"
     if run.stopped_by is not None:
         why, code = signals.ending(run.stopped_by)
     elif run.lost:

@@ -1,0 +1,127 @@
+"""Runs whose other side fails: servers for a while or for good, workers, a bucket that is missing; inputs not read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from fftfilter.cli import cli
+from fftfilter.files import urls
+from tests.folders.helpers import names, pgm, process
+
+fsspec = pytest.importorskip("fsspec")
+from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
+
+
+class Shaky(MemoryFileSystem):
+    """A store that fails as often as it is told to."""
+
+    protocol, failures, store, pseudo_dirs = "shaky", 0, {}, [""]
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("shaky://", "memory://"))
+
+    def cat_file(self, *given, **options):
+        if Shaky.failures:
+            Shaky.failures -= 1
+            raise ConnectionError("nobody answers")
+        return super().cat_file(*given, **options)
+
+    def pipe_file(self, path, value, **options):
+        if path.startswith("/none/"):
+            raise FileNotFoundError(path)
+        super().pipe_file(path, value, **options)
+
+    def open(self, path, mode="rb", **options):
+        if Shaky.failures and "r" in mode:
+            Shaky.failures -= 1
+            raise ConnectionError("nobody answers")
+        return super().open(path, mode, **options)
+
+
+@pytest.fixture
+def store(monkeypatch):
+    fsspec.register_implementation("shaky", Shaky, clobber=True)
+    monkeypatch.setattr(urls, "SECONDS_TO_RETRY", 0.001)
+    yield Shaky()
+    Shaky.store.clear()
+    Shaky.failures = urls.retries = 0
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["highpass", *map(str, arguments)])
+    return result.exit_code, result.stderr
+
+
+def test_what_fails_for_a_while_is_tried_again_if_that_is_wanted(store, tmp_path):
+    for i in range(3):
+        store.pipe_file(f"/in/{i}.pgm", pgm(tmp_path / "a.pgm", i).read_bytes())
+    Shaky.failures = 2
+    code, said = run("--retries", 3, "shaky://in/", tmp_path / "out")
+    assert (code, names(tmp_path / "out")) == (0, ["0.pgm", "1.pgm", "2.pgm"]), said
+    Shaky.failures = 1
+    code, said = run("shaky://in/", tmp_path / "other")
+    assert (code, said.count("nobody answers"), "; 1 failed" in said) == (1, 1, True), said
+
+
+def test_a_store_that_is_down_ends_the_run_after_fifty_files(store, tmp_path):
+    for i in range(300):
+        store.pipe_file(f"/in/{i}.pgm", b"P5")
+    Shaky.failures = 10**9
+    code, said = run("shaky://in/", tmp_path / "out")
+    assert (code, 50 <= said.count("nobody answers") < 200) == (1, True), said
+    assert re.search(r"\d+ files in a row failed for reasons outside of them; the same command with --skip", said)
+
+
+def test_files_that_are_damaged_do_not_end_a_run(tmp_path):
+    for i in range(60):
+        pgm(tmp_path / f"in/{i:02}.pgm").write_bytes(b"P5 ")
+    pgm(tmp_path / "in/z.pgm")
+    code, said = run("--processes", 1, tmp_path / "in", tmp_path / "out")
+    assert (code, names(tmp_path / "out"), "60 failed" in said) == (1, ["z.pgm"], True)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_bucket_that_is_missing_is_not_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(Shaky, "async_impl", True)
+    monkeypatch.setattr(Shaky, "makedirs", lambda *_, **__: pytest.fail("made"))
+    code, said = run(pgm(tmp_path / "a.pgm"), "shaky://none/a.pgm")
+    assert (code, said.count("\n"), "shaky://none/a.pgm: cannot be written: no such file" in said) == (1, 1, True), said
+
+
+@pytest.mark.parametrize("where", ["files", "a store"])
+def test_a_fast_resume_reads_no_input_that_has_its_size_and_time(store, tmp_path, monkeypatch, where):
+    for i in range(3):
+        store.pipe_file(f"/in/{i}.pgm", pgm(tmp_path / f"in/{i}.pgm", i).read_bytes())
+    given = tmp_path / "in" if where == "files" else "shaky://in/"
+    words = ("--processes", 1, "--report", tmp_path / "r.jsonl", given, tmp_path / "out")
+    assert run(*words)[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("fftfilter.images.raw", lambda *_: pytest.fail("read"))
+        code, said = run("--skip-existing=fast", *words)
+    assert (code, "3 skipped, done before" in said) == (0, True), said
+    statuses = [json.loads(line)["status"] for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert statuses == ["done"] * 3 + ["skipped"] * 3
+    # Another size, another time, other settings, and an output that is gone
+    if where == "files":
+        os.utime(tmp_path / "in/0.pgm", ns=(5, 5))
+        pgm(tmp_path / "in/1.pgm", 1, 9, 9)
+    else:
+        store.pipe_file("/in/1.pgm", pgm(tmp_path / "b.pgm", 1, 9, 9).read_bytes())
+    (tmp_path / "out/2.pgm").unlink()
+    code, said = run("--skip-existing=fast", *words)
+    assert (code, "2 of 3 files filtered" in said, "1 skipped" in said) == (0, True, True), said
+    assert run("--skip-existing=fast", "--radius", 2, *words)[1].count("3 of 3 files filtered") == 1
+
+
+def test_skip_existing_needs_no_word(tmp_path):
+    pgm(tmp_path / "in/a.pgm")
+    for _ in range(2):
+        done = process("--skip-existing", tmp_path / "in", tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+    assert "1 skipped, done before" in done.stderr
