@@ -110,8 +110,12 @@ class Report:
             outcome.fail(error)
             raise
         finally:
+            if outcome.status == "done" and target != STANDARD_STREAM:
+                outcome.stamp = journal.stamp(target)
             self.add(outcome, Settings(recipe))
             self.close()
+        if self.is_incomplete:
+            raise WriteError(f"{self._path}: the report is incomplete; choose another file")
 
     def close(self) -> None:
         """End the file; behind a URL, where nothing can be appended, write it."""

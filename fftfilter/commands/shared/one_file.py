@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +22,7 @@ from ...errors import DeviceError, ImageError, ParameterError, ReadError, TooLar
 from ...files import sources
 from ...files.atomic import refuse_inputs, remove_leftovers_beside
 from ...files.messages import as_error, shown
+from ...files.standard_streams import Events
 from ...files.urls import is_url
 from ...output.modes import STACK
 from ...text import length_text, text_table
@@ -50,7 +53,6 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     size = _bytes_of(source, options)
     options = replace(options, device=device_for(options.device, options.recipe, size, verbose=options.verbose))
     from ...folders.progress import tell_of_compiling
-    from ...folders.report import Report
 
     options.check_for_file(source, target)
     options = replace(options, recipe=options.recipe.fitting(source, target))
@@ -58,10 +60,14 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     _check(source, target, options)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
-    report = Report(options.report, remark)
-    if options.report:
-        refuse_inputs(options.report, [sources.identity(source), *masks])
-    with report.of_one(source, target, options.recipe) as outcome, system.at_most(options.memory):
+    reported: Any = nullcontext(SimpleNamespace())
+    if options.report or isinstance(sys.stderr, Events):
+        from ...folders.report import Report  # which takes some milliseconds
+
+        reported = Report(options.report, remark).of_one(source, target, options.recipe)
+        if options.report:
+            refuse_inputs(options.report, [sources.identity(source), *masks])
+    with reported as outcome, system.at_most(options.memory):
         outcome.bytes = None if math.isinf(size) else int(size)
         too_large = ""
         try:
@@ -73,13 +79,10 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             too_large = str(error)
         if too_large:  # the error, and with it all that was in memory, is gone
             _by_strips(source, target, options, outcome, too_large)
-    if report.is_incomplete:
-        raise WriteError(f"--report {options.report}: the report is incomplete; choose another file")
 
 
 def _filter(source: str, target: str, options: CommandOptions, masks: list[Identity | None], outcome: Outcome) -> None:
     """Filter a picture or pages that fit into memory, and enter into the outcome what it becomes."""
-    from ...folders.journal import stamp
     from ...work.opened import open_input
 
     compare = options.verify is not None
@@ -93,7 +96,6 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
             done, outcome.device = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
             vars(outcome).update(vars(done), pixel_size=opened.pixel_size, peaks=opened.peaks)
             outcome.seconds = {"all": time.monotonic() - began}
-            outcome.stamp = None if target == "-" else stamp(target)
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target):
             from ...images.formats import unfinished_zarr
@@ -113,7 +115,6 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
 
 def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
-    from ...folders.journal import stamp
     from ...folders.progress import Progress
     from ...work.large import LargeFile
 
@@ -139,7 +140,6 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         progress.clear()
     vars(outcome).update(vars(done), pixel_size=large.opened.pixel_size)
     outcome.seconds = {"all": time.monotonic() - began}
-    outcome.stamp = None if target == "-" else stamp(target)
     remark(*done.cautions, *options.recipe.mode.cautions(options.recipe.scale), quiet=options.quiet)
     if options.verbose:
         cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
