@@ -297,13 +297,27 @@ class Large:
         gains -= plan.beyond
         kept = self._spectra.get(channel, block, 0, height)
         values = kept[:, : gains.shape[1]]
-        if self._is_mirrored:
-            values = np.concatenate([values, values[::-1]])
-        forward, back = (fft.rfft, fft.irfft) if is_real else (fft.fft, fft.ifft)
-        values = forward(values, axis=0)
-        values *= gains
-        kept[:, : gains.shape[1]] = back(values, high, axis=0)[:height]
+        if is_real:
+            values[:] = self._by_cosines(values, gains)
+        else:
+            values = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
+            values *= gains
+            kept[:, : gains.shape[1]] = fft.ifft(values, axis=0)[:height]
         self._spectra.put(channel, block, 0, kept)
+
+    def _by_cosines(self, values: Array, gains: Array) -> Array:
+        """Return columns of which the cosine transform is multiplied by gains (height + 1, columns)."""
+        height, half = len(values), (len(values) + 1) // 2
+        mixed = self._fft.rfft(np.concatenate([values[::2], values[1::2][::-1]]), axis=0)
+        near = np.arange(len(mixed))
+        turns = np.exp(1j * np.pi / (2 * height) * near).astype(self._complex)[:, None]
+        mixed *= turns.conj()
+        mixed.real *= gains[near]
+        mixed.imag *= gains[height - near]  # these are the numbers of the other half
+        mixed *= turns
+        mixed, made = self._fft.irfft(mixed, height, axis=0), np.empty_like(values)
+        made[::2], made[1::2] = mixed[:half], mixed[half:][::-1]
+        return made
 
     @QUIET
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
