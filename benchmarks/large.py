@@ -54,7 +54,7 @@ def row(name: str, side: int, command: list[str], limit: int | None = None) -> s
     """Return the row of a command; ``limit`` is the memory of a large picture, which becomes that of its process."""
 
     def limited() -> None:
-        if limit and limit >= SMALLEST:
+        if sys.platform != "win32" and limit and limit >= SMALLEST:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     start = perf_counter()
