@@ -76,6 +76,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             else:
                 _filter(source, target, options, masks, outcome)
         except TooLargeError as error:
+            if source == "-" or is_url(source):
+                raise
             too_large = str(error)
         if too_large:  # the error, and with it all that was in memory, is gone
             _by_strips(source, target, options, outcome, too_large)
@@ -123,7 +125,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         refuse(given, given, "takes all of it: leave it out.")
         large = LargeFile(source, target, options.recipe, options.scratch)
         plan = large.plan(large.how.precision)
-    except (ParameterError, TooLargeError, click.UsageError) as error:
+    except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
         raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
     said = plan.said(large.how, large.folder)
     if options.dry_run:
