@@ -179,7 +179,7 @@ def command(device: str | None) -> None:
     click.echo(text_table(("edges", "shape", "filter", "fftfilter", "best"), bounds(), right="...rr"))
     launcher, picture = Launcher(open_opencl(device)), photograph(0, LARGE)
     times: dict[str, list[float]] = {}
-    with Filter(transfer.highpass("100%"), device=device) as f:
+    with Filter(transfer.highpass("100%"), device=device, output="magnitude", edges="wrap") as f:
         for holes in (round_holes(0.1, 1, LARGE), turned(LARGE)):
             f(picture)
             fill(launcher, picture[None], holes[None])

@@ -22,7 +22,7 @@ def pauses(side: int, warm: int = WARM, calls: int = CALLS) -> list[float]:
     """Return the median seconds of a call behind each pause, in turn."""
     image = np.random.default_rng(1).integers(0, 256, (side, side), dtype=np.uint8)
     seconds: list[list[float]] = [[] for _ in PAUSES_MS]
-    with Filter(H.lowpass("8px"), device="cpu") as filter_:
+    with Filter(H.lowpass("8px"), device="cpu", output="magnitude", edges="wrap") as filter_:
         for _ in range(warm):
             filter_(image)
         for _ in range(calls):

@@ -1,12 +1,12 @@
 """Filter images in the frequency domain on any OpenCL device.
 
     import fftfilter
-    edges = fftfilter.highpass(image, radius=64)
+    soft = fftfilter.lowpass(image, "8px", shape="gaussian")
 
-Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
-for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``fft2``,
-``fftn`` and the others of their names in ``numpy.fft`` for the plain FFTs. Every error raised on purpose is a
-:class:`fftfilter.FftfilterError`.
+Images are arrays ``(height, width)``, and results have their type and their values. See :class:`fftfilter.Filter` for a
+filter to use again, ``fftfilter.transfer`` for the transfer functions that it is made of, ``apply_mask`` for any mask
+of one's own, and ``fft``, ``fft2``, ``fftn`` and the others of their names in ``numpy.fft`` for the plain FFTs. Every
+error raised on purpose is a :class:`fftfilter.FftfilterError`, such as :class:`fftfilter.ParameterError`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,19 @@ if TYPE_CHECKING:
     from .calls import stripes as stripes
     from .calls import wiener as wiener
     from .commands.apply import load_filter as load_filter
+    from .errors import BuildError as BuildError
+    from .errors import DeviceError as DeviceError
     from .errors import FftfilterError as FftfilterError
+    from .errors import ImageError as ImageError
+    from .errors import MissingError as MissingError
+    from .errors import ParameterError as ParameterError
+    from .errors import ProcessError as ProcessError
+    from .errors import ReadError as ReadError
+    from .errors import RefusedError as RefusedError
+    from .errors import SeveralPagesError as SeveralPagesError
+    from .errors import TooLargeError as TooLargeError
+    from .errors import VerifyError as VerifyError
+    from .errors import WriteError as WriteError
     from .filters import Filter as Filter
     from .preview.page import show as show
     from .transforms import fft as fft
@@ -59,7 +71,8 @@ _MODULES = {
     ".analysis.search": "AutoNotches find_peaks",
     ".calls": "apply_mask bandpass bandstop descreen highpass imagej lowpass notch stripes wiener",
     ".commands.apply": "load_filter",
-    ".errors": "FftfilterError",
+    ".errors": "BuildError DeviceError FftfilterError ImageError MissingError ParameterError ProcessError ReadError "
+    "RefusedError SeveralPagesError TooLargeError VerifyError WriteError",
     ".filters": "Filter",
     ".preview.page": "show",
     ".transforms": "fft fft2 fftn ifft ifft2 ifftn irfft2 irfftn rfft2 rfftn",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .errors import MissingError, ParameterError, is_masked
 from .output import rounding
-from .output.ramp import PIXELS, Gray, Stack
+from .output.ramp import PIXELS, Gray, Stack, is_half
 
 Array = rounding.Array
 Floats = NDArray[np.float64]
@@ -34,12 +34,11 @@ STRIP = 64
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    True becomes 255, and False 0; float16, whose gray levels would overflow, becomes float32. Raises ParameterError for
-    an array that is not an image, or looks like a color picture without its ``channel_axis``, and for an axis that does
-    not exist.
+    True becomes 255, and False 0; float16 and bfloat16 become float32. Raises ParameterError for an array that is not
+    an image, or looks like a color picture without its ``channel_axis``, and for an axis that does not exist.
     """
     array = as_numpy(image)
-    if array.dtype.kind == "f" and array.dtype.itemsize == 2:
+    if is_half(array.dtype):
         array = array.astype(np.float32)
     check_image(array.shape, array.dtype, channel_axis)
     planes = _stacked(array, channel_axis)
@@ -103,23 +102,25 @@ def _stacked(array: Array, channel_axis: int | None) -> Array:
 
 @cache
 def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
-    if dtype.kind == "b":
-        return np.dtype(np.uint8)
+    """Return the device's pixel type for an array's: uint8 and uint16 as they are, others float32."""
     native = dtype.newbyteorder("=")
     return native if native.kind == "u" and native in PIXELS else np.dtype(np.float32)
 
 
-def type_of_output(dtype: DTypeLike | None, pixel: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the output's type, by default that of the pixels; raises ParameterError."""
-    if dtype is None:
-        return pixel
-    asked: object = dtype
+@cache
+def is_wide(dtype: np.dtype[Any]) -> bool:
+    """Whether single precision cannot hold a type's numbers: float64, and whole numbers of 32 bits and more."""
+    return dtype.kind in "iuf" and not np.can_cast(dtype, np.float32)
+
+
+def type_of_output(dtype: DTypeLike | None, given: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the output's type, by default the ``given`` one, uint8 for bool; raises ParameterError."""
+    asked: object = (np.uint8 if given.kind == "b" else given) if dtype is None else dtype
     with suppress(TypeError):
-        asked = np.dtype(dtype)
-    if isinstance(asked, np.dtype) and asked in PIXELS:
-        return asked
-    raise ParameterError(f"output type {asked} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
+        asked = np.dtype(asked)  # type: ignore[call-overload]  # what is none raises
+    if isinstance(asked, np.dtype) and (asked.kind in "iuf" or is_half(asked)):
+        return asked.newbyteorder("=")
+    raise ParameterError(f"output type {asked} has no gray levels: choose a type of integers or floats, such as uint8")
 
 
 @cache
@@ -139,9 +140,21 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     return float(given)
 
 
-def gray_of(asked: Mapping[str, Any], pixel: np.dtype[Any]) -> Gray:
-    """Return the gray levels that are asked for, by default the pixel type's own; raises ParameterError."""
-    dtype, white = type_of_output(asked.get("dtype"), pixel), white_of_input(asked.get("white"), pixel)
+def type_of_result(
+    given: np.dtype[Any], dtype: DTypeLike | None, precision: str | None, *, is_values: bool
+) -> np.dtype[Any]:
+    """Return the type of what a call returns; that of filtered values is the given one, or that of a precision."""
+    if not is_values:
+        return type_of_output(dtype, given)
+    if precision == "double" or (precision is None and is_wide(given)):
+        return np.dtype(np.float64)
+    return type_of_output(None, np.dtype(np.float32) if given.kind in "biu" else given)
+
+
+def gray_of(asked: Mapping[str, Any], given: np.dtype[Any]) -> Gray:
+    """Return the gray levels that are asked for, by default those of the ``given`` type; raises ParameterError."""
+    dtype, white = type_of_output(asked.get("dtype"), given), white_of_input(asked.get("white"), given)
+    dtype = np.dtype(np.float32) if is_half(dtype) else dtype
     levels, largest = asked.get("levels"), largest_of(dtype)
     if levels is None:
         return Gray(white, dtype, largest)
@@ -187,6 +200,9 @@ def scaled(values: Array, exponents: Array | int, out: Array | None = None) -> A
     Numbers beyond their type become its largest one, and not infinite. ``out`` may take the result.
     """
     limits = np.finfo(values.dtype)
+    if np.size(exponents) == 1 and limits.minexp <= (one := int(np.ravel(exponents)[0])) <= limits.maxexp // 2:
+        # One picture: the steps below take as long as the filter of a small one.
+        return np.asarray(np.multiply(values, values.dtype.type(2.0**one), out=out))
     with np.errstate(over="ignore", under="ignore"):
         factors = np.ldexp(values.dtype.type(1), exponents)
         is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))

@@ -2,23 +2,27 @@
 
 Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a picture with channels, such as
 ``(height, width, 3)``, needs its ``channel_axis``, here -1. An array of xarray, Dask, PyTorch or JAX becomes one of
-that library. For more than one image of a size, a :class:`Filter` saves the preparations.
-
-Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
-those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both,
-too.
+that library. The filters of the last calls are kept, so that a further call with the same arguments costs little more
+than one of a :class:`Filter`.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import transfer
 from .analysis.search import AutoNotches
 from .descreen_filter import DescreenFilter
+from .device_choice import wanted
 from .errors import ParameterError
 from .filters import Filter, Options, split_options
+from .filters.help import spelled_out
 from .imagej_filter import ImageJFilter
+from .region import RegionOptions
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from .transfer.units import RadiusLike
 
 
+@spelled_out()
 def lowpass(
     image: ArrayLike,
     radius: RadiusLike | None = None,
@@ -39,21 +44,19 @@ def lowpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is coarser than the cutoff, normalized; shape and type of the image.
+    """Return what is coarser than the cutoff.
 
-    ``radius`` is in cycles across the shorter side, by default an eighth of its pixels, or has a unit: "8px" (a
-    period), "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel), or a length such as
-    "2.6um" with ``pixel_size``. ``shape`` is "ideal", "gaussian", "butterworth" with an ``order``, "cosine" or "fermi"
-    with a ``width``, which is also a radius. ``options`` are those of :class:`fftfilter.filters.Options`.
+    Examples:
+        >>> soft = fftfilter.lowpass(image, "8px", shape="gaussian")
+        >>> soft.dtype == image.dtype
+        True
+        >>> smooth = fftfilter.lowpass(rgb, "8px", shape="gaussian", channel_axis=-1)
 
-    Raises ParameterError for invalid values, DeviceError without a usable device, TooLargeError for an image that the
-    device cannot hold.
-
-        smooth = fftfilter.lowpass(image, "8px", shape="gaussian", output="keep")
     """
     return _filtered(image, transfer.lowpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
+@spelled_out()
 def highpass(
     image: ArrayLike,
     radius: RadiusLike | None = None,
@@ -64,10 +67,19 @@ def highpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is finer than the cutoff; arguments and errors are those of :func:`lowpass`."""
+    """Return what is finer than the cutoff, around the mean.
+
+    Examples:
+        >>> details = fftfilter.highpass(image, "20px", shape="gaussian")
+        >>> edges = fftfilter.highpass(image, 64, output="magnitude", edges="wrap")  # as the command
+        >>> int(edges.max())
+        255
+
+    """
     return _filtered(image, transfer.highpass(radius, shape=shape, order=order, width=width), channel_axis, options)
 
 
+@spelled_out()
 def bandpass(
     image: ArrayLike,
     inner: RadiusLike,
@@ -79,11 +91,17 @@ def bandpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what lies between two cutoffs; arguments and errors are those of :func:`lowpass`."""
+    """Return what lies between two cutoffs, around the mean.
+
+    Examples:
+        >>> cells = fftfilter.bandpass(image, "20px", "4px", shape="gaussian")
+
+    """
     made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 
+@spelled_out()
 def bandstop(
     image: ArrayLike,
     inner: RadiusLike,
@@ -95,11 +113,17 @@ def bandstop(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what lies outside of two cutoffs; arguments and errors are those of :func:`lowpass`."""
+    """Return what lies outside of two cutoffs.
+
+    Examples:
+        >>> clean = fftfilter.bandstop(image, "9px", "7px", shape="gaussian")
+
+    """
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 
+@spelled_out()
 def notch(
     image: ArrayLike,
     at: tuple[float, float] | None = None,
@@ -110,13 +134,19 @@ def notch(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return an image without the wave at ``(fx, fy)`` cycles per pixel, or without all that are found in it.
+    """Return an image without the wave at a frequency, or without all that are found in it.
 
-    ``at`` to ``harmonics`` are those of :func:`fftfilter.transfer.notch`; with ``auto`` waves are found. As for the
-    command, the default of ``output`` is "keep". :func:`fftfilter.find_peaks` says which waves an image has.
+    :func:`fftfilter.find_peaks` says which waves an image has.
 
-        clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
-        clean = fftfilter.notch(scan, auto=True)
+    Args:
+        at: (fx, fy) in cycles per pixel; it may be left out with ``auto``.
+        width: The radius of the notches, by default by the frequency; in units as a radius.
+        harmonics: How many multiples of the frequency are removed, the wave itself counted.
+
+    Examples:
+        >>> clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
+        >>> clean = fftfilter.notch(image, auto=True)
+
     """
     auto = options.get("auto")
     if auto is True:
@@ -124,9 +154,10 @@ def notch(
     if at is None and (auto is None or auto is False):
         raise ParameterError("no wave is given: give at=(fx, fy) in cycles per pixel, or auto=True to find those there")
     made = Transfer(()) if at is None else transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
-    return _filtered(image, made, channel_axis, {"output": "keep", **options})
+    return _filtered(image, made, channel_axis, options)
 
 
+@spelled_out()
 def stripes(
     image: ArrayLike,
     angle: float | Literal["auto"] | None = None,
@@ -136,19 +167,25 @@ def stripes(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return an image without the stripes at an angle, of all periods; shape and type of the image.
+    """Return an image without the stripes at an angle, of all periods.
 
-    ``angle``, in degrees, ``width`` and ``spare`` are those of :func:`fftfilter.transfer.stripes`; "auto", or ``auto``
-    without an angle, finds the stripes. As for the command, the default of ``output`` is "keep".
+    Args:
+        angle: Degrees, 0 for horizontal stripes; "auto", or ``auto`` without an angle, finds the stripes.
+        width: How far frequencies may lie from the stripes' line, in units as a radius.
+        spare: The cutoff below which frequencies stay, in units as a radius.
 
-        even = fftfilter.stripes(scan, 12, edges="mirror")
+    Examples:
+        >>> even = fftfilter.stripes(image, 12)
+        >>> even = fftfilter.stripes(image, auto=True)
+
     """
     if angle is None and options.pop("auto", None) is not True:
         raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")
     made = transfer.stripes("auto" if angle is None else angle, width=width, spare=spare)
-    return _filtered(image, made, channel_axis, {"output": "keep", **options})
+    return _filtered(image, made, channel_axis, options)
 
 
+@spelled_out("output", "scale", "edges", "channels", "auto", "missing")
 def imagej(
     image: ArrayLike,
     large: RadiusLike = 40,
@@ -161,30 +198,43 @@ def imagej(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what ImageJ's "FFT Bandpass Filter" makes of an image, with its defaults; shape and type of the image.
+    """Return what ImageJ's "FFT Bandpass Filter" makes of an image, with its defaults.
 
-    Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
-    ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
-    beyond it. Colors are filtered by their brightness. ``options`` are those of :class:`fftfilter.filters.Options`
-    except ``output``, ``scale``, ``edges`` and ``channels``.
+    The mean stays; padded, mirrored, cropped, rounded and clipped as there. Colors are filtered by their brightness.
+
+    Args:
+        large: Structures up to this size stay: pixels, or a length as a radius.
+        small: Structures from this size on stay.
+        suppress: Stripes that are removed: "none", "horizontal" or "vertical".
+        tolerance: How far the stripes may turn, in percent.
+        autoscale: Whether gray pictures of uint8 and uint16 are stretched to their whole range.
+        saturate: Whether 1 percent of the pixels is stretched beyond it.
+
+    Examples:
+        >>> flat = fftfilter.imagej(image, 40, 3)
+
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     return _filtered(image, made, channel_axis, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
 
 
+@spelled_out()
 def wiener(
     image: ArrayLike, noise: float | str = "auto", *, channel_axis: int | None = None, **options: Unpack[Options]
 ) -> NDArray[Any]:
-    """Return an image with less noise, as far as its own spectrum is noise; shape and type of the image.
+    """Return an image with less noise, as far as its own spectrum is noise.
 
-    ``noise`` is that of :func:`fftfilter.transfer.wiener`. As for the command, the default of ``output`` is "keep", and
-    that of ``edges`` "mirror".
+    Args:
+        noise: The standard deviation of the noise in gray levels, with white as 255; "auto" measures it.
 
-        clean = fftfilter.wiener(photo, channel_axis=-1)
+    Examples:
+        >>> clean = fftfilter.wiener(image)
+
     """
-    return _filtered(image, transfer.wiener(noise), channel_axis, {"output": "keep", "edges": "mirror", **options})
+    return _filtered(image, transfer.wiener(noise), channel_axis, options)
 
 
+@spelled_out("output", "scale", "edges", "channels", "auto", "missing")
 def descreen(
     image: ArrayLike,
     *,
@@ -193,17 +243,20 @@ def descreen(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return a scanned print without its printer's screens; shape and type of the image, its gray levels and mean.
+    """Return a scanned print without its printer's screens; an image without a screen comes back as it is.
 
-    ``strength`` is how far a screen's waves have to stand out in the spectrum, in dB, by default 18; ``keep_detail`` is
-    the part in percent of what is smoothed behind them that stays. An image without a screen comes back as it is.
-    ``options`` are those of :class:`fftfilter.filters.Options` except ``output``, ``scale`` and ``edges``.
+    Args:
+        strength: How far a screen's waves have to stand out in the spectrum, in decibels, by default 18.
+        keep_detail: The part of what is smoothed behind them that stays, in percent.
 
-        clean = fftfilter.descreen(scan, channel_axis=-1)
+    Examples:
+        >>> clean = fftfilter.descreen(rgb, channel_axis=-1)
+
     """
     return _filtered(image, transfer.descreen(strength, keep_detail), channel_axis, options, DescreenFilter)
 
 
+@spelled_out(edges="wrap")
 def apply_mask(
     image: ArrayLike,
     mask: ArrayLike,
@@ -212,17 +265,25 @@ def apply_mask(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return an image times any real mask of its size in frequency, DC in the corner, normalized.
+    """Return an image times any real mask in frequency.
 
-    Any ``numpy.fft.fftfreq`` grid makes a mask:
+    Args:
+        mask: A gain for each frequency of ``numpy.fft.fftfreq``, DC in the corner: real numbers of the image's size.
+        any_size: Whether the mask may have another size, as for ``transfer.mask``.
 
-        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
-        edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
+    Examples:
+        >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
+        >>> edges = fftfilter.apply_mask(image, abs(fx) + abs(fy) > 0.1)
 
-    With ``any_size`` the mask may have another size, as for ``transfer.mask``. ``options`` are those of
-    :class:`fftfilter.filters.Options`.
     """
-    return _filtered(image, transfer.mask(mask, any_size=any_size), channel_axis, options)
+    made = transfer.mask(mask, any_size=any_size)
+    return _filtered(image, made, channel_axis, {"edges": "wrap", **options})
+
+
+# The filters of the last calls, by their arguments, while no call uses them; and the bytes of each on its device
+_kept: OrderedDict[tuple[Any, ...], tuple[Filter, int]] = OrderedDict()
+_keeping = threading.Lock()
+MOST_KEPT, MOST_BYTES = 32, 256 << 20
 
 
 def _filtered(
@@ -234,4 +295,32 @@ def _filtered(
     **own: bool,
 ) -> NDArray[Any]:
     of_filter, of_pixels = split_options(options)
-    return kind.unopened(made, {**of_filter, **own})(image, channel_axis=channel_axis, **of_pixels)
+    given: dict[str, Any] = {**of_filter, **own}
+    key = (kind, made, wanted(given), *((name, type(value), value) for name, value in given.items()))
+    is_kept, kept = not given.keys() & RegionOptions.__annotations__.keys(), None  # a mask's file may change
+    try:
+        with _keeping:
+            kept = _kept.pop(key, None) if is_kept else None
+    except TypeError:  # a list, for example
+        is_kept = False
+    filter_ = kept[0] if kept else kind.unopened(made, given)
+    result: NDArray[Any] = filter_(image, channel_axis=channel_axis, **of_pixels)
+    if is_kept and (size := filter_.bytes) <= MOST_BYTES:
+        with _keeping:
+            _kept[key] = filter_, size
+            while len(_kept) > MOST_KEPT or sum(size for _, size in _kept.values()) > MOST_BYTES:
+                _kept.popitem(last=False)
+    return result
+
+
+def _forget() -> None:
+    """Start anew in a process that was forked: devices do not work there, and are not released."""
+    global _kept, _keeping
+    _of_parent.append(_kept)
+    _kept, _keeping = OrderedDict(), threading.Lock()
+
+
+_of_parent: list[object] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+atexit.register(lambda: _kept.clear())  # noqa: PLW0108  that of the process at its end

@@ -63,7 +63,8 @@ class DescreenFilter(Filter):
             made, found = call(self._retuned(transfer, depth=None), plane, None, {"white": 1})  # depth: of the whole
             return made, found.weak
 
-        made, found, note = self.descreened(planes, gray, values, holes)
+        real = np.float64 if self._is_double else np.float32
+        made, found, note = self.descreened(planes, gray, values, holes, real)
         self._notes += [note] if note else []
         return made, found
 

@@ -42,7 +42,7 @@ class ImageJFilter(Filter):
     name = "ImageJ's filter"
     method = "imagej"
     fill = "fill them, or take bandpass"
-    fixed: ClassVar[Mapping[str, Any]] = {"output": "real"}
+    fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "wrap"}
     usual: ClassVar[Mapping[str, Any]] = {"autoscale": True, "saturate": True}
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:  # noqa: ARG002
@@ -110,13 +110,13 @@ def leveled(
     if out.kind == "f":
         return (values if planes.dtype.kind == "f" else values / white)[None], is_clipped, white
     low, high = 0.0, white
-    if autoscale and planes.dtype.kind != "f":
+    if autoscale and planes.dtype in (np.uint8, np.uint16):
         low, high = _stretched(values, _SATURATED if saturate else 0.0, nudge)
         if high - low <= NOISE * float(deviation(planes[0])):
             low, high = high, high + 1  # one color becomes black
     for rows in strips(len(values)):
         levels = np.floor((values[rows].astype(np.float64) - low) * (top / (high - low)) + 0.5)
-        made[0, rows], is_clipped[rows] = levels.clip(0, top), (levels < 0) | (levels > top)
+        made[0, rows], is_clipped[rows] = levels.clip(gray.least, top), (levels < gray.least) | (levels > top)
     return made, is_clipped, high - low
 
 

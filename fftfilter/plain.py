@@ -19,7 +19,7 @@ import numpy as np
 
 from .arrays import PRECISIONS
 from .errors import check_option
-from .output.ramp import Facts, Stack, Timing, on_ramps
+from .output.ramp import Facts, Stack, Timing, on_ramps, real_of
 from .output.rounding import WEAK, deviation, offset
 from .system import check_memory, cores, free_memory
 from .transfer.edges import grid_with
@@ -124,7 +124,7 @@ class NumPyPipeline:
         transformed = perf_counter_ns()
         far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if stack.white is not None and ramps is not None:
-            values = values.real  # a scale is one of real values
+            values = real_of(values, ramps)
         # Of complex values, the magnitude is what has extremes, and the picture.
         made, self._facts = on_ramps(values if values.dtype == self._real else np.abs(values), stack, ramps, far)
         if stack.white is None:

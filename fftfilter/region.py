@@ -35,18 +35,19 @@ if TYPE_CHECKING:
 
 
 class RegionOptions(TypedDict, total=False):
-    """The part of each picture that a filter filters.
-
-    ``region`` filters only there, and ``protect`` everywhere but there: (x, y, width, height), a mask
-    ``(height, width)`` that is not 0 there, or the name of its file. The border, inside of what is filtered, is soft by
-    ``feather`` pixels, by default 8.
-    """
+    """The part of each picture that a filter filters."""
 
     region: AreaLike | None
     protect: AreaLike | None
     feather: float | None
 
 
+# What help says about each.
+OF_REGIONS = {
+    "region": "The part that is filtered: (x, y, width, height), a mask (height, width), or the name of its file.",
+    "protect": "The part that is not filtered, as ``region``.",
+    "feather": "The width of the soft border of these parts in pixels, by default 8.",
+}
 FEATHER = 8.0
 # The time to find distances grows with the feather.
 WIDEST = 1000
@@ -169,7 +170,7 @@ class Region:
         from .output.rounding import NUDGE
 
         levels = values * (gray.levels / gray.white) + (0.5 + NUDGE)
-        beyond = ((levels < 0) | (levels >= gray.levels + 1)) & (self.weight(*values.shape[1:]) > 0)
+        beyond = ((levels < gray.least) | (levels >= gray.levels + 1)) & (self.weight(*values.shape[1:]) > 0)
         return float(beyond.mean(where=~holes))
 
     # For the pictures of a folder and for --verify; one, as it takes as much memory as a picture of floats.
@@ -202,14 +203,14 @@ class Region:
 
         from .output.rounding import rounded
 
-        weight, is_whole = self.weight(*made.shape[1:]), made.dtype.kind == "u"
+        weight, is_whole = self.weight(*made.shape[1:]), made.dtype.kind in "iu"
         result = made if made.flags.writeable else made.copy()
         height, width = weight.shape
         step = max(1, ROWS_PIXELS // width)
         with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
             if gray and (own.dtype, gray.white) != (made.dtype, gray.levels):
                 levels = own * (gray.levels / gray.white)
-                own = (rounded(levels).clip(0, gray.levels) if is_whole else levels).astype(made.dtype)
+                own = (rounded(levels).clip(gray.least, gray.levels) if is_whole else levels).astype(made.dtype)
             for rows in (np.s_[top : top + step] for top in range(0, height, step)):
                 part, before, after = weight[rows], own[:, rows], result[:, rows]
                 border, stays = (part > 0) & (part < 1), part == 0

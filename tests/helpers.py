@@ -27,6 +27,8 @@ needs_oclgrind = pytest.mark.skipif(
 HAS_ASTROPY = find_spec("astropy") is not None  # of the extra "fits"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
 needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
+# What the commands highpass and lowpass do unless told otherwise, as the book: in Python that is said.
+COMMAND = {"output": "magnitude", "edges": "wrap"}
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 

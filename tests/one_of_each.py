@@ -64,7 +64,7 @@ def files():
         "b.png",
     )
     both = H.lowpass(3) * H.checker("5px") * H.checker("4px")
-    with Filter(both, output="keep") as filter_:
+    with Filter(both, output="keep", edges="wrap") as filter_:
         np.testing.assert_array_equal(pixels("b.png"), filter_(IMAGE))
     for scale in ("auto", "0:40"):
         run("highpass", "--output", "negative", "--scale", scale, "--edges", "mirror", "--verify", "in.png", "c.png")
@@ -74,7 +74,7 @@ def folders():
     """A folder, with one range for all files."""
     given = ("--checker", "5px", "--output", "negative", "--scale", "folder", "--verify", "2", "--processes", "1")
     run("highpass", *given, "pictures", "out")
-    with Filter(H.highpass() * H.checker("5px"), output="negative") as filter_:
+    with Filter(H.highpass() * H.checker("5px"), output="negative", edges="wrap") as filter_:
         np.testing.assert_array_equal(pixels("out/one.png"), filter_(IMAGE))
 
 
@@ -84,9 +84,9 @@ def python():
     assert repr(transfer) == "H.highpass(2) * H.checker('5px')"
     assert transfer.given()["parts"][1] == {"kind": "checker", "side": "5px"}
     for engine in ("fused", "book", "numpy"):
-        with Filter(transfer, output="negative", engine=engine) as filter_:
+        with Filter(transfer, output="negative", engine=engine, edges="wrap") as filter_:
             assert_alike(filter_(IMAGE), negative(transfer))
-        with Filter(transfer, output="negative", scale=(0, 255), engine=engine) as filter_:
+        with Filter(transfer, output="negative", scale=(0, 255), engine=engine, edges="wrap") as filter_:
             assert filter_(np.full_like(IMAGE, 9)).min() == 255
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import fftfilter
-from fftfilter import errors
 from fftfilter import transfer as H
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ def calls(image: Image) -> list[npt.NDArray[np.generic]]:
     made = [
         fftfilter.lowpass(image, 3, shape="gaussian", **options),
         fftfilter.highpass(image, "5px", device="cpu", precision="single", engine="book"),
-        fftfilter.bandpass(image, "2px", "5px", scale=("auto", 0.5), engine="book"),
-        fftfilter.bandstop(image, 2, 4, scale=(0, 100), depth=6, engine="book"),
+        fftfilter.bandpass(image, "2px", "5px", output="magnitude", scale=("auto", 0.5), engine="book"),
+        fftfilter.bandstop(image, 2, 4, output="signed", scale=(0, 100), depth=6, engine="book"),
         fftfilter.lowpass(np.stack([image] * 3), "5px", axes="zyx", pixel_size=("2um", "1um", 1e-6)),
         fftfilter.notch(image, (0.2, 0.1), missing=image > 250, engine="book", protect=(0, 0, 3, 3), feather=2),
         fftfilter.notch(np.tile(image, (4, 4)), auto=fftfilter.AutoNotches(20), engine="book")[:12, :10],
@@ -82,7 +81,7 @@ def filters(image: Image, transfer: H.Transfer, folder: Path) -> list[npt.NDArra
         made = [filter_(image), *filter_.stream([image, image], dtype="float32")]
         low, high = filter_.extremes()[0]
         said = (
-            f"{low:g} {high:g} {sum(filter_.clipped()):g} {filter_.weak()} {filter_.engine} {filter_.options['output']}"
+            f"{low:g} {high:g} {sum(filter_.clipped()):g} {filter_.weak()} {filter_.engine} {filter_.options['engine']}"
         )
         said += "".join(filter_.notes()) + "".join(f"{each.step} {each.seconds:g}" for each in filter_.timings())
         filter_.retune(H.highpass(3))
@@ -110,9 +109,13 @@ def peaks(image: Image) -> list[tuple[float, float, H.Transfer]]:
 def refused() -> int:
     try:
         fftfilter.lowpass(np.zeros((2, 2)), "wide")
-    except errors.ParameterError as error:
+    except fftfilter.ParameterError as error:
         return error.exit_code
-    except fftfilter.FftfilterError:
+    except (fftfilter.MissingError, fftfilter.DeviceError, fftfilter.BuildError, fftfilter.RefusedError):
+        raise
+    except (fftfilter.ReadError, fftfilter.WriteError, fftfilter.SeveralPagesError, fftfilter.TooLargeError):
+        raise
+    except (fftfilter.ImageError, fftfilter.VerifyError, fftfilter.ProcessError, fftfilter.FftfilterError):
         raise
     return 0
 

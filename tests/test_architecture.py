@@ -60,7 +60,7 @@ ROOMS = {
     "missing transforms analysis",
     "imagej_filter": "errors memory output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
-    "calls": "errors transfer analysis filters imagej_filter descreen_filter",
+    "calls": "errors region transfer device_choice analysis filters imagej_filter descreen_filter",
     "preview": "errors output arrays transfer missing analysis filters",
     "dask": "errors calls",
     "napari": "errors output arrays transfer analysis filters",

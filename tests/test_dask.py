@@ -62,7 +62,7 @@ def test_masked_images_come_back_masked(stack):
     assert np.array_equal(got.data, fftfilter.lowpass(given, output="keep", **BOOK).data)
 
 
-SCALED = [{"output": "keep"}, {"output": "signed", "scale": "auto"}, {"scale": (3, 40)}]
+SCALED = [{"output": "keep"}, {"output": "signed", "scale": "auto"}, {"output": "magnitude", "scale": (3, 40)}]
 
 
 @pytest.mark.parametrize("options", SCALED, ids=str)

@@ -14,6 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.work.recipe import Recipe
+from tests.helpers import COMMAND
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ from fftfilter.work.recipe import Recipe
 )
 def test_all_choose_alike(options, name):
     assert engine.name_of(options) == engine.choose(options).name == name
-    assert Filter(H.lowpass(), device="cpu", **options).engine == name
+    assert Filter(H.lowpass(), device="cpu", **(COMMAND | options)).engine == name
     assert Recipe(H.lowpass(), options=options).needs_staged == (name != "fused")
 
 
@@ -41,7 +42,7 @@ def test_what_is_odd_takes_the_book():
 
 def test_all_that_the_fused_engine_lacks_is_named():
     with pytest.raises(ParameterError, match="no double precision and no work-group size: leave the engine out"):
-        Filter(H.lowpass(), engine="fused", precision="double", work_group_size=32)
+        Filter(H.lowpass(), engine="fused", precision="double", work_group_size=32, **COMMAND)
     with pytest.raises(ParameterError, match="no double precision and no options: leave the algorithm out"):
         fftfilter.fft(np.ones(4), algorithm="fused", precision="double", radix=4)
     with pytest.raises(ParameterError, match="algorithm 'magic' is invalid: choose fused, numpy, binary-exchange, "):

@@ -205,7 +205,7 @@ def test_a_filter_is_used_again_streamed_and_copied(gray):
         ({"channels": "chroma"}, "channels 'chroma' is not for ImageJ's filter"),
         ({"large": "4um"}, "4um needs the size of a pixel"),
         ({"levels": 1000}, "levels 1000 is invalid for uint8"),
-        ({"dtype": "int8"}, "output type int8 is unknown"),
+        ({"dtype": "complex64"}, "output type complex64 has no gray levels"),
         ({"channel_axis": 0}, "a picture of 73 channels is neither gray nor RGB"),
     ],
 )
@@ -253,4 +253,4 @@ def test_another_output_is_told(tmp_path, gray, monkeypatch):
 def test_what_does_not_fit_into_memory_when_padded_is_refused(monkeypatch, gray):
     monkeypatch.setattr("fftfilter.system.lacking", lambda taken: 1000 if taken > 1 << 19 else None)
     with pytest.raises(TooLargeError, match=r"^96 x 73 pixels take .* bytes to filter, more than the 1,000 of"):
-        fftfilter.imagej(gray)
+        fftfilter.imagej(gray, 41)

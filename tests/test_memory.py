@@ -17,7 +17,7 @@ import fftfilter
 from fftfilter import system
 from fftfilter.errors import TooLargeError
 from fftfilter.system import free_memory, lacking
-from tests.helpers import needs_posix
+from tests.helpers import COMMAND, needs_posix
 
 ROOT = Path(__file__).parent.parent
 PRINT = "import sys; from fftfilter.system import free_memory; sys.stdout.write(str(free_memory()))"
@@ -40,7 +40,7 @@ def free_in_child(first):
         lambda image: fftfilter.stripes(image, 80),
         lambda image: fftfilter.notch(image, auto=True, edges="mirror"),
         lambda image: fftfilter.notch(image, auto=True),
-        lambda image: fftfilter.lowpass(image, missing=image == 0),
+        lambda image: fftfilter.lowpass(image, missing=image == 0, **COMMAND),
         fftfilter.imagej,
     ],
 )

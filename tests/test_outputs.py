@@ -22,7 +22,7 @@ from fftfilter.output.ramp import Gray, pixels, ramps
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 from tests.fused.helpers import white_of
-from tests.helpers import assert_gray_levels
+from tests.helpers import COMMAND, assert_gray_levels
 from tests.soak.check import as_gpu
 
 each_engine = pytest.mark.parametrize("engine", ["fused", "book", "numpy"])
@@ -56,7 +56,7 @@ def test_floats_of_any_size_come_back_where_everything_passes(engine, options, r
     for size in (1e-20, 1, 1e6):
         image = (rng.random((12, 10)) - 0.5).astype(np.float32)
         options = {**options, "scale": (-size, size)} if "scale" in options else options
-        with Filter(H.Transfer(()), engine=engine, **options) as everything:
+        with Filter(H.Transfer(()), engine=engine, **(COMMAND | options)) as everything:
             got = everything(image * np.float32(size), white=size if options["output"] == "keep" else None)
         wanted = {"keep": image, "real": image * size, "signed": (image + 1) / 2}[options["output"]]
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
@@ -89,7 +89,9 @@ def test_every_output_on_every_scale_is_the_references(form, dtype, rng):
     wrong = []
     for output in MODES:
         for scale in scales.get(output, (None,)):
-            with Filter(BAND, engine="book" if form == "book" else None, output=output, scale=scale) as made:
+            with Filter(
+                BAND, engine="book" if form == "book" else None, output=output, scale=scale, edges="wrap"
+            ) as made:
                 if form == "fused for GPUs":
                     made.launcher = Launcher(as_gpu())
                 for given in (color[0], color):
@@ -105,7 +107,7 @@ def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(for
     # Each third row counts, the last one, too, and each second column. The last strip of vectors begins at an odd
     # column, and is moved to the left.
     given = rng.integers(0, 256, (400, 441), dtype=np.uint8)
-    with Filter(BAND, scale=("auto", 10)) as made:
+    with Filter(BAND, scale=("auto", 10), **COMMAND) as made:
         if form == "fused for GPUs":
             made.launcher = Launcher(as_gpu())
         found = held_to_the_contract(made(given), given, BAND, "magnitude", ("auto", 10))
@@ -117,7 +119,7 @@ def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(for
 def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng):
     size = (12, 10) if edges == "wrap" else (17, 5)  # of which programs for GPUs are there
     stack = (rng.random((2, *size)) / np.array([[[1]], [[5]]])).astype(np.float32)
-    with Filter(BAND, engine="book" if form == "book" else None, scale="auto", edges=edges) as made:
+    with Filter(BAND, engine="book" if form == "book" else None, scale="auto", edges=edges, output="magnitude") as made:
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         got, extremes = made(stack, dtype=np.uint8), made.extremes()
@@ -129,7 +131,7 @@ def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng
 @each_engine
 @pytest.mark.parametrize("transfer", [H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
 def test_keep_keeps_what_passes(engine, transfer, image):
-    got = Filter(transfer, engine=engine, output="keep")(image)
+    got = Filter(transfer, engine=engine, output="keep", edges="wrap")(image)
     assert_gray_levels(got, wanted(image, transfer, "keep")[0])
 
 
@@ -144,7 +146,7 @@ def test_signed_on_a_given_scale_is_black_at_its_lower_end(form, scale):
         (H.Transfer(()), image, np.tile([black, 0, 255, 0, 255], (4, 2))),
         (H.highpass(1), np.full((4, 10), 7, np.float32), np.full((4, 10), black)),
     ):
-        made = Filter(transfer, engine="book" if form == "book" else None, output="signed", scale=scale)
+        made = Filter(transfer, engine="book" if form == "book" else None, output="signed", scale=scale, edges="wrap")
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         np.testing.assert_array_equal(made(given, dtype=np.uint8), right)
@@ -162,21 +164,21 @@ def test_the_noise_floor_rises_with_the_largest_gain(options, dtype, scale):
         image = ((strong + deviation * part / gain * weak) * 2**50).astype(dtype)
         transfer = H.mask(np.full((12, 8), gain)) * H.lowpass("0.2cyc")
         for output, middle in (("signed", 128), ("magnitude", 0)):
-            got = Filter(transfer, output=output, scale=scale, **options)(image, dtype=np.uint8)
+            got = Filter(transfer, output=output, scale=scale, **({"edges": "wrap"} | options))(image, dtype=np.uint8)
             assert (got == middle).all() == is_noise, (gain, part, output)
 
 
 @each_engine
 def test_keep_keeps_the_mean_and_signed_the_middle_of_each_picture(engine):
     flat = np.stack([np.full((8, 64), level, np.uint8) for level in (0, 7, 255)])
-    assert (Filter(H.highpass(), engine=engine, output="keep")(flat) == flat).all()
-    assert (Filter(H.highpass(), engine=engine, output="signed")(flat) == 128).all()
+    assert (Filter(H.highpass(), engine=engine, output="keep", edges="wrap")(flat) == flat).all()
+    assert (Filter(H.highpass(), engine=engine, output="signed", edges="wrap")(flat) == 128).all()
 
 
 @each_engine
 def test_pictures_have_a_scale_each_and_channels_one(engine, image):
     stack = np.stack([image, image // 4])
-    with Filter(BAND, engine=engine, output="signed") as signed:
+    with Filter(BAND, engine=engine, output="signed", edges="wrap") as signed:
         for got, alone in zip(signed(stack), stack, strict=True):
             assert_gray_levels(got, wanted(alone, BAND, "signed")[0])
         assert_gray_levels(signed(stack, channel_axis=0), wanted(stack, BAND, "signed")[0])
@@ -185,14 +187,14 @@ def test_pictures_have_a_scale_each_and_channels_one(engine, image):
 @each_engine
 def test_floats_and_signed_numbers_keep_their_sign_and_units(engine, rng):
     given = rng.integers(-3000, 3000, (8, 64), dtype=np.int16)
-    got = fftfilter.bandpass(given, "16px", "3px", shape="gaussian", output="keep", engine=engine)
+    got = fftfilter.bandpass(given, "16px", "3px", shape="gaussian", output="keep", engine=engine, edges="wrap")
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, wanted(given, BAND, "keep", np.float32, 1)[0], atol=0.01)
 
 
 def test_the_part_that_is_clipped_is_known():
     bars = np.where(np.arange(64) % 8 < 2, 255, 0) * np.ones((8, 1), int)
-    with Filter(H.highpass("6px"), output="keep") as keep:
+    with Filter(H.highpass("6px"), output="keep", edges="wrap") as keep:
         got = keep(bars.astype(np.uint8))
         right, clipped, *_ = wanted(bars, H.highpass("6px"), "keep")
         assert_gray_levels(got, right)
@@ -205,40 +207,40 @@ def test_a_weak_result_is_exact():
     y, x = np.mgrid[:64, :64]
     smooth = 30000 + 25000 * np.sin(2 * np.pi * (x + y) / 64)
     faint = np.rint(smooth + 40 * np.cos(2 * np.pi * x / 3)).astype(np.uint16)
-    got = Filter(H.highpass("6px"), output="signed")(faint, dtype=np.uint8)
+    got = Filter(H.highpass("6px"), output="signed", edges="wrap")(faint, dtype=np.uint8)
     assert_gray_levels(got, wanted(faint, H.highpass("6px"), "signed")[0])
 
 
 @pytest.mark.parametrize("output", ["keep", "real"])
 def test_an_output_in_gray_levels_has_no_scale(output):
     with pytest.raises(ParameterError, match=f"output {output} keeps the input's gray levels and has no scale"):
-        Filter(BAND, output=output, scale=(0, 40))
+        Filter(BAND, output=output, scale=(0, 40), edges="wrap")
 
 
 @each_engine
 def test_auto_saturates_a_part_of_the_samples(engine, rng):
     noise = rng.normal(128, 30, (8, 64)).clip(0, 255).astype(np.uint8)
-    with Filter(BAND, engine=engine, output="signed", scale=("auto", 10)) as signed:
+    with Filter(BAND, engine=engine, output="signed", scale=("auto", 10), edges="wrap") as signed:
         got = signed(noise)
         assert signed.clipped() == [pytest.approx(0.1, abs=0.01)]
     assert np.mean((got == 0) | (got == 255)) == pytest.approx(0.1, abs=0.02)
-    got = fftfilter.bandpass(noise, "16px", "3px", shape="gaussian", engine=engine, scale=("auto", 10))
+    got = fftfilter.bandpass(noise, "16px", "3px", shape="gaussian", engine=engine, scale=("auto", 10), **COMMAND)
     assert (np.mean(got == 0), np.mean(got == 255)) == (pytest.approx(0.05, abs=0.02), pytest.approx(0.05, abs=0.02))
 
 
 @each_engine
 def test_auto_of_nothing_is_black(engine):
     flat = np.full((8, 64), 9, np.uint8)
-    assert not fftfilter.highpass(flat, scale="auto", engine=engine).any()
-    assert (fftfilter.highpass(flat, output="signed", scale="auto", engine=engine) == 128).all()
+    assert not fftfilter.highpass(flat, scale="auto", engine=engine, **COMMAND).any()
+    assert (fftfilter.highpass(flat, output="signed", scale="auto", engine=engine, edges="wrap") == 128).all()
     # Of a wave that is removed, in a tall picture, rounding noise is left, which adds up along its columns.
     wave = np.cos(2 * np.pi * 5 / 1024 * np.arange(1024, dtype=np.float32))[:, None].repeat(4, 1)
-    assert not fftfilter.bandpass(wave, 1.4, 2, scale="auto", engine=engine).any()
+    assert not fftfilter.bandpass(wave, 1.4, 2, scale="auto", engine=engine, **COMMAND).any()
 
 
 def test_python_takes_a_scale(image):
-    got = fftfilter.highpass(image, output="signed", scale=(-40, 40))
-    values = fftfilter.highpass(image, output="real")
+    got = fftfilter.highpass(image, output="signed", scale=(-40, 40), edges="wrap")
+    values = fftfilter.highpass(image, output="real", edges="wrap")
     assert_gray_levels(got, np.floor((values + 40) / 80 * 255 + 0.5).clip(0, 255).astype(np.uint8))
 
 
@@ -276,7 +278,7 @@ def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
     assert run("highpass", "--output", "real", given, out) == (0, "", "")
     found = images.read(out).planes[0]
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, fftfilter.highpass(image, output="real"), atol=1e-4)
+    np.testing.assert_allclose(found, fftfilter.highpass(image, output="real", edges="wrap"), atol=1e-4)
     if suffix == ".npy":
         assert (np.load(out) == found).all()
 

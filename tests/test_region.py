@@ -26,6 +26,7 @@ from fftfilter.work import verify
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import names
+from tests.helpers import COMMAND
 
 HEIGHT, WIDTH = 24, 32
 U8 = np.dtype(np.uint8)
@@ -177,7 +178,7 @@ def test_what_is_clipped_of_a_region_lies_beyond_the_levels_that_are_rounded_to_
 def test_outside_all_stays_deep_inside_all_is_filtered_and_the_border_is_between(tmp_path, noise, masks, feather):
     Image.fromarray(noise).save(tmp_path / "in.png")
     options = [] if feather is None else ["--feather", feather]
-    wanted = Filter(FILTER, output="keep")(noise)
+    wanted = Filter(FILTER, output="keep", edges="wrap")(noise)
     for areas, inside in (
         (("--region", ",".join(map(str, BOX))), INSIDE),
         (("--region", masks[0]), INSIDE),
@@ -242,7 +243,7 @@ def test_pages_folders_python_previews_and_imagej_have_regions_too(tmp_path, noi
     lines = [json.loads(line)["filter"] for line in report.read_text().splitlines()]
     assert [(line["region"], line["feather"]) for line in lines] == [(str(masks[0]), 3)] * 2
     assert run(*given[:-2], tmp_path / "in/stack.tif", tmp_path / "pages.tif")[0] == 0
-    options = {"output": "keep", "protect": ~INSIDE, "feather": np.float32(3)}
+    options = {"edges": "wrap", "protect": ~INSIDE, "feather": np.float32(3)}
     assert fftfilter.filter_stack(tmp_path / "in/stack.tif", tmp_path / "python.tif", FILTER, **options) == 2
     pages = tifffile.imread(tmp_path / "out/stack.tif")
     np.testing.assert_array_equal(pages[0], np.asarray(Image.open(tmp_path / "out/one.png")))
@@ -292,14 +293,15 @@ def test_a_call_gives_the_bytes_of_the_command(tmp_path, monkeypatch, rng, comma
     for name in ("output", "channels"):
         if f"--{name}" in words:
             options = {**options, name: words[words.index(f"--{name}") + 1]}
-    made = getattr(fftfilter, words[0])(image, **of_transfer, **options)
+    edges = {} if words[0] == "imagej" else {"edges": "wrap"}
+    made = getattr(fftfilter, words[0])(image, **of_transfer, **options, **edges)
     np.testing.assert_array_equal(made, tifffile.imread("out.tif"))
     assert (made != image).any()
 
 
 def test_stacks_streams_copies_and_other_libraries_have_the_same_region(noise):
     stack = np.stack([noise, noise[::-1], noise // 2])
-    with Filter(FILTER, output="keep", region=INSIDE, protect=(12, 10, 3, 3), feather=3) as filter_:
+    with Filter(FILTER, output="keep", region=INSIDE, protect=(12, 10, 3, 3), feather=3, edges="wrap") as filter_:
         wanted = np.stack([filter_(each) for each in stack])
         weight = filter_.weight(HEIGHT, WIDTH)
         np.testing.assert_array_equal(wanted[:, weight == 0], stack[:, weight == 0])
@@ -313,7 +315,7 @@ def test_stacks_streams_copies_and_other_libraries_have_the_same_region(noise):
         ):
             np.testing.assert_array_equal(made, wanted)
         whole = filter_.with_options(region=None, protect=None, feather=None)
-        np.testing.assert_array_equal(whole(stack), Filter(FILTER, output="keep")(stack))
+        np.testing.assert_array_equal(whole(stack), Filter(FILTER, output="keep", edges="wrap")(stack))
         assert repr(filter_).endswith("region='<array of type bool>', protect='12,10,3,3', feather=3.0)")
         da = pytest.importorskip("dask.array")
         np.testing.assert_array_equal(filter_(da.from_array(stack, chunks=(2, 8, 8))).compute(), wanted)
@@ -327,12 +329,12 @@ def test_the_page_of_show_is_that_of_the_command(tmp_path, noise, masks):
     Image.fromarray(noise).save(tmp_path / "in.png")
     options = ("--protect", masks[1], "--preview", tmp_path / "page.png")
     assert run(*LOWPASS, *options, tmp_path / "in.png", tmp_path / "out.png")[0] == 0
-    page = fftfilter.show(noise, FILTER, output="keep", protect=HOLE)
+    page = fftfilter.show(noise, FILTER, edges="wrap", protect=HOLE)
     np.testing.assert_array_equal(np.asarray(page)[TITLE:], np.asarray(Image.open(tmp_path / "page.png"))[TITLE:])
 
 
 def test_a_filter_with_a_region_is_saved_and_loaded(tmp_path, noise, masks):
-    with Filter(FILTER, output="keep", region=str(masks[0]), protect=(12, 10, 3, 3)) as filter_:
+    with Filter(FILTER, output="keep", region=str(masks[0]), protect=(12, 10, 3, 3), edges="wrap") as filter_:
         assert eval(repr(filter_), {"Filter": Filter, "H": H})(noise).tolist() == filter_(noise).tolist()  # noqa: S307
         fftfilter.save_filter(filter_, tmp_path / "recipe.json")
         loaded = fftfilter.load_filter(tmp_path / "recipe.json")
@@ -346,7 +348,10 @@ def test_clipped_samples_are_those_inside(rng, missing):
     image = np.where(rng.random((HEIGHT, WIDTH)) < 0.5, 0, 255).astype(np.uint8)
     holes = (rng.random(image.shape) < 0.1) & missing
     given = np.ma.MaskedArray(image, holes) if missing else image
-    with Filter(H.highpass(2), output="keep") as whole, Filter(H.highpass(2), output="real") as real:
+    with (
+        Filter(H.highpass(2), output="keep", edges="wrap") as whole,
+        Filter(H.highpass(2), output="real", edges="wrap") as real,
+    ):
         whole(given)
         values = real.with_options(H.highpass(2).keeping_mean())(given)
         beyond = ((values < -0.5) | (values >= 255.5)) & ~holes
@@ -392,7 +397,7 @@ def test_of_imagej_clipped_samples_are_those_inside_too(rng, channels):
 def test_a_call_refuses_what_is_no_region_in_one_line(noise, given):
     for image in noise, np.stack([noise] * 2):
         with pytest.raises(ParameterError) as caught:
-            fftfilter.lowpass(image, "6px", **{"output": "keep", **given})
+            fftfilter.lowpass(image, "6px", **(COMMAND | ({"output": "keep", **given})))
         assert "\n" not in str(caught.value)
     with pytest.raises(ParameterError, match=r"need an output with .*: keep or real, or imagej without autoscale$"):
         fftfilter.imagej(noise, region=BOX)
@@ -496,7 +501,7 @@ def test_python_refuses_what_is_no_region(tmp_path, noise, given):
 @pytest.mark.parametrize("box", [(0, 20, 5, 5), (30, 0, 3, 5)], ids=["below", "right"])
 def test_a_rectangle_that_reaches_beyond_the_picture_is_refused(noise, box):
     with pytest.raises(ParameterError, match="reaches beyond the picture of 32 x 24 pixels"):
-        fftfilter.lowpass(noise, 4, output="keep", region=box)
+        fftfilter.lowpass(noise, 4, output="keep", region=box, edges="wrap")
 
 
 def test_a_missing_pixel_that_stays_is_rounded_as_in_a_whole_picture(rng):
@@ -505,7 +510,7 @@ def test_a_missing_pixel_that_stays_is_rounded_as_in_a_whole_picture(rng):
     asked = {"dtype": np.uint8, "white": 255, "missing": missing}
     options = {"output": "keep", "feather": 1}
     for region in ((0, 0, 10, 12), (5, 5, 4, 4)):
-        assert Filter(H.lowpass(3), region=region, **options)(image, **asked)[1, 2] == 2
+        assert Filter(H.lowpass(3), region=region, **(COMMAND | options))(image, **asked)[1, 2] == 2
 
 
 def test_what_goes_with_one_option_stands_in_four_files():

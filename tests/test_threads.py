@@ -20,6 +20,7 @@ from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import choose
 from fftfilter.filters import Filter
+from tests.helpers import COMMAND
 
 THREADS = 6
 # Four sizes for six threads: two of them share a pipeline, the others take it from each other; one is Bluestein's.
@@ -68,7 +69,7 @@ def test_what_fails_in_a_thread_fails_here():
 
 def assert_own_pictures(engine, rounds, images):
     """Let each thread filter an image of its own by a filter that all share."""
-    with Filter(H.highpass(), engine=engine) as highpass:
+    with Filter(H.highpass(), engine=engine, **COMMAND) as highpass:
         wanted = [highpass(image) for image in images]
 
         def work(i):
@@ -91,7 +92,7 @@ def test_pictures_of_one_size_do_not_change_places(engine, rounds, rng):
 
 @each_engine
 def test_streams_calls_and_close_share_a_filter(engine, rounds, images):
-    with Filter(H.highpass(), engine=engine, profile=True) as highpass:
+    with Filter(H.highpass(), engine=engine, profile=True, **COMMAND) as highpass:
         wanted = [highpass(image) for image in images]
 
         def call(i):
@@ -113,11 +114,11 @@ def test_streams_calls_and_close_share_a_filter(engine, rounds, images):
 
 def test_single_calls_and_transforms_share_a_device(images):
     calls = [
-        lambda: fftfilter.highpass(images[0]),
-        lambda: fftfilter.lowpass(images[0], 3, engine="book"),
+        lambda: fftfilter.highpass(images[0], **COMMAND),
+        lambda: fftfilter.lowpass(images[0], 3, engine="book", **COMMAND),
         lambda: fftfilter.fft2(images[1]),
         lambda: fftfilter.ifft(images[3], algorithm="pease"),
-        lambda: fftfilter.apply_mask(images[0], np.eye(8, 64), engine="book"),
+        lambda: fftfilter.apply_mask(images[0], np.eye(8, 64), engine="book", **COMMAND),
         lambda: fftfilter.fft(images[3], algorithm="stockham", radix=4),
     ]
     wanted = [call() for call in calls]

@@ -66,8 +66,7 @@ def find_peaks(
     ``ignore``, a rectangle or a mask as for a ``region`` of :class:`fftfilter.Filter`. Raises ParameterError
     for an array that is not an image, or has fewer than 32 pixels a side.
 
-        for peak in fftfilter.find_peaks(image):
-            print(peak.period_px, peak.angle_deg, peak.strength_db)
+    >>> periods = [peak.period_px for peak in fftfilter.find_peaks(image)]
     """
     planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
     if getattr(image, "dtype", None) == np.bool_:
@@ -181,7 +180,10 @@ def _spot(x: Array) -> NDArray[np.float64]:
 
 
 class AutoNotches(NamedTuple):
-    """Searches each picture by itself for peaks to remove."""
+    """Searches each picture by itself for peaks to remove.
+
+    >>> clean = fftfilter.lowpass(image, "3px", auto=fftfilter.AutoNotches(strength=20))
+    """
 
     strength: float = USUAL_STRENGTH
     """The least strength of a peak, in dB."""

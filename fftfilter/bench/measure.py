@@ -59,7 +59,7 @@ class Setting:
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
         """Return a filter on the device, or by NumPy; ``options`` are further ones of :class:`fftfilter.Filter`."""
         device = None if options.get("engine") == NUMPY else str(self.device.index)
-        return Filter(transfer, device=device, **options)
+        return Filter(transfer, device=device, **{"output": "magnitude", "edges": "wrap", **options})
 
     def profiled(self, transfer: Transfer, engine: str, **options: Any) -> Filter:
         """Return a filter by an engine, which records the time of each step."""

@@ -180,6 +180,8 @@ def check_bounds(transfer: Transfer, name: str) -> None:
 def filter_of(recipe: Recipe) -> Filter:
     """Return the filter of a recipe, whose device is opened on first use."""
     options = recipe.how.arguments(recipe) | ({"auto": recipe.auto} if recipe.auto else {})
+    if options["precision"] == "single":
+        del options["precision"]  # arrays of doubles are filtered as in other filters
     if scale := recipe.scale:  # as Python gives it
         options["scale"] = scale[:2] if isinstance(scale, Range) else ("auto", scale.saturated)
     return recipe.how.maker().unopened(recipe.transfer, options)
@@ -198,8 +200,10 @@ def load_filter(
     fetched. Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter
     of arrays cannot follow, as it has one range for several, or missing pixels.
 
-        soft = fftfilter.load_filter("soft.json")
-        result = soft(image)
+    >>> fftfilter.save_filter(H.lowpass("8px"), "soft.json")
+    >>> soft = fftfilter.load_filter("soft.json")
+    >>> soft
+    Filter(H.lowpass('8px'))
     """
     recipe = options_of(read(file, fetches=fetch_masks), file).recipe
     if further := _for_files(recipe):

@@ -199,7 +199,8 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
         default=default,
         short=f"{', '.join(each)} or {REMOVED} (what keep takes away).",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}; {REMOVED}: what "
-        "keep takes away, as values into .tif, .npy, .pfm and .fits, else as signed, 0 in the middle.",
+        "keep takes away, as values into .tif, .npy, .pfm and .fits, else as signed, 0 in the middle. "
+        "In Python the default is keep, and mirror for --edges.",
     )
     edges_option = shared.result_option(
         "--edges",

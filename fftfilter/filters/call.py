@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
@@ -20,7 +20,7 @@ from ..missing import fill, filled_by, waves_of
 from ..output.histogram import ByHistogram
 from ..output.luma import filtered_part
 from ..output.modes import Auto
-from ..output.ramp import Facts, Gray, Stack, on_valid, pixels, ramps
+from ..output.ramp import PIXELS, Facts, Gray, Stack, as_type, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK, deviation, mean_deviation, spread, weak_below
 from .pipelines import Mirrored
 
@@ -68,14 +68,17 @@ class Call:
         self.prepared, self._axis, self._of_pixels = prepared, channel_axis, of_pixels
         self._given, self._shape = planes_of(image, channel_axis)
         pixel, real = pixel_type(self._given.dtype), prepared.launcher.real
-        gray, number = gray_of(of_pixels, pixel), real if pixel.kind == "f" else pixel
-        out, top = (real, None) if prepared.description.mode.is_values else (gray.dtype, gray.levels)
+        gray, number = gray_of(of_pixels, self._given.dtype), real if pixel.kind == "f" else pixel
+        is_values = prepared.description.mode.is_values
+        # Types that devices do not have are made of real numbers.
+        out, top = gray.dtype if gray.dtype in PIXELS and not is_values else real, None if is_values else gray.levels
+        self._out = out if is_values else gray.dtype
         count, height, width = self._given.shape
         self.stack = Stack(count, height, width, number, out, top, channel_axis is not None)
         self.pipeline = prepared.pipeline_for(self.stack)
         self.pixels, self._exponents = pixels_of(self._given, self.stack)
         """Floats of each picture are divided by 2^exponent."""
-        self.ramps = _ramps(prepared, self._exponents, gray, self.stack.samples)
+        self.ramps = prepared.ramps(self._exponents.tobytes(), gray, self.stack.samples)
         """From the filtered values of each picture to the output's pixels; None stands for the pipeline's own."""
 
     @property
@@ -92,6 +95,7 @@ class Call:
         clipped = [0.0] * self.stack.pictures if self.ramps is None else facts.clipped.tolist()
         if description.mode.is_values:
             result = self._in_gray_levels(result, factor)
+        result = result if result.dtype == self._out else as_type(result, self._out)
         weak = self._repeat_weak(done, facts, (result, extremes, clipped))
         result = result.reshape(self._shape) if self._axis is None else np.moveaxis(result, 0, self._axis)
         return result, Found(extremes, clipped, weak)
@@ -185,25 +189,6 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     # What was rounded on its way to the device may be needed again as it was.
     stream = None if ready.is_rounded else prepared.stream()
     return None if stream is None else (stream.start(ready.pixels, ready.ramps), ready.finish)
-
-
-def _ramps(prepared: Prepared, exponents: NDArray[np.int32], gray: Gray, samples: int) -> Ramps:
-    """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
-
-    None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
-    """
-    output, scale = prepared.description.output, prepared.description.scale
-    if not prepared.description.mode.needs_ramps(scale):
-        return None
-    key = exponents.tobytes(), gray, samples
-    if prepared.ramps is None or prepared.ramps[0] != key:
-        with np.errstate(over="ignore"):
-            units = np.ldexp(prepared.description.transfer.largest, exponents)
-        if isinstance(scale, Auto):
-            prepared.ramps = key, ByHistogram(output, scale, gray.dtype, gray.levels)
-        else:
-            prepared.ramps = key, ramps(output, scale, units, gray=gray, samples=samples)
-    return prepared.ramps[1]
 
 
 # A picture by itself: channels that are filtered differently, or missing samples

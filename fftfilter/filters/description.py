@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from .. import memory
-from ..engine import Engine, choose
+from ..arrays import is_wide
+from ..engine import FUSED, Engine, choose
 from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
 from ..region import RegionOptions, area_of, region_of
@@ -15,6 +16,7 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
     from ..analysis.search import AutoNotches
@@ -35,7 +37,7 @@ class FilterOptions(RegionOptions, total=False):
     engine: str | None
     engine_options: Mapping[str, Option] | None
     device: str | int | None
-    precision: Precision
+    precision: Precision | None
     work_group_size: int | None
     transpose: Transpose | None
     output: Output
@@ -67,9 +69,8 @@ OF_OUTPUTS = ("output", "scale", "edges", "channels")
 # Every option of a filter, in the order of its arguments.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(sorted(FilterOptions.__annotations__, key=lambda name: name in RegionOptions.__annotations__)),
-    "precision": "single",
-    "output": "magnitude",
-    "edges": "wrap",
+    "output": "keep",
+    "edges": "mirror",
     "profile": False,
 }
 
@@ -98,6 +99,10 @@ class Description:
     """The given options, without those that are defaults."""
     volume: Volume | None = None
     """The axes that are filtered, if not those of pictures."""
+
+    def takes_double(self, dtype: np.dtype[Any]) -> bool:
+        """Whether pictures of a type are filtered in double precision, though no precision is asked for."""
+        return is_wide(dtype) and self.options.get("precision") is None and self.options.get("engine") != FUSED
 
     @property
     def mode(self) -> Mode:
@@ -132,7 +137,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     if transfer.lacks_pixel_size:
         transfer.lacks_pixel_size.bins(1, 1)  # raises
     transfer.check()
-    output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
+    output, edges = options.get("output", DEFAULTS["output"]), options.get("edges", DEFAULTS["edges"])
     check_option("output", output, MODES)
     check_option("edges", edges, EDGES)
     scale = scale_of(options.get("scale"))

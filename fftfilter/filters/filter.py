@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..analysis.found import Peak
-from ..arrays import Array, check_finite, gray_of, pixel_type, split
+from ..arrays import Array, as_numpy, check_finite, gray_of, split, type_of_result
 from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
 from ..output.modes import MODES
-from ..output.ramp import Gray
+from ..output.ramp import Gray, as_type
 from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
 from .call import AS_FLOATS, NOTHING, Found, call, picture, removed, start
-from .description import DEFAULTS, OF_OUTPUTS, describe
+from .description import DEFAULTS, OF_OUTPUTS, FilterOptions, PixelOptions, describe
+from .help import spelled_out
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
@@ -33,70 +34,36 @@ if TYPE_CHECKING:
     from ..device.launcher import Launcher
     from ..output.ramp import Timing
     from .call import Begun, Observe
-    from .description import FilterOptions, PixelOptions
     from .volumes import Volume
 
 
+@spelled_out(*PixelOptions.__annotations__)
 class Filter:
-    """A filter to use again: one transfer function on one device.
-
-    ``transfer`` is made by the functions of ``fftfilter.transfer`` and may be a product of them.
-
-    ``device`` is auto, gpu, cpu, an index or a part of a name; "numpy" does without OpenCL. ``output`` is
-
-    - "magnitude": from 0, black, to the largest magnitude, white, truncated;
-    - "keep": the input's gray levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
-    - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
-    - "real": the filtered values as they are, float.
-
-    ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is needed for radii in physical units.
-
-    ``axes`` are one to three axes of an array of any dimensions, along which it is filtered, volume by volume: how many
-    of the last ones (3), their numbers ((0,) for the first), or names ("zyx", "tyx", "t" for the first one, and those
-    of xarray's dimensions). H is then a function of ``sqrt(fx^2 + fy^2 + fz^2)``, a radius is in cycles across the
-    shortest of these axes, and ``pixel_size`` may be one for each of them. Volumes have radial filters and their
-    products, all outputs and scales, and no regions, ``auto`` or ``channels``.
-
-    ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
-    but for P percent of the samples, by default 0.35, which become black or white; or two gray levels (LO, HI) of the
-    input, which become black and white.
-
-    ``channels`` of a color picture are "all", or for "keep" and "real" also "luminance" or "chroma", Y or Cb and Cr of
-    JPEG, filtered while the other part stays; gray images have no chroma, and stay whole. ``depth`` is in decibels:
-    what ``transfer`` removes is only attenuated by so much, as by its ``with_depth``; 6 leaves a half.
-
-    For "keep" and "real", ``region`` filters only a part of each picture, and ``protect`` all but a part, such as
-    (x, y, width, height); :class:`fftfilter.region.RegionOptions` has all that says where.
-
-    ``auto`` finds the waves of each picture, such as a printer's screen, and removes them, too: True, or
-    :class:`fftfilter.AutoNotches` with the options of ``--auto``. :meth:`peaks` and :meth:`notes` say which they were.
-
-    ``ignore`` are pixels that nothing is found in, given as a ``region``, such as stars or particles. Waves, stripes,
-    noise and background are those of the other pixels; waves, stripes and background are subtracted from all pixels.
-
-    ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
-    ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
-
-    ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
-    own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
-    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer
-    functions with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``,
-    asking for one of them takes "book", and so does an image too long for the fused form of a GPU. "numpy" filters
-    without OpenCL, several times slower; it takes the place of the others, with a RuntimeWarning, where no OpenCL
-    device works and neither a device nor an engine is asked for. The attribute ``engine`` says which one filtered last.
+    """A filter to use again: one transfer function on one device, which keeps what it prepared for each size.
 
     Threads may share a filter: it filters one image at a time. A filter can be pickled and sent to other processes: its
     copy has the same options, and opens its device with its first image.
 
-    If so little of a picture passes that rounding in single precision would show, or if many of its levels lie next to
-    an edge between two, the staged pipeline filters it once more in double precision, where the device has it.
+    An ``engine`` that is an algorithm, ``precision`` "double", a ``work_group_size``, a ``transpose``, and transfer
+    functions with H(-k) other than H(k), whose result is complex ("real" is its real part), take the staged pipeline;
+    without an engine "book", and so does an image too long for the fused form of a GPU. NumPy's engine takes the place
+    of the others, with a RuntimeWarning, where no OpenCL device works and neither a device nor an engine is asked for.
+    :attr:`engine` says which one filtered last.
 
-    Raises ParameterError for invalid values, DeviceError without a usable device.
+    Arrays of float64, and of integers of 32 bits and more, are filtered in double precision, by the staged pipeline on
+    a GPU that has it, else by NumPy's engine; ``precision="single"`` and ``engine="fused"`` do without, many times as
+    fast. If so little of a picture passes that rounding in single precision would show, or if many of its levels lie
+    next to an edge between two, it is filtered once more in double precision.
 
-        from fftfilter import transfer as H
-        with fftfilter.Filter(H.bandpass("20px", "4px"), device="gpu") as f:
-            for image in images:
-                out = f(image)
+    Args:
+        transfer: One of the functions of ``fftfilter.transfer``, or a product of them.
+        profile: Whether :meth:`timings` has the time of each step.
+
+    Examples:
+        >>> with fftfilter.Filter(H.bandpass("20px", "4px") * H.notch((0.123, 0.047))) as band:
+        ...     made = [band(each) for each in (image, image[:100])]
+        >>> edges = fftfilter.Filter(H.highpass(64), output="magnitude", edges="wrap")  # as the command
+
     """
 
     method: ClassVar[str] = "plain"
@@ -141,7 +108,7 @@ class Filter:
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
         self._flat: Filter | None = None
-        self._found, self._room = NOTHING, 0
+        self._found, self._room, self._is_double = NOTHING, 0, False
         self._notes: list[str] = []
         self._peaks: list[list[Peak]] = []
 
@@ -211,8 +178,9 @@ class Filter:
     @property
     def engine(self) -> str:
         """The name of the engine that filtered last."""
-        return self._description.engine.name if self._prepared is None else self._prepared.engine
+        return self._description.engine.name if self._prepared is None else self._prepare().engine
 
+    @spelled_out(*FilterOptions.__annotations__)
     def __call__(
         self,
         image: ArrayLike,
@@ -224,33 +192,26 @@ class Filter:
         missing: ArrayLike | None = None,
         observe: Observe = None,
     ) -> Array:
-        """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
+        """Return a filtered image ``(height, width)``, a stack of images ``(count, height, width)``, or a picture.
 
-        uint8 and uint16 give their own type, every other real type float32 from 0 to 1, unless ``dtype``
-        asks for one of the three. ``levels`` is the output's white, by default the type's largest value; that of floats
-        is 1. ``white`` is the input's, by default its type's largest value, 1 for floats; "keep" maps it to ``levels``.
-        Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
-        channels along that axis, and one scale for all. All channels are filtered: no array says which one is alpha.
-        Filter the others, and put it back:
-
-            out = rgba.copy()
-            out[..., :3] = f(rgba[..., :3], channel_axis=-1)
-
-        Missing pixels are NaN, those of masked arrays, and those where ``missing`` is True, an array of bools of the
-        image's shape or ``(height, width)``. They are filled in, and come back as they were; the scale, "keep"'s
-        clipping and all else that is found in an image is found in the others.
+        Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with channels along that
+        axis, and one scale for all. All channels are filtered: no array says which one is alpha. Missing pixels are
+        filled in, and come back as they were; what is found in an image is found in the others.
 
         An array of xarray, PyTorch, JAX or another library becomes one of that library, and a Dask array is filtered
         later, by a copy of this filter; see :mod:`fftfilter.filters.libraries`.
 
-        ``observe`` is called with the name and contents of every intermediate result, which the fused
-        engine does not have.
-
         Notches of some channels alone are for pictures with a ``channel_axis``, and for outputs that have no scale in
         common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
 
-        Raises ParameterError for an array that is not an image, or looks like a color picture without its
-        ``channel_axis``, or is in the memory of a GPU; TooLargeError for one that the device cannot hold.
+        Args:
+            observe: Is called with the name and contents of each intermediate result, which fused has not.
+
+        Examples:
+            >>> f = fftfilter.Filter(H.lowpass("8px"))
+            >>> out = rgba.copy()
+            >>> out[..., :3] = f(rgba[..., :3], channel_axis=-1)
+
         """
         of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
         if not isinstance(image, np.ndarray):
@@ -260,14 +221,15 @@ class Filter:
             return self._along_axes(image, channel_axis, of_pixels, missing)
         with self._alone():
             self._notes, self._peaks = [], []
+            self._is_double = self._description.takes_double(image.dtype)
             if missing is not None or is_masked(image):
                 if self.fixed:
                     raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
             elif not self._is_by_picture(channel_axis):
                 with suppress(MissingError):
                     result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
-                    return result
-            return self._by_picture(image, channel_axis, of_pixels, missing, observe)
+                    return self._typed(result, image.dtype, dtype)
+            return self._typed(self._by_picture(image, channel_axis, of_pixels, missing, observe), image.dtype, dtype)
 
     def _along_axes(
         self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None
@@ -280,8 +242,9 @@ class Filter:
             raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
         with self._alone():
             if not (volume and volume.is_flat):
+                self._is_double = self._description.takes_double(image.dtype)
                 result, self._found = along_axes.filtered(self._prepare(), image, missing, of_pixels)
-                return result
+                return self._typed(result, image.dtype, of_pixels.get("dtype"))
             self._flat = flat = flat or self.with_options(axes=None, pixel_size=None)
             result = along_axes.by_pictures(flat, volume, image, missing, of_pixels)
             self._found, self._notes, self._peaks = flat._found, flat._notes, flat._peaks
@@ -304,22 +267,22 @@ class Filter:
         turn: one is read while the next is filled. Arrays of other libraries are filtered one by one.
         """
         of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-        on_their_way: deque[Begun] = deque()
+        on_their_way: deque[tuple[Begun, np.dtype[Any]]] = deque()
 
         def first() -> Array:
-            started, finish = on_their_way.popleft()
+            (started, finish), given = on_their_way.popleft()
             result = started.result()
             with self._alone():
                 result, self._found = finish(result, started)
-                return result
+                return self._typed(result, given, dtype)
 
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                is_alone = self._is_by_picture(channel_axis)
+                is_alone, self._is_double = self._is_by_picture(channel_axis), False
                 begun = None if is_alone else start(self._prepare(), image, channel_axis, of_pixels)
             if begun is not None:
-                on_their_way.append(begun)
+                on_their_way.append((begun, as_numpy(image).dtype))
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
                 yield first()
             if begun is None:
@@ -359,6 +322,11 @@ class Filter:
         """
         return self._found.weak
 
+    @property
+    def bytes(self) -> int:
+        """The bytes of the device that the last calls' preparations take until :meth:`close`."""
+        return 0 if self._prepared is None else self._prepared.bytes
+
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         with self._alone():
@@ -367,7 +335,7 @@ class Filter:
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
         with self._alone():
-            return self.launcher.timings()
+            return self._prepare().launcher.timings()
 
     def close(self) -> None:
         """Release the device's memory, when no other thread filters; a later call takes it again."""
@@ -431,7 +399,15 @@ class Filter:
     @property
     def is_values(self) -> bool:
         """Whether results are the filtered values, in the gray levels of the input."""
-        return MODES[self._options.get("output", "magnitude")].is_values  # that of the pipeline may be another
+        return MODES[self._options.get("output", DEFAULTS["output"])].is_values  # that of the pipeline may be another
+
+    def type_of_result(self, given: np.dtype[Any], dtype: DTypeLike | None) -> np.dtype[Any]:
+        """Return the type of what a call returns for an array of the ``given`` one."""
+        return type_of_result(given, dtype, self._options.get("precision"), is_values=self.is_values)
+
+    def _typed(self, result: Array, given: np.dtype[Any], dtype: DTypeLike | None) -> Array:
+        made = self.type_of_result(given, dtype)
+        return result if result.dtype == made else as_type(result, made)
 
     def weight(self, height: int, width: int) -> Array | None:
         """Return the weight of the filtered picture in each pixel; None if all is filtered."""
@@ -443,7 +419,7 @@ class Filter:
     ) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, missing, channel_axis)
-        gray = gray_of(of_pixels, pixel_type(planes.dtype))
+        gray = gray_of(of_pixels, planes.dtype)
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         if (most := planes[own[0]].size) > self._room:  # the next page finds the buffers of this one
             self._description.check_memory(planes[own[0]], method=self.method, has_holes=bool(holes.any()))
@@ -510,11 +486,12 @@ class Filter:
 
     def _retuned(self, transfer: Transfer, **other: Any) -> Prepared:
         """Return what filters the next picture by a transfer function of its own, or with ``other`` options."""
-        self._prepared = self._prepare().retuned(describe(transfer, {**self._description.options, **other}))
-        return self._prepared
+        last = self._prepared or Prepared(self._description, self.launcher)
+        self._prepared = last.retuned(describe(transfer, {**self._description.options, **other}))
+        return self._prepare()
 
     def _prepare(self) -> Prepared:
-        """Return the description prepared on the device, made once."""
+        """Return the description prepared on the device, made once; in double precision if the picture takes it."""
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
-        return self._prepared
+        return self._prepared.in_double() if self._is_double else self._prepared

@@ -14,9 +14,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from ..arrays import as_numpy, check_image, pixel_type, type_of_output
+from ..arrays import as_numpy, check_image
 from ..errors import ParameterError, is_masked
 
 if TYPE_CHECKING:
@@ -92,16 +91,10 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
             raise ParameterError(f"missing is an array of shape {each.shape}: give one of shape {images.shape}")
         each = each.rechunk(whole.chunks[-each.ndim :])
     # Without an array to go by, Dask would call the filter to see what it gives.
-    empty = np.empty((0,) * images.ndim, _dtype(filter_, images.dtype, of_call.get("dtype")))
+    empty = np.empty((0,) * images.ndim, filter_.type_of_result(images.dtype, of_call.get("dtype")))
     key = tokenize(type(filter_), filter_.transfer, filter_.options)
     of_call |= {"channel_axis": channel_axis, "missing": None if missing is None else as_numpy(missing)}
     return map_blocks(_filter_block, whole, each, filter_, key, of_call, dtype=empty.dtype, meta=empty)
-
-
-def _dtype(filter_: Filter, given: np.dtype[Any], dtype: DTypeLike | None) -> np.dtype[Any]:
-    if filter_.is_values:
-        return np.dtype(np.float64 if filter_.options.get("precision") == "double" else np.float32)
-    return type_of_output(dtype, pixel_type(given))
 
 
 _one_chunk_at_a_time = threading.Lock()
@@ -111,7 +104,7 @@ _open: dict[str, Filter] = {}
 
 def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str, of_call: dict[str, Any]) -> Array:
     if not block.size:
-        return np.empty(block.shape, _dtype(filter_, block.dtype, of_call.get("dtype")))
+        return np.empty(block.shape, filter_.type_of_result(block.dtype, of_call.get("dtype")))
     if missing is not None:
         of_call = {**of_call, "missing": missing}
     with _one_chunk_at_a_time:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,9 +15,11 @@ from ..device_choice import NUMPY, launcher_on
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.ramp import on_ramps
+from ..output.histogram import ByHistogram
+from ..output.modes import Auto
+from ..output.ramp import PIXELS, on_ramps, ramps, real_of
 from ..output.rounding import UNEVEN, deviation
-from ..plain import NumPyLauncher, NumPyPipeline
+from ..plain import NumPyDevice, NumPyLauncher, NumPyPipeline
 from ..plain import buffer_bytes as bytes_by_numpy
 from .description import describe
 
@@ -24,18 +27,31 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.launcher import Launcher, Pipeline
     from ..device.memory_pool import PageLocked
+    from ..device.opencl import Device
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps
-    from ..output.ramp import Facts, Stack
+    from ..output.ramp import Facts, Gray, Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .description import Description
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
-# The algorithm of what is filtered once more in double precision: the fastest on most devices.
+# The algorithm for double precision on a GPU, the fastest on most; a CPU is faster by NumPy's engine.
 IN_DOUBLE = "stockham"
+# Pipelines that a filter keeps for the sizes that it met, and the bytes that those beside the last one may take.
+MOST_KEPT, MOST_BYTES = 32, 64 << 20
+
+
+@dataclass(eq=False)
+class Kept:
+    """A pipeline that is kept for its stack, and what belongs to it."""
+
+    pipeline: Pipeline
+    engine: str
+    bytes: int
+    stream: Stream | None = None
 
 
 class Prepared:
@@ -48,14 +64,11 @@ class Prepared:
         self.description, self.launcher = description, launcher
         self.engine = NUMPY if isinstance(launcher, NumPyLauncher) else description.engine.name
         """The name of the engine that filtered last."""
-        self.pipeline: Pipeline | None = None
-        """The last one."""
-        self.ramps: tuple[tuple[Any, ...], Ramps] | None = None
-        """Those of the last call, behind what they were made of."""
-        self.gains = lru_cache(1)(partial(gains, description))
-        """:func:`gains` of a size, those of the last one kept."""
-        self._stack: Stack | None = None
-        self._stream: Stream | None = None
+        self.ramps = lru_cache(MOST_KEPT)(partial(ramps_of, description))
+        """:func:`ramps_of` a stack, kept as pipelines are."""
+        self.gains = lru_cache(MOST_KEPT)(partial(gains, description))
+        """:func:`gains` of a size."""
+        self._kept: OrderedDict[Stack, Kept] = OrderedDict()  # the last used one last
         self._page_locked: PageLocked | None = None
         self._alike: dict[tuple[Any, ...], Prepared] = {}
         self._double: Prepared | None = None
@@ -79,24 +92,51 @@ class Prepared:
         return np.array([each.gains(*shape[1:])[1] for each in own])[:, None, None]
 
     def in_double(self) -> Prepared:
-        """Return the same filter in double precision, by the staged pipeline."""
+        """Return the same filter in double precision: by NumPy, on a GPU by the staged pipeline."""
         if self._double is None:
-            own = self.description
-            options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
+            own, device = self.description, self.launcher.device
+            name = IN_DOUBLE if device.is_gpu and device.fp64 else NUMPY
+            options: dict[str, Any] = {"engine": own.engine.name if own.engine.algorithm else name}
+            options |= {"engine_options": own.options.get("engine_options") if own.engine.algorithm else None}
+            options |= {"precision": "double", "output": own.output, "scale": own.scale}
             options |= {"edges": own.edges, "channels": own.channels}
-            options |= {
-                name: own.options[name] for name in ("axes", "pixel_size") if own.volume and name in own.options
-            }
+            options |= {each: own.options.get(each) for each in ("axes", "pixel_size") if own.volume}
             described = describe(own.transfer, options)
-            self._double = Prepared(described, launcher_on(self.launcher.device, {"precision": "double"}))
+            on = NumPyDevice() if options["engine"] == NUMPY else device
+            self._double = Prepared(described, launcher_on(cast("Device", on), {**own.options, "precision": "double"}))
         return self._double
 
     def pipeline_for(self, stack: Stack) -> Pipeline:
-        """Return the pipeline for a stack: the last one, if it fits. Raises what pipelines raise."""
-        if self.pipeline is None or stack != self._stack:
-            self.close()
-            self.pipeline, self._stack = self._for_edges(stack), stack
-        return self.pipeline
+        """Return the pipeline for a stack, one that is kept or a new one. Raises what pipelines raise."""
+        kept, last = self._kept.get(stack), next(reversed(self._kept.values()), None)
+        if last is not kept:
+            self._wait(last)
+        if kept is None:
+            needed = self.device_bytes(stack.shape)
+            while self._kept and (len(self._kept) >= MOST_KEPT or self.bytes + needed > MOST_BYTES):
+                self._kept.popitem(last=False)
+            kept = self._kept[stack] = Kept(self._for_edges(stack), self.engine, needed)
+        self._kept.move_to_end(stack)
+        self.engine = kept.engine
+        return kept.pipeline
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """The pipeline that filtered last."""
+        last = next(reversed(self._kept.values()), None)
+        return last and last.pipeline
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the pipelines that are kept, also for other options."""
+        own = sum(kept.bytes for kept in self._kept.values())
+        others = [*self._alike.values(), *([self._double] if self._double else [])]
+        return own + sum(each.bytes for each in others)
+
+    @staticmethod
+    def _wait(last: Kept | None) -> None:
+        if last and last.stream:  # which may read the caller's memory
+            last.stream.wait_until_read()
 
     def _for_edges(self, stack: Stack) -> Pipeline:
         described = self.description
@@ -153,26 +193,28 @@ class Prepared:
 
         The fused form for CPUs keeps its buffers and its program.
         """
-        made, pipeline, stack = Prepared(description, self.launcher), self.pipeline, self._stack
+        made = Prepared(description, self.launcher)
         made._page_locked = self._page_locked
+        stack, last = next(reversed(self._kept.items()), (None, None))
         self.close()
-        retune = getattr(pipeline, "retune", None)
-        if retune is not None and made.engine == FUSED:
+        retune = getattr(last and last.pipeline, "retune", None)
+        if stack and last and retune is not None and made.engine == FUSED:
             with suppress(ParameterError):  # it may fit the next picture
                 if retune(description.on_grid):
-                    made.pipeline, made._stack = pipeline, stack
+                    made._kept[stack] = replace(last, stream=None)
         return made
 
     def stream(self) -> Stream | None:
         """Return the stream through the last pipeline; None where nothing would overlap."""
-        if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(self.pipeline, Mirrored):
+        last = next(reversed(self._kept.values()))
+        if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(last.pipeline, Mirrored):
             return None
-        if self._stream is None:
+        if last.stream is None:
             from ..fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self.page_locked())
-        return self._stream
+                last.stream = Stream(cast("FusedGpuPipeline", last.pipeline), self.page_locked())
+        return last.stream
 
     def page_locked(self) -> PageLocked:
         """Return the page-locked memory for arrays of a GPU."""
@@ -184,13 +226,28 @@ class Prepared:
 
     def close(self) -> None:
         """Release the device's memory."""
-        if self._stream is not None:
-            self._stream.wait_until_read()
-        self.pipeline = self._stack = self._stream = None
+        self._wait(next(reversed(self._kept.values()), None))
+        self._kept.clear()
+        self.ramps.cache_clear()
         while self._alike:
             self._alike.popitem()[1].close()
         if self._double is not None:
             self._double.close()
+
+
+def ramps_of(description: Description, exponents: bytes, gray: Gray, samples: int) -> Ramps:
+    """Return the ramps of pictures whose floats were divided by 2^exponent, int32 in ``exponents``.
+
+    None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
+    """
+    scale = description.scale
+    if not description.mode.needs_ramps(scale) and (description.mode.is_values or gray.dtype in PIXELS):
+        return None
+    if isinstance(scale, Auto):
+        return ByHistogram(description.output, scale, gray.dtype, gray.levels)
+    with np.errstate(over="ignore"):
+        units = np.ldexp(description.transfer.largest, np.frombuffer(exponents, np.int32))
+    return ramps(description.output, scale, units, gray=gray, samples=samples)
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
@@ -233,7 +290,7 @@ class Mirrored:
         far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
-            values = np.abs(values) if ramps is None and stack.white is not None else values.real
+            values = np.abs(values) if ramps is None and stack.white is not None else real_of(values, ramps)
         result, self._facts = on_ramps(values, stack, ramps, far)
         return np.ascontiguousarray(result)
 

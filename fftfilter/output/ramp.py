@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,9 +46,32 @@ class Gray(NamedTuple):
     dtype: np.dtype[Any]
     levels: int
 
+    @property
+    def least(self) -> int:
+        """The lowest gray level of whole numbers: 0, or the type's least for signed ones."""
+        return int(np.iinfo(self.dtype).min) if self.dtype.kind == "i" else 0
+
 
 # OpenCL's names of the pixel types.
 PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
+
+
+@cache
+def is_half(dtype: np.dtype[Any]) -> bool:
+    """Whether a type is float16, or bfloat16 of the package ml_dtypes: they are filtered as float32."""
+    return dtype.name in ("float16", "bfloat16")
+
+
+def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Return floats as a type: for integers rounded down, and what lies beyond a type is its nearest number."""
+    if dtype.kind in "iu" and dtype not in PIXELS:
+        values = np.floor(values)
+        if dtype.itemsize >= values.itemsize:
+            values = values.clip(None, np.nextafter(values.dtype.type(np.iinfo(dtype).max), 0))
+    elif is_half(dtype):
+        most = float(np.finfo(dtype).max) if dtype.kind == "f" else 2.0**128 - 2.0**120
+        values = np.where(np.isfinite(values), values.clip(-most, most), values)
+    return values.astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,11 +164,11 @@ def ramps(
         made["top"] = np.finfo(gray.dtype).max  # finite numbers do not become infinite
         made["bottom"] = -made["top"]
         return made
-    made["bottom"], made["top"] = 0, top
+    made["bottom"], made["top"] = gray.least if mode.keeps_levels else 0, top
     if mode.keeps_levels or scale is not None:
         # Ends that are exact up to rounding are not clipped.
         made["counts"] = True
-        made["below"], made["above"] = (-NUDGE, top + NUDGE) if is_float else (0, top + 1)
+        made["below"], made["above"] = (-NUDGE, top + NUDGE) if is_float else (made["bottom"], top + 1)
     return made
 
 
@@ -204,6 +228,11 @@ class Quantized(NamedTuple):
     largest: float  # the largest magnitude of the values
 
 
+def real_of(values: Array, ramps: Ramps) -> Array:
+    """Return what complex values are on ramps: their magnitude if the ramps lose signs, else their real part."""
+    return np.abs(values) if isinstance(ramps, np.ndarray) and ramps["magnitude"].any() else values.real
+
+
 def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Facts]:
     """Return filtered values ``(count, height, width)`` as pixels of the same shape, and facts about the pictures.
 
@@ -252,7 +281,7 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
     with np.errstate(over="ignore"):
-        return Quantized(level.astype(dtype, copy=False), clipped, undecided, largest)
+        return Quantized(as_type(level, np.dtype(dtype)), clipped, undecided, largest)
 
 
 def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: Gray, deviation: float) -> Quantized:
@@ -264,10 +293,10 @@ def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: G
     white, dtype, levels = gray
     is_same = ramps is None or given.dtype.kind == dtype.kind == "f" or levels == white
     as_given = given if is_same else given * (levels / white)
-    if dtype.kind == "u" and as_given.dtype != dtype:
+    if dtype.kind in "iu" and as_given.dtype != dtype:
         most = np.iinfo(dtype).max
         as_given = np.rint(as_given, dtype=np.result_type(as_given, np.float32))
-        as_given = np.nan_to_num(as_given, nan=0, posinf=most, neginf=0).clip(0, most)
+        as_given = as_type(np.nan_to_num(as_given, nan=0, posinf=most, neginf=gray.least).clip(gray.least, most), dtype)
     if holes.all():
         return Quantized(as_given.astype(dtype), 0.0, 0.0, 0.0)
     # In the holes a valid value stands for the others.

@@ -21,6 +21,7 @@ from PIL import Image
 
 from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
+from ..filters.description import DEFAULTS
 from ..filters.libraries import as_upright
 from ..missing import filled
 from ..output.modes import ALL
@@ -86,7 +87,7 @@ def show(
     frequency. Of a stack it shows the middle image. ``transfer`` may also be a :class:`Filter`; ``options`` are those
     of :class:`fftfilter.filters.Options`, and go before a filter's own. Raises what filters raise.
 
-        fftfilter.show(image, H.lowpass("8px"))
+    >>> fftfilter.show(image, H.lowpass("8px")).save("look.png")
     """
     of_filter, of_pixels = split_options(options)
     filter_ = (
@@ -98,15 +99,16 @@ def show(
         middle = (len(given) - 1) // 2
         given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
     planes, holes = split(given, missing, channel_axis)
-    pixel = pixel_type(planes.dtype)
-    gray = gray_of(of_pixels, pixel)
+    gray = gray_of(of_pixels, planes.dtype)
     of_pixels["missing"] = holes if holes.any() else None
     made = filter_(planes, channel_axis=0, **of_pixels)
     own, weight = filter_.options, filter_.weight(*planes.shape[1:])
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
     white = 1 if filter_.is_values else gray.levels
-    whole = (filled(planes, holes, device) if holes.any() else planes).astype(np.result_type(planes, pixel), copy=False)
-    edges, used = own.get("edges", "wrap"), filter_.without([peak for each in filter_.peaks() for peak in each])
+    whole = filled(planes, holes, device) if holes.any() else planes
+    whole = whole.astype(np.result_type(planes, pixel_type(planes.dtype)), copy=False)
+    edges = own.get("edges", DEFAULTS["edges"])
+    used = filter_.without([peak for each in filter_.peaks() for peak in each])
     report = FilterReport(whole, gray.white, used, edges, device, weight, channels)
     title, said = f"{planes.shape[2]} x {planes.shape[1]}", about_filter(used, used.depth, channels)
     return Image.fromarray(page(report, np.where(holes, 0, made).astype(made.dtype), white, title, said))

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..output.histogram import Ramps
-from ..output.ramp import PIXELS, Facts, Stack, of_values, on_ramps, own_ramps
+from ..output.ramp import PIXELS, Facts, Stack, of_values, on_ramps, own_ramps, real_of
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..transfer import Transfer
 from . import steps
@@ -243,7 +243,7 @@ class StagedPipeline:
         algorithm: Algorithm,
         transpose_kind: str | None = None,
     ) -> None:
-        self.stack = stack
+        self.stack, self._is_even = stack, transfer.is_even
         count, height, width = stack.shape
         rows = plan_rows(width, algorithm)
         columns = plan_rows(height, algorithm)
@@ -276,7 +276,7 @@ class StagedPipeline:
             Box("magnitude", (steps.magnitude(width, height, count, dc),), upright),
             Box("extremes", steps.extremes(values, pictures, group), upright),
         )
-        if stack.white is not None:
+        if stack.white is not None and stack.out in PIXELS:  # others are made by the host
             self.flow += (Box("output", (steps.quantize(values, pictures, pair, PIXELS[stack.out]),), upright),)
         own = own_ramps(stack)
         if launcher.real != np.float32:
@@ -336,7 +336,7 @@ class StagedPipeline:
             counts = space.read(steps.UNDECIDED, np.empty(self.stack.pictures, np.uint32))
             self._undecided = (counts / most_undecided(self.stack)).tolist()
         else:
-            values = np.ascontiguousarray(values.real)
+            values = np.ascontiguousarray(values.real if self._is_even else real_of(values, ramps))
             result, facts = on_ramps(values, self.stack, ramps, self._far)
             self._clipped, self._undecided = facts.clipped, facts.undecided
         if observe is not None:

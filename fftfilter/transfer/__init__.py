@@ -53,3 +53,6 @@ else:
             ".ridges": "stripes",
         },
     )
+
+    def __dir__() -> list[str]:
+        return __getattr__("__all__")

@@ -128,7 +128,7 @@ def wiener(noise: float | str | None = None) -> Transfer:
     ``noise`` is its standard deviation in gray levels, with white as 255; by default, or as "auto", it is measured
     where the spectrum is lowest. It has to be the same at all frequencies, as that of a sensor. Raises ParameterError.
 
-        H.wiener(8)
+    >>> quiet = fftfilter.Filter(H.wiener(8))(image)
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
@@ -146,6 +146,8 @@ def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfe
     ``strength`` is how far a screen's waves stand out from the frequencies around them, in dB, by default 18.
     ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, up to 100 for notches alone, or down
     to -50 for a smoother picture. Raises ParameterError.
+
+    >>> fftfilter.save_filter(H.descreen(20), "print.json")
     """
     kept = number(keep_detail)
     if not -50 <= kept <= 100:

@@ -111,8 +111,8 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     With ``any_size`` they serve images of other sizes, too: as a function of frequency, linear between the gains.
     Raises ParameterError.
 
-        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
-        H.mask(np.abs(fx) + np.abs(fy) > 0.1)
+    >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
+    >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
     """
     check_unmasked("mask", gains)
     array = np.asarray(gains)
@@ -212,6 +212,8 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
     images are real. ``digest``, the xxh3_128 of the file's bytes, tells whether the file is still the same.
 
     Raises ParameterError for what is not a mask, or not the same file; ReadError for a file that cannot be read.
+
+    >>> gains = H.mask_file("gains.npy")
     """
     if file.lower().endswith(".npy"):
         data = sources.content(file)

@@ -81,7 +81,7 @@ def imagej(
     takes out stripes, "horizontal" or "vertical", within a ``tolerance`` of their direction in percent. The gains are
     meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises ParameterError.
 
-        H.imagej(40, 3, suppress="horizontal")
+    >>> band = H.imagej(40, 3, suppress="horizontal")
     """
     if suppress not in SUPPRESSED:
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")

@@ -154,8 +154,8 @@ def notch(
     mirrored edges, a strong wave would come in from its mirror images at the borders. With ``is_wave``, the wave that
     ``at`` is the exact frequency of is subtracted first, so that no mirror image of it is left. Raises ParameterError.
 
-        H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
-        H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
+    >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
+    >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
     """
     try:
         fx, fy = map(float, at)

@@ -31,6 +31,9 @@ class Transfer:
     Without parts it passes everything.
 
     An engine computes a single radial part as it goes; every other product it takes as a table of gains.
+
+    >>> H.highpass(40) * H.lowpass("4px")
+    H.highpass(40) * H.lowpass('4px')
     """
 
     parts: tuple[Part, ...]
@@ -81,7 +84,7 @@ class Transfer:
 
         The image is mixed with the filtered one, ``floor`` parts of 1. Raises ParameterError.
 
-            (H.notch((0.123, 0.047)) * H.stripes(0)).with_depth(12)
+        >>> half = H.stripes(0).with_depth(6)
         """
         return replace(self, depth=checked_depth(decibels))
 

@@ -217,8 +217,8 @@ def lowpass(
     default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
     (r/10, at most r). Raises ParameterError.
 
-        H.lowpass(40)
-        H.lowpass("8px", shape="butterworth", order=4)
+    >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
+    H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
     """
     return _transfer("lowpass", {"radius": radius}, shape, order, width)
 
@@ -230,7 +230,11 @@ def highpass(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
+    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff.
+
+    >>> H.highpass("25%", shape="fermi", width="2%")
+    H.highpass('25%', shape='fermi', width='2%')
+    """
     return _transfer("highpass", {"radius": radius}, shape, order, width)
 
 
@@ -246,7 +250,8 @@ def bandpass(
 
     The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
 
-        H.bandpass("20px", "4px")
+    >>> H.bandpass("20px", "4px", shape="gaussian")
+    H.bandpass('20px', '4px', shape='gaussian')
     """
     return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
 
@@ -259,7 +264,11 @@ def bandstop(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
+    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs.
+
+    >>> H.bandstop(30, 34)
+    H.bandstop(30, 34)
+    """
     return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
 
 

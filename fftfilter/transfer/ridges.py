@@ -171,7 +171,7 @@ def stripes(
     1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare`` stay, by default
     ``"40px"``. Both are radii in any unit. Raises ParameterError.
 
-        H.stripes(33, spare="20px")
+    >>> slanted = H.stripes(33, spare="20px")
     """
     degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
     if isinstance(degrees, float) and not math.isfinite(degrees):

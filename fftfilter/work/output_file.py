@@ -77,8 +77,8 @@ def filter_stack(
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
 
-        from fftfilter import transfer as H
-        fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
+    >>> fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"))
+    1
     """
     from ..analysis.search import AutoNotches
     from ..filters import check_transfer
@@ -97,12 +97,12 @@ def filter_stack(
             transfer = transfer.with_pixel_size(pixel_size)
         else:
             options["pixel_size"] = pixel_size
-    output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
+    output, scale, device = options.pop("output", "keep"), options.pop("scale", None), options.pop("device", None)
     one_scale, auto = scale == STACK, options.pop("auto", None)
     areas = {name: value for name, value in options.items() if name in RegionOptions.__annotations__}
     recipe = Recipe(
         transfer,
-        options={name: value for name, value in options.items() if name not in areas},
+        options={"edges": "mirror", **{name: value for name, value in options.items() if name not in areas}},
         output=output,
         scale=None if one_scale else scale_of(scale),
         span=STACK if one_scale else EACH,

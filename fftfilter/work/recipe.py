@@ -60,7 +60,7 @@ class Method(NamedTuple):
     def arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return the arguments of that class beside the transfer function, the device and whether it is profiled."""
         own = {"output": recipe.output, "scale": recipe.scale} if self.has_outputs else {}
-        return {**own, **recipe.options, **(recipe.region.options() if recipe.region else {})}
+        return {**self.usual, **own, **recipe.options, **(recipe.region.options() if recipe.region else {})}
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""

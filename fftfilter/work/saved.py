@@ -39,6 +39,8 @@ VERSION, MARK = 2, "fftfilter_recipe"
 MOST_BYTES, MOST_WORDS = 1 << 20, 20_000
 # Options of a filter that a recipe does not keep: a device belongs to a machine, and radii have the size of a pixel.
 _NOT_KEPT = ("device", "pixel_size", "profile")
+# What the options of a recipe of version 1 are, if it does not say them.
+_AT_FIRST = {"output": "magnitude", "edges": "wrap"}
 # Options that may name a mask, and values of the others that do not.
 MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect", "--ignore"), r"alpha|none|[-+.,\d\s]*"
 
@@ -161,7 +163,7 @@ def _of_first_version(given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         is_pairs = name == "engine-options"
         options[name] = pairs_text(value) if is_pairs else value["file"] if isinstance(value, dict) else value
-    return {"arguments": command_of(options.pop("method", "plain"), [*parts], options), "digests": digests}
+    return {"arguments": command_of(options.pop("method", "plain"), [*parts], options, _AT_FIRST), "digests": digests}
 
 
 # Writing
@@ -191,7 +193,7 @@ def pairs_text(values: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in values.items())
 
 
-def command_of(method: str, parts: list[list[str]], options: dict[str, Any]) -> list[str]:
+def command_of(method: str, parts: list[list[str]], options: dict[str, Any], usual: dict[str, Any]) -> list[str]:
     """Return the arguments of a recipe, whose parts are commands of their own.
 
     The command is that of the first part. With --auto, and for a part that filters otherwise alone, it is ``notch``.
@@ -201,22 +203,25 @@ def command_of(method: str, parts: list[list[str]], options: dict[str, Any]) -> 
         parts = [[]]
     elif parts and (not is_plain or not (parts[0][0] in METHODS or "auto" in options)):
         own, *parts = parts
-    usual = {"output": "magnitude", "edges": "wrap"} if is_plain else {}
-    return [*own, *(f"--times={shlex.join(each)}" for each in parts), *words_of(usual | options)]
+    return [*own, *(f"--times={shlex.join(each)}" for each in parts), *words_of((usual if is_plain else {}) | options)]
 
 
 def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
     """Write a filter, or a transfer function, into the file of a recipe, for ``fftfilter apply`` and ``load_filter``.
 
+    >>> fftfilter.save_filter(fftfilter.Filter(H.lowpass("8px"), output="real"), "soft.json")
+
     Raises ParameterError for a mask that was read from no file, and WriteError.
     """
     from ..analysis.search import AutoNotches
+    from ..filters.description import DEFAULTS
 
     transfer, values = (filter_, {}) if isinstance(filter_, Transfer) else (filter_.transfer, dict(filter_.options))
     method = next((name for name, how in reversed(METHODS.items()) if isinstance(filter_, how.maker())), "plain")
     axes, sizes = values.get("axes"), values.get("pixel_size")
     if axes is not None and (axes not in AXES or isinstance(sizes, tuple | list)):
         raise ParameterError(f"axes {axes!r} with pixel size {sizes!r}: a recipe has {', '.join(AXES)}, and one size")
+    usual = {name: DEFAULTS[name] for name in _AT_FIRST}
     areas = [area for name in ("region", "protect", "ignore") if (area := values.get(name))]
     values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth}
     values |= dict.fromkeys(_NOT_KEPT)
@@ -225,7 +230,7 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
         values["scale"] = f"{low}:{high}"
     if own := values.get("engine_options"):
         values["engine_options"] = pairs_text(own)
-    if auto := AutoNotches.of(values.pop("auto", None), values.get("output", "magnitude"), values.get("channels")):
+    if auto := AutoNotches.of(values.pop("auto", None), values.get("output", usual["output"]), values.get("channels")):
         keep = [f"{fx!r},{fy!r}" for fx, fy in auto.keep]
         values |= {"auto": EACH, "strength": auto.strength, "shape": auto.shape, "insist": auto.insists or None}
         values |= {"keep": keep, "longest": auto.longest, "largest": auto.largest}
@@ -234,4 +239,4 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
     parts = [words_of_part(part) for part in transfer.parts]
     if method != "plain" and [method] != [each[0] for each in parts[:1]]:
         raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")
-    Saved(command_of(method, parts, values), masks_of(transfer, areas)).write(file)
+    Saved(command_of(method, parts, values, usual), masks_of(transfer, areas)).write(file)

@@ -15,6 +15,7 @@ import fftfilter.imagej_filter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from tests.folders.helpers import pgm, same
+from tests.helpers import COMMAND
 
 FILTER = ("lowpass", "--radius", "4px", "--output", "keep", "--edges", "mirror", "--stripes", "33")
 
@@ -88,11 +89,11 @@ def test_a_recipe_is_shown_as_a_command_line_and_in_python(run, recipe):
     assert (code, err) == (0, "")
     assert out.decode().splitlines() == [
         "fftfilter lowpass --radius=4px --stripes=33 --output=keep --edges=mirror IN OUT",
-        "Filter(H.lowpass('4px') * H.stripes(33.0), output='keep', edges='mirror')",
+        "Filter(H.lowpass('4px') * H.stripes(33.0))",
     ]
     fftfilter.save_filter(H.lowpass(4) * H.highpass(2), recipe)
     assert run("apply", "--show", recipe)[1].decode().splitlines() == [
-        "fftfilter lowpass --radius=4 '--times=highpass --radius=2' IN OUT",
+        "fftfilter lowpass --radius=4 '--times=highpass --radius=2' --output=keep --edges=mirror IN OUT",
         "Filter(H.lowpass(4) * H.highpass(2))",
     ]
     write(recipe, "stripes", "--angle", "33", "--output", "magnitude", "--edges=wrap", "--depth", "6")
@@ -110,15 +111,16 @@ def test_a_filter_of_python_is_saved_and_loaded(run, tmp_path):
     with fftfilter.load_filter(file) as loaded:
         assert repr(loaded) == repr(filter_).replace("2)", "2.0)")
         np.testing.assert_array_equal(loaded(image), wanted)
-    with fftfilter.Filter(H.lowpass(4), engine="stockham", engine_options={"radix": 4}) as made:
+    with fftfilter.Filter(H.lowpass(4), engine="stockham", engine_options={"radix": 4}, **COMMAND) as made:
         fftfilter.save_filter(made, file)
     assert run("apply", "--show", file)[1].decode().splitlines() == [
         "fftfilter lowpass --radius=4 --engine=stockham --engine-options=radix=4 IN OUT",
-        "Filter(H.lowpass(4), engine='stockham', engine_options={'radix': 4})",
+        "Filter(H.lowpass(4), engine='stockham', engine_options={'radix': 4}, output='magnitude', edges='wrap')",
     ]
 
 
 NM = {"width": "2um"}
+AS_COMMAND = "output='magnitude', edges='wrap'"
 
 
 @pytest.mark.parametrize(
@@ -255,9 +257,13 @@ def test_a_fault_is_one_short_line_without_anything_that_a_terminal_obeys(run, t
 @pytest.mark.parametrize("radius", ["5arcsec", "2.6um", "150lpi"])
 def test_a_pixel_size_that_is_each_pictures_own_is_left_open_in_python(run, tmp_path, radius):
     code, out, _ = run("apply", "--show", write(tmp_path / "recipe.json", "lowpass", "--radius", radius))
+    made = f"Filter((H.lowpass('{radius}')).with_pixel_size(...), {AS_COMMAND})"
     assert (code, out.decode().splitlines()) == (
         0,
-        [f"fftfilter lowpass --radius={radius} IN OUT", f"Filter((H.lowpass('{radius}')).with_pixel_size(...))"],
+        [
+            f"fftfilter lowpass --radius={radius} IN OUT",
+            made,
+        ],
     )
 
 
@@ -383,7 +389,7 @@ def test_a_mistake_is_a_line_and_writes_nothing(run, tmp_path, arguments, code, 
 def test_what_is_for_files_is_named_beside_the_filter(run, tmp_path):
     file = write(tmp_path / "x.json", "lowpass", "--nodata=-9999", "--scale=stack", "--pages=1")
     last = run("apply", "--show", file)[1].decode().splitlines()[-1]
-    assert last == "Filter(H.lowpass())  # without scale, nodata: for files alone"
+    assert last == f"Filter(H.lowpass(), {AS_COMMAND})  # without scale, nodata: for files alone"
     with pytest.raises(ParameterError, match="has 'scale', which is for files: use fftfilter apply"):
         fftfilter.load_filter(file)
 

@@ -26,7 +26,7 @@ def rgba(tmp_path, rng):
 
 
 def by(rgb, **options):
-    with Filter(LOW, output="keep", **options) as f:
+    with Filter(LOW, output="keep", **({"edges": "wrap"} | ({"edges": "wrap"} | options))) as f:
         return f(rgb, channel_axis=-1)
 
 
@@ -49,7 +49,7 @@ def test_a_depth_is_of_all_that_a_command_removes(run, tmp_path, rgba):
         assert code == 0
         assert "stripes at 90 degrees, as the picture has them, depth 6 dB (stripes at 90 degrees of " in errors
         whole = LOW * H.notch((0.2, 0.1), width=2) * H.stripes(90)
-        with Filter(whole.with_depth(6), output=output) as f:
+        with Filter(whole.with_depth(6), output=output, edges="wrap") as f:
             made = f(rgba[..., :3], channel_axis=-1)
         np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "out.png"))[..., :3], made)
 
@@ -86,7 +86,13 @@ def test_pages_and_files_of_a_folder_take_both(run, tmp_path, rgba):
     lines = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()]
     assert {(each["filter"]["channels"], each["filter"]["depth"]) for each in lines} == {("chroma", 12.0)}
     count = fftfilter.filter_stack(
-        tmp_path / "in" / "pages.tif", tmp_path / "python.tif", LOW, output="keep", channels="chroma", depth=12
+        tmp_path / "in" / "pages.tif",
+        tmp_path / "python.tif",
+        LOW,
+        output="keep",
+        channels="chroma",
+        depth=12,
+        edges="wrap",
     )
     assert count == 2
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "python.tif"), pages)

@@ -12,7 +12,7 @@ from PIL import Image
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from tests.helpers import Imported, needs
+from tests.helpers import COMMAND, Imported, needs
 
 pytestmark = needs("astropy")
 fits = Imported("astropy.io.fits")
@@ -195,10 +195,12 @@ def test_python_takes_the_same_options(tmp_path):
     )
     hdus.writeto(tmp_path / "in.fits")
     for hdu, sign in (None, 1), (2, -1):
-        fftfilter.filter_stack(tmp_path / "in.fits", tmp_path / "out.fits", H.lowpass("4px"), output="keep", hdu=hdu)
+        fftfilter.filter_stack(
+            tmp_path / "in.fits", tmp_path / "out.fits", H.lowpass("4px"), output="keep", hdu=hdu, edges="wrap"
+        )
         assert np.sign(fits.getdata(tmp_path / "out.fits", hdu or 1).mean()) == sign
     a_palette(tmp_path / "in.png", RAMP)
-    fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), palette="colors")
+    fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), palette="colors", **COMMAND)
     assert Image.open(tmp_path / "out.png").mode == "RGB"
     for wrong, said in (
         ({"palette": "x"}, "^palette 'x' is unknown: choose auto, table, colors$"),
@@ -207,7 +209,7 @@ def test_python_takes_the_same_options(tmp_path):
         ({"compression": "x"}, "^compression 'x' is unknown: choose none, lzw, deflate, packbits, lzma, zstd$"),
     ):
         with pytest.raises(ParameterError, match=said):
-            fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), **wrong)
+            fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass("4px"), **(COMMAND | wrong))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +226,6 @@ def test_python_says_how_a_file_is_coded(tmp_path, name, larger, smaller):
     Image.fromarray(RAMP.astype(np.uint8)).save(tmp_path / "in.png", dpi=(300, 300))
     sizes = []
     for options in larger, smaller:
-        fftfilter.filter_stack(tmp_path / "in.png", tmp_path / name, H.lowpass("4px"), **options)
+        fftfilter.filter_stack(tmp_path / "in.png", tmp_path / name, H.lowpass("4px"), **(COMMAND | options))
         sizes.append((tmp_path / name).stat().st_size)
     assert sizes[0] > sizes[1]

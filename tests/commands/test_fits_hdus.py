@@ -11,7 +11,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError
-from tests.helpers import Imported, needs
+from tests.helpers import COMMAND, Imported, needs
 
 pytestmark = needs("astropy")
 fits = Imported("astropy.io.fits")
@@ -145,9 +145,12 @@ def test_pages_are_those_of_one_picture(run, given, tmp_path):
 
 def test_python_takes_names(given, tmp_path):
     for hdu, count in ("SCI", 1), ("SCI,2", 1), (3, 1), ("all", 6):
-        assert fftfilter.filter_stack(given, tmp_path / "out.fits", H.lowpass("4px"), output="keep", hdu=hdu) == count
+        assert (
+            fftfilter.filter_stack(given, tmp_path / "out.fits", H.lowpass("4px"), output="keep", hdu=hdu, edges="wrap")
+            == count
+        )
     with pytest.raises(ParameterError, match=r"^HDU 0\.5 is unknown"):
-        fftfilter.filter_stack(given, tmp_path / "out.fits", H.lowpass("4px"), hdu=0.5)
+        fftfilter.filter_stack(given, tmp_path / "out.fits", H.lowpass("4px"), hdu=0.5, **COMMAND)
 
 
 def test_a_recipe_has_the_name_of_an_hdu(run, given, tmp_path):
@@ -227,19 +230,19 @@ def test_a_gzip_is_decompressed_as_far_as_its_headers_say(tmp_path):
     import tracemalloc
 
     tracemalloc.start()
-    assert fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"), output="keep") == 1
+    assert fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"), output="keep", edges="wrap") == 1
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 26
     path.write_bytes(gzip.compress(plain)[:150])
     with pytest.raises(ReadError, match=r"in.fits.gz: (the file ends within|cannot be decoded)"):
-        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"))
+        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"), **COMMAND)
     path.write_bytes(gzip.compress(plain[:80] + b" " * (1 << 27)))
     with pytest.raises(ReadError, match="has more than 64 MiB of headers before the end of the header of HDU 0"):
-        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"))
+        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"), **COMMAND)
     path.write_bytes(gzip.compress(b"P5 2 2 255\n1234"))
     with pytest.raises(ReadError, match="an archive is not supported; unpack it"):
-        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"))
+        fftfilter.filter_stack(path, tmp_path / "out.fits", H.lowpass("4px"), **COMMAND)
 
 
 def test_a_fits_in_a_folder_of_the_recipe_stays(run, given, tmp_path):

@@ -17,7 +17,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.folders import processes
 from fftfilter.images.formats import unfinished_zarr
-from tests.helpers import Imported, needs, needs_links, needs_posix
+from tests.helpers import COMMAND, Imported, needs, needs_links, needs_posix
 
 pytestmark = needs("zarr", "ome_zarr_models")
 zarr, ome_zarr_models = Imported("zarr"), Imported("ome_zarr_models")
@@ -66,7 +66,7 @@ def level(folder, number=0):
 
 def alone(array, **options):
     """Return what becomes of each plane."""
-    with fftfilter.Filter(BLUR, **options) as filter_:
+    with fftfilter.Filter(BLUR, **(COMMAND | (COMMAND | options))) as filter_:
         planes = [filter_(plane) for plane in array.reshape(-1, *array.shape[-2:])]
     return np.stack(planes).reshape(array.shape)
 
@@ -83,7 +83,7 @@ def given(tmp_path):
 @pytest.mark.parametrize("version", ["0.4", "0.5"])
 def test_every_plane_is_filtered_as_it_would_be_alone_and_metadata_stay(tmp_path, version):
     given, out = made(tmp_path / "in.zarr", version=version, compressors=None), tmp_path / "out.zarr"
-    assert fftfilter.filter_stack(given, out, BLUR, output="keep") == 6
+    assert fftfilter.filter_stack(given, out, BLUR, output="keep", edges="wrap") == 6
     np.testing.assert_array_equal(level(out)[...], alone(PLANES, output="keep"))
     was, now = attributes(given), attributes(out)
     (before,), (after,) = was["multiscales"], now["multiscales"]
@@ -100,7 +100,7 @@ def test_every_plane_is_filtered_as_it_would_be_alone_and_metadata_stay(tmp_path
 
 
 def test_the_pyramid_has_the_means_of_2_x_2(given, tmp_path):
-    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep")
+    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep", edges="wrap")
     fine = level(tmp_path / "out.zarr")[...].astype(np.float64)
     means = fine.reshape(2, 3, 6, 2, 5, 2).mean(axis=(3, 5))
     np.testing.assert_array_equal(level(tmp_path / "out.zarr", 1)[...], np.rint(means))
@@ -135,7 +135,9 @@ def test_means_leave_missing_samples_out_and_an_odd_border_counts_twice(tmp_path
 )
 def test_samples_keep_their_type_where_the_output_has_it(tmp_path, dtype, output, wanted):
     array = (PLANES[0] // 32).astype(dtype)
-    fftfilter.filter_stack(made(tmp_path / "in.zarr", array, "0.4"), tmp_path / "out.zarr", BLUR, output=output)
+    fftfilter.filter_stack(
+        made(tmp_path / "in.zarr", array, "0.4"), tmp_path / "out.zarr", BLUR, output=output, edges="wrap"
+    )
     assert level(tmp_path / "out.zarr").dtype == wanted
     attributes(tmp_path / "out.zarr")
 
@@ -143,14 +145,14 @@ def test_samples_keep_their_type_where_the_output_has_it(tmp_path, dtype, output
 def test_an_array_keeps_its_attributes_its_order_and_what_it_is_filled_with(tmp_path):
     given = made(tmp_path / "in.zarr", version="0.4", fill_value=7, order="F")
     zarr.open_group(given, mode="r+")["0"].attrs["own"] = 8
-    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep")
+    fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep", edges="wrap")
     out = level(tmp_path / "out.zarr")
     assert (out.fill_value, out.order, dict(out.attrs)) == (7, "F", {"own": 8})
 
 
 def test_a_picture_of_two_axes_is_one_plane(tmp_path):
     made(tmp_path / "in.zarr", PLANES[0, 0])
-    assert fftfilter.filter_stack(tmp_path / "in.zarr", tmp_path / "out.zarr", BLUR, output="keep") == 1
+    assert fftfilter.filter_stack(tmp_path / "in.zarr", tmp_path / "out.zarr", BLUR, output="keep", edges="wrap") == 1
     np.testing.assert_array_equal(level(tmp_path / "out.zarr")[...], alone(PLANES[:1, :1], output="keep")[0, 0])
 
 
@@ -174,12 +176,16 @@ def test_what_filters_counts_for_the_memory_of_a_plane(given):
 
 def test_chunks_and_shards_of_several_planes_become_those_of_one(tmp_path):
     coding = {"chunks": (1, 2, 4, 4), "shards": (2, 4, 8, 8)}
-    fftfilter.filter_stack(made(tmp_path / "in.zarr", **coding), tmp_path / "out.zarr", BLUR, output="keep")
+    fftfilter.filter_stack(
+        made(tmp_path / "in.zarr", **coding), tmp_path / "out.zarr", BLUR, output="keep", edges="wrap"
+    )
     made_, out = level(tmp_path / "in.zarr"), level(tmp_path / "out.zarr")
     assert (out.chunks, out.shards, out.compressors) == ((1, 1, 4, 4), (1, 1, 8, 8), made_.compressors)
     np.testing.assert_array_equal(out[...], alone(PLANES, output="keep"))
     coding = {"chunks": (2, 4, 4), "shards": (2, 8, 8)}
-    fftfilter.filter_stack(made(tmp_path / "3.zarr", PLANES[0], **coding), tmp_path / "3out.zarr", BLUR, output="keep")
+    fftfilter.filter_stack(
+        made(tmp_path / "3.zarr", PLANES[0], **coding), tmp_path / "3out.zarr", BLUR, output="keep", edges="wrap"
+    )
     assert (level(tmp_path / "3out.zarr").chunks, level(tmp_path / "3out.zarr").shards) == ((1, 4, 4), (1, 8, 8))
 
 
@@ -211,7 +217,7 @@ def test_a_coarser_level_is_filtered_with_its_own_pixel_size_and_place(tmp_path,
     assert (code, "pixel size 1 um" in said) == (0, True)
     assert level(tmp_path / "out.zarr").shape == (2, 3, 6, 5)
     datasets = attributes(tmp_path / "out.zarr")["multiscales"][0]["datasets"]
-    fftfilter.filter_stack(given, tmp_path / "python.zarr", BLUR, level=1)
+    fftfilter.filter_stack(given, tmp_path / "python.zarr", BLUR, level=1, **COMMAND)
     assert level(tmp_path / "python.zarr").shape == (2, 3, 6, 5)
     steps = [[step[step["type"]][-2:] for step in each["coordinateTransformations"]] for each in datasets]
     assert steps == [[[1, 1], [3, 4]], [[2, 2], [3.5, 4.5]]]
@@ -426,7 +432,7 @@ def test_nothing_that_exists_is_overwritten(given, tmp_path):
         ("out.zarr", ParameterError, f"out.zarr.partial: is no unfinished output: {other}"),
     ):
         with pytest.raises(error, match=said):
-            fftfilter.filter_stack(given, tmp_path / out, BLUR)
+            fftfilter.filter_stack(given, tmp_path / out, BLUR, **COMMAND)
     assert (files(given), files(tmp_path / "out.zarr.partial")) == (before, {"mine.txt": b"mine"})
 
 
@@ -443,7 +449,7 @@ def test_nothing_is_written_through_a_link_in_place_of_an_unfinished_output(give
         elsewhere.mkdir()
     (tmp_path / link).symlink_to(elsewhere)
     with pytest.raises(ParameterError, match="is no unfinished output: remove it"):
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
     assert not (any(elsewhere.iterdir()) if elsewhere.is_dir() else elsewhere.read_bytes())
 
 
@@ -509,7 +515,7 @@ FAULTS = {
 def test_metadata_that_are_damaged_or_hostile_have_one_clear_line(given, tmp_path, said):
     changed(given, *FAULTS[said])
     with pytest.raises((ReadError, TooLargeError)) as caught:
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{given}: ")
     assert [each.name for each in tmp_path.iterdir()] == ["in.zarr"]
@@ -547,13 +553,13 @@ def v3_codecs(name):
 def test_a_chunk_has_no_more_bytes_than_its_samples_take(tmp_path, name, version):
     compressors = codec(name) if version == "0.4" else v3_codecs(name)
     given = made(tmp_path / "in.zarr", PLANES[0, 0], version, levels=1, compressors=compressors)
-    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep") == 1
+    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep", edges="wrap") == 1
     assert level(tmp_path / "out.zarr").compressors == level(given).compressors
     before = Path(given, "0", *(("0", "0") if version == "0.4" else ("c", "0", "0")))
     before.write_bytes(bytes(codec(name).encode(bytes(10**8))))
     tracemalloc.start()
     with pytest.raises(ReadError, match=r"in\.zarr, plane 1: cannot be decoded"):
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10**7
@@ -564,13 +570,13 @@ def test_a_stream_of_zstd_that_does_not_say_its_length_ends(tmp_path):
     blocks = [((1 << 17) << 3 | 2 | (i == 999)).to_bytes(3, "little") + b"\0" for i in range(1000)]
     (given / "0/c/0/0").write_bytes(b"\x28\xb5\x2f\xfd\x00\x88" + b"".join(blocks))
     with pytest.raises(ReadError, match=r"plane 1: cannot be decoded"):
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
 
 
 def test_inner_chunks_of_a_shard_have_no_more_bytes_than_their_samples_take(tmp_path):
     given = made(tmp_path / "in.zarr", PLANES[0, 0], levels=1, chunks=(4, 4), shards=(16, 16))
     array = level(given)
-    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep") == 1
+    assert fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, output="keep", edges="wrap") == 1
     inner = bytes(codec("zstd").encode(bytes(10**8)))
     index = np.full((16, 2), 2**64 - 1, "<u8")
     index[0] = 0, len(inner)
@@ -580,7 +586,7 @@ def test_inner_chunks_of_a_shard_have_no_more_bytes_than_their_samples_take(tmp_
     (given / "0/c/0/0").write_bytes(inner + packed + google_crc32c.value(packed).to_bytes(4, "little"))
     assert array.shards == (16, 16)
     with pytest.raises(ReadError, match=r"plane 1: cannot be decoded \(ZSTD_decompress returned 'Dest"):
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
 
 
 @pytest.mark.parametrize(
@@ -596,10 +602,10 @@ def test_filters_that_may_do_anything_are_refused(tmp_path, filters, said):
     given = made(tmp_path / "in.zarr", PLANES[0, 0], "0.4", levels=1)
     changed(given, "0/.zarray", lambda its: its.update(filters=filters))
     if said == "":
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
         return
     with pytest.raises(ReadError, match=said or "cannot be decoded"):
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
 
 
 @pytest.mark.parametrize(
@@ -610,10 +616,10 @@ def test_chunks_fit_their_array(tmp_path, shape, chunks, said):
     given = made(tmp_path / "in.zarr", np.zeros((2, 2), np.uint16), levels=1)
     zarr.open_group(given).create_array("0", shape=shape, dtype=np.uint16, chunks=chunks, overwrite=True)
     if said is None:
-        assert fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR) == 1
+        assert fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND) == 1
         return
     with pytest.raises(ReadError, match=f"in.zarr: .* samples in chunks of .*, which are {said}; save it anew$"):
-        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "o.zarr", BLUR, **COMMAND)
 
 
 def test_the_images_of_a_well_are_named_as_the_folder_is(given):
@@ -627,17 +633,17 @@ def test_deep_json_is_refused(given, tmp_path):
     text = (given / "zarr.json").read_text()
     (given / "zarr.json").write_text(text.replace('"cells"', "[" * 100_000 + "]" * 100_000))
     with pytest.raises(ReadError, match="recursion"):
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
 
 
 def test_links_are_refused_and_a_damaged_chunk_has_its_plane(given, tmp_path):
     (chunk := given / "0" / "c" / "1" / "2" / "0" / "0").write_bytes(b"x")
     with pytest.raises(ReadError, match=r"in\.zarr, plane 6: cannot be decoded"):
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
     chunk.unlink()
     chunk.symlink_to("/dev/zero")
     with pytest.raises(ReadError, match=r"in.zarr: 0/c/1/2/0/0 is a link or no file; get a copy without links$"):
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
 
 
 def test_what_an_ome_zarr_has_not_is_refused(given, tmp_path, run):
@@ -675,7 +681,7 @@ def test_a_missing_zarr_is_named_with_its_extra(given, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr.storage", None)
     monkeypatch.delitem(sys.modules, "fftfilter.images.ome_zarr", raising=False)  # as in a new process
     with pytest.raises(ReadError, match=r"in.zarr: OME-Zarr needs zarr 3: .* 'fftfilter-opencl\[zarr\]'"):
-        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR)
+        fftfilter.filter_stack(given, tmp_path / "out.zarr", BLUR, **COMMAND)
 
 
 def test_a_single_plane_has_nothing_to_be_compared_with(tmp_path, run):

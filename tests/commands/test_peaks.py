@@ -327,7 +327,10 @@ def test_floats_without_peaks_stay_to_the_last_bit(run, rng, tmp_path, pages):
     report = tmp_path / "report.jsonl"
     assert run("notch", "--auto", tmp_path / "in" / "a.tif", tmp_path / "one.tif")[0] == 0
     assert run("notch", "--auto", "--report", report, tmp_path / "in", tmp_path / "out")[0] == 0
-    assert filter_stack(tmp_path / "in" / "a.tif", tmp_path / "two.tif", H.Transfer(()), output="keep") == pages
+    assert (
+        filter_stack(tmp_path / "in" / "a.tif", tmp_path / "two.tif", H.Transfer(()), output="keep", edges="wrap")
+        == pages
+    )
     for name in ("one.tif", "out/a.tif", "two.tif"):
         assert tifffile.imread(tmp_path / name).tobytes() == floats.tobytes()
     assert json.loads(report.read_text().splitlines()[0])["extremes"] is None
@@ -471,7 +474,7 @@ def test_each_channel_is_restored_as_by_who_knows_its_wave(run, color, tmp_path)
     assert sorted(re.findall(r"levels\) in (\w+)", err)) == sorted(SCREENS)
     assert Image.open(page).size[0] > 1000
     truth = math.prod((H.notch(at, channels=(i,)) for i, at in enumerate(SCREENS.values())), start=H.Transfer(()))
-    with Image.open(path) as picture, Filter(truth, output="keep") as notch:
+    with Image.open(path) as picture, Filter(truth, output="keep", edges="wrap") as notch:
         Image.fromarray(notch(np.asarray(picture), channel_axis=-1)).save(tmp_path / "truth.png")
     assert psnr(out, clean) > psnr(tmp_path / "truth.png", clean) - 1
 

@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.fit import fitted
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
-from tests.helpers import assert_gray_levels
+from tests.helpers import COMMAND, assert_gray_levels
 
 SIZE = (36, 60)
 
@@ -105,7 +105,9 @@ def test_pages_have_the_pixel_size_of_imagejs_description(run, tmp_path, image):
     assert "2 pages, 60 x 36: lowpass, ideal, radius 1um, pixel size 0.1 um from the file's ImageJ description" in said
     for given, got in zip(pages, tifffile.imread(tmp_path / "out.tif"), strict=True):
         assert_gray_levels(got, wanted(given, "10px"))
-    fftfilter.filter_stack(tmp_path / "cells.tif", tmp_path / "again.tif", H.lowpass("1um"), pixel_size="200nm")
+    fftfilter.filter_stack(
+        tmp_path / "cells.tif", tmp_path / "again.tif", H.lowpass("1um"), pixel_size="200nm", **COMMAND
+    )
     assert_gray_levels(tifffile.imread(tmp_path / "again.tif")[1], wanted(pages[1], "5px"))
 
 
@@ -144,7 +146,7 @@ def test_a_dry_run_needs_no_pixel_size(run, tmp_path, scan):
 
 
 def test_in_python_a_filter_takes_the_pixel_size(image):
-    got = fftfilter.lowpass(image, "1mm", pixel_size="0.1mm")
-    np.testing.assert_array_equal(got, fftfilter.lowpass(image, "10px"))
+    got = fftfilter.lowpass(image, "1mm", pixel_size="0.1mm", **COMMAND)
+    np.testing.assert_array_equal(got, fftfilter.lowpass(image, "10px", **COMMAND))
     with pytest.raises(ParameterError, match="1mm needs the size of a pixel"):
-        fftfilter.lowpass(image, "1mm")
+        fftfilter.lowpass(image, "1mm", **COMMAND)

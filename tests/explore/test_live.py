@@ -18,7 +18,7 @@ from fftfilter.explore.live import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing import filled
 from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked
-from tests.helpers import SAMPLES
+from tests.helpers import COMMAND, SAMPLES
 
 CAMERA = SAMPLES / "camera.pgm"
 # Ideal, so that the program is one that other tests have compiled.
@@ -200,7 +200,7 @@ def test_a_picture_with_missing_pixels_opens_and_is_filled_while_something_is_dr
     assert (before == rest)[holes].all()
     # The filter has the program's values there, while something is dragged, too.
     whole = filled(levels[None], holes[None])[0]
-    wanted = Filter(transfer.lowpass("8px"), output="keep")(whole)
+    wanted = Filter(transfer.lowpass("8px"), output="keep", edges="wrap")(whole)
     for each in (shown[1], rest):
         assert abs(each.astype(int) - wanted)[~holes].max() <= 1
     assert (values["before"][0][1], values["after"][0][1]) == (None, None)
@@ -266,7 +266,7 @@ def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, c
     exec(words["python"], {"filter_stack": filter_stack})  # noqa: S102  it is shown to be run
     assert (tmp_path / "out.tif").read_bytes() == by_command
     # What is shown has its own scale, as the other pages are not looked at for it.
-    assert (pixels == Filter(transfer.highpass(), output="signed")(camera[100:164, :64])).all()
+    assert (pixels == Filter(transfer.highpass(), output="signed", edges="wrap")(camera[100:164, :64])).all()
 
 
 def test_what_fails_as_the_file_has_changed_is_told_so(visit, tmp_path, camera):
@@ -286,7 +286,7 @@ def test_cutoffs_of_a_stack_have_the_size_of_its_pixels(visit, tmp_path, camera)
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:], dpi=(254, 254))
     _, pixels, _ = visit(lambda page: page.answer(request_for(page=1, radius="0.8mm")), tmp_path / "stack.tif")
-    assert (pixels == Filter(transfer.lowpass("8px"))(camera[100:164, :64])).all()
+    assert (pixels == Filter(transfer.lowpass("8px"), **COMMAND)(camera[100:164, :64])).all()
 
 
 def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
@@ -315,7 +315,7 @@ def test_a_map_of_gains_is_sent_when_it_changes(visit):
 
 def test_what_is_removed_has_0_in_the_middle(visit, camera):
     words, pixels, _ = visit(lambda page: page.answer(request_for(show="removed", **SOFT)), CAMERA)
-    lost = Filter(transfer.highpass("8px"), output="real")(camera)
+    lost = Filter(transfer.highpass("8px"), output="real", edges="wrap")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
     assert words["histogram"] is None
@@ -348,7 +348,7 @@ def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
 
     found, (scaled, plain) = visit(ask, CAMERA)
     for (_, pixels, _), white in zip(found, (40, 200, 40), strict=True):
-        assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
+        assert (pixels == Filter(transfer.highpass(), scale=(0, white), **COMMAND)(camera)).all()
     # What is removed has no scale.
     assert (scaled[1] == plain[1]).all()
 
@@ -378,9 +378,9 @@ def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_
     asked = request_for(level=2, rest=False, output="keep", radius="20px")
     _, dragged, _ = visit(lambda page: page.answer(asked), tmp_path / "big.png")
     reduced = np.asarray(Image.fromarray(big).reduce(2))
-    assert (dragged == Filter(transfer.lowpass("10px"), output="keep")(reduced)).all()
+    assert (dragged == Filter(transfer.lowpass("10px"), output="keep", edges="wrap")(reduced)).all()
     _, rested, _ = visit(lambda page: page.answer(asked | {"rest": True}), tmp_path / "big.png")
-    exact = Filter(transfer.lowpass("20px"), output="keep")(big)
+    exact = Filter(transfer.lowpass("20px"), output="keep", edges="wrap")(big)
     assert (rested == np.asarray(Image.fromarray(exact).reduce(2))).all()
     # The same frequencies pass: what differs is what a reduced picture cannot have.
     assert np.abs(dragged - rested.astype(float)).mean() < 1
@@ -407,7 +407,7 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
     assert pixels.max() > 200
     assert 0 < words["clipped"] < 0.01  # of the file's levels
     black, white = np.quantile(deep, (5e-4, 1 - 5e-4))
-    wanted = 255 * (Filter(transfer.lowpass("8px"), output="keep")(deep) - black) / (white - black)
+    wanted = 255 * (Filter(transfer.lowpass("8px"), output="keep", edges="wrap")(deep) - black) / (white - black)
     assert np.abs(pixels - wanted.clip(0, 255)).max() < 1
 
 
@@ -558,7 +558,7 @@ def test_values_without_black_and_white_are_shown_as_another_output(visit, camer
     asked = request_for(command, radius="8px", output="real")
     words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "in.png", tmp_path / "out.tif")
     assert (words["clipped"], "--output real" in words["command"]) == (None, True)
-    filter_ = Filter(getattr(transfer, command)("8px"), output=shown_as)
+    filter_ = Filter(getattr(transfer, command)("8px"), output=shown_as, edges="wrap")
     assert (pixels == filter_(camera[100:164, :64])).all()
 
 
@@ -661,7 +661,7 @@ def test_the_input_and_the_result_are_shown_by_the_levels_of_the_page(visit, cam
         return given[1], (await page.answer(request_for(radius="8px", output="keep") | {"levels": [20, 120, 2]}))[1]
 
     given, after = visit(ask, CAMERA)
-    plain = Filter(transfer.lowpass("8px"), output="keep")(camera)
+    plain = Filter(transfer.lowpass("8px"), output="keep", edges="wrap")(camera)
     for shown, levels in ((unpacked(given)[1], camera), (after, plain)):
         wanted = 255 * np.sqrt(np.clip((levels - 20.0) / 100, 0, 1))
         assert np.abs(shown - wanted).max() <= 0.51

@@ -17,6 +17,7 @@ from fftfilter.analysis.found import Peak
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
+from tests.helpers import COMMAND
 
 SIZE = 64, 80
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
@@ -60,7 +61,7 @@ def test_it_gives_the_bytes_of_the_command(tmp_path, image, command, transfer, o
         image = image / np.float32(255)
         image[20:24, 30:50] = np.nan
     wanted, said = by_command(tmp_path, image, *command.split(), "--auto")
-    with Filter(transfer, auto=True, **options, **BOOK) as filter_:
+    with Filter(transfer, auto=True, **(COMMAND | BOOK | options)) as filter_:
         np.testing.assert_array_equal(filter_(image, channel_axis=axis), wanted)
         (note,), (peaks,) = filter_.notes(), filter_.peaks()
     assert note.startswith("removed 4.19 px at ")
@@ -70,13 +71,13 @@ def test_it_gives_the_bytes_of_the_command(tmp_path, image, command, transfer, o
 
 def test_functions_find_waves_and_stripes(rng, clean, image):
     assert np.std(fftfilter.notch(image, auto=True, **BOOK) - clean) < 3 < np.std(WAVE)
-    smooth = fftfilter.lowpass(image, "2.1px", auto=True, output="keep", **BOOK)
+    smooth = fftfilter.lowpass(image, "2.1px", auto=True, output="keep", **({"edges": "wrap"} | BOOK))
     assert np.std(smooth - clean) < 4
     options = AutoNotches(shape="ideal", keep=[(0.2, 0.13)])
     np.testing.assert_array_equal(fftfilter.notch(image, auto=options, **BOOK), image)
     both = fftfilter.notch(image, (0.3, 0.1), auto=True, shape="cosine", **BOOK)
     cosine = {"shape": "cosine"}
-    wanted = Filter(H.notch((0.3, 0.1), **cosine), auto=AutoNotches(**cosine), output="keep", **BOOK)
+    wanted = Filter(H.notch((0.3, 0.1), **cosine), auto=AutoNotches(**cosine), **BOOK)
     np.testing.assert_array_equal(both, wanted(image))
     striped = np.rint(clean + rng.normal(0, 15, (SIZE[0], 1))).astype(np.uint8)
     made = fftfilter.stripes(striped, auto=True, **BOOK)
@@ -86,7 +87,7 @@ def test_functions_find_waves_and_stripes(rng, clean, image):
 
 def test_each_image_of_a_stack_has_its_own_waves(image, clean):
     stack = np.stack([image, np.rint(clean).astype(np.uint8), image[::-1]])
-    with Filter(H.Transfer(()), output="keep", auto=True, **BOOK) as filter_:
+    with Filter(H.Transfer(()), output="keep", auto=True, **({"edges": "wrap"} | BOOK)) as filter_:
         alone = np.stack([filter_(each) for each in stack])
         for made in filter_(stack), np.stack(list(filter_.stream(stack))), pickle.loads(pickle.dumps(filter_))(stack):  # noqa: S301  our own
             np.testing.assert_array_equal(made, alone)
@@ -94,7 +95,7 @@ def test_each_image_of_a_stack_has_its_own_waves(image, clean):
         assert [len(each) for each in filter_.peaks()] == [1, 0, 1]
         assert filter_.notes()[1].endswith("no wave is removed")
         np.testing.assert_array_equal(alone[1], stack[1])
-        assert repr(filter_) == "Filter(H.Transfer(()), engine='book', output='keep', auto=True)"
+        assert repr(filter_) == "Filter(H.Transfer(()), engine='book', edges='wrap', auto=True)"
         np.testing.assert_array_equal(filter_.with_options(auto=False)(stack), stack)
         da = pytest.importorskip("dask.array")
         np.testing.assert_array_equal(filter_(da.from_array(stack, chunks=(2, 9, 9))).compute(), alone)
@@ -102,7 +103,7 @@ def test_each_image_of_a_stack_has_its_own_waves(image, clean):
 
 def test_a_picture_without_waves_comes_back_as_a_copy_and_in_other_levels_if_they_are_asked_for(clean):
     given = np.rint(clean).astype(np.uint8)
-    with Filter(H.Transfer(()), output="keep", auto=True, **BOOK) as filter_:
+    with Filter(H.Transfer(()), output="keep", auto=True, **({"edges": "wrap"} | BOOK)) as filter_:
         made = filter_(given)
         np.testing.assert_array_equal(made, given)
         assert not np.shares_memory(made, given)
@@ -115,7 +116,7 @@ def test_a_picture_without_waves_comes_back_as_a_copy_and_in_other_levels_if_the
 @pytest.mark.parametrize("output", ["keep", "magnitude"])
 def test_channels_with_a_scale_in_common_have_one_filter(rng, output):
     picture = np.rint(120 + rng.normal(0, 5, (2, *SIZE)) * np.array([[[1]], [[3]]])).astype(np.uint8)
-    with Filter(H.wiener(), output=output, **BOOK) as filter_:
+    with Filter(H.wiener(), output=output, **({"edges": "wrap"} | BOOK)) as filter_:
         filter_(picture, channel_axis=0)
         (note,) = filter_.notes()
     assert note.count("Wiener's filter") == (2 if output == "keep" else 1)
@@ -123,7 +124,7 @@ def test_channels_with_a_scale_in_common_have_one_filter(rng, output):
 
 
 def test_what_was_found_is_told_in_one_line_a_picture(clean):
-    with Filter(H.stripes("auto") * H.wiener(), output="keep", auto=True, **BOOK) as filter_:
+    with Filter(H.stripes("auto") * H.wiener(), output="keep", auto=True, **({"edges": "wrap"} | BOOK)) as filter_:
         filter_(np.rint(clean).astype(np.uint8))
         (note,) = filter_.notes()
     waves, noise = note.split("; ")
@@ -143,7 +144,8 @@ def test_what_was_found_is_told_in_one_line_a_picture(clean):
 )
 def test_the_waves_themselves_are_subtracted_at_mirrored_edges_unless_a_part_stays(options, is_wave):
     peak = Peak(0.2, 0.1, strength_db=30, amplitude=5, width=0.01)
-    with Filter(H.lowpass(3), auto=AutoNotches(shape="cosine"), output="keep", **options, **BOOK) as filter_:
+    options = {"edges": "wrap", **options, **BOOK}
+    with Filter(H.lowpass(3), auto=AutoNotches(shape="cosine"), **options) as filter_:
         made = filter_.without([peak])
         low, notch = made.parts
         assert (low, notch.shape, notch.at, notch.is_wave) == (filter_.transfer.parts[0], "cosine", (0.2, 0.1), is_wave)
@@ -151,7 +153,7 @@ def test_the_waves_themselves_are_subtracted_at_mirrored_edges_unless_a_part_sta
 
 
 def test_it_is_saved_loaded_and_shown(tmp_path, image):
-    with Filter(H.lowpass("3px"), auto=AutoNotches(strength=20), **BOOK) as filter_:
+    with Filter(H.lowpass("3px"), auto=AutoNotches(strength=20), **(COMMAND | BOOK)) as filter_:
         fftfilter.save_filter(filter_, tmp_path / "recipe.json")
         loaded = fftfilter.load_filter(tmp_path / "recipe.json")
         np.testing.assert_array_equal(loaded(image), filter_(image))
@@ -185,7 +187,7 @@ def test_what_it_cannot_go_with_is_refused(image):
         (lambda: fftfilter.stripes(image, auto=False), "no stripes are given: give an angle"),
         (lambda: fftfilter.imagej(image, auto=True), "auto True is not for ImageJ's filter"),
         (lambda: fftfilter.descreen(image, auto=True), "auto True is not for descreen"),
-        (lambda: fftfilter.lowpass(image[:20], 3, auto=True), "80 x 20 pixels are too few"),
+        (lambda: fftfilter.lowpass(image[:20], 3, auto=True, **COMMAND), "80 x 20 pixels are too few"),
     ):
         with pytest.raises(ParameterError, match=said):
             call()

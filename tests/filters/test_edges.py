@@ -58,7 +58,7 @@ def test_an_image_is_filtered_as_if_it_were_mirrored(engine, transfer, output, i
 @each_engine
 def test_images_of_a_stack_have_a_scale_each_and_channels_one(engine, image):
     stack = np.stack([image, image // 4])
-    with Filter(SLANTED, engine=engine, edges="mirror") as mirrored:
+    with Filter(SLANTED, engine=engine, edges="mirror", output="magnitude") as mirrored:
         for got, alone in zip(mirrored(stack), stack, strict=True):
             assert_right(got, alone, SLANTED)
         assert_right(mirrored(stack, channel_axis=0), stack, SLANTED)
@@ -66,12 +66,12 @@ def test_images_of_a_stack_have_a_scale_each_and_channels_one(engine, image):
 
 def test_floats(rng):
     given = rng.random((8, 64), np.float32)
-    assert_right(fftfilter.highpass(given, "5px", edges="mirror"), given, EVEN)
+    assert_right(fftfilter.highpass(given, "5px", edges="mirror", output="magnitude"), given, EVEN)
 
 
 def test_a_filter_whose_result_is_complex_is_mirrored_too(image):
     gains = np.random.default_rng(3).random((16, 128))
-    assert_right(fftfilter.apply_mask(image, gains, edges="mirror"), image, H.mask(gains))
+    assert_right(fftfilter.apply_mask(image, gains, edges="mirror", output="magnitude"), image, H.mask(gains))
 
 
 def test_the_values_of_a_complex_result_are_its_real_part(image):
@@ -85,23 +85,25 @@ def test_weak_results_of_16_bits_are_exact():
     y, x = np.mgrid[:64, :64]
     smooth = 30000 + 25000 * np.cos(np.pi * (x + 0.5) / 64)
     faint = np.rint(smooth + 40 * np.cos(2 * np.pi * (x + y) / 3)).astype(np.float32)
-    assert_right(fftfilter.highpass(faint, "6px", edges="mirror", dtype=np.uint16), faint, H.highpass("6px"))
+    assert_right(
+        fftfilter.highpass(faint, "6px", edges="mirror", dtype=np.uint16, output="magnitude"), faint, H.highpass("6px")
+    )
 
 
 def test_a_mask_for_one_size_has_gains_for_twice_each_side(image):
     with pytest.raises(ParameterError, match="the mask of 64 x 8 does not fit an image of 128 x 16"):
-        fftfilter.apply_mask(image, np.ones(image.shape), edges="mirror")
+        fftfilter.apply_mask(image, np.ones(image.shape), edges="mirror", output="magnitude")
     gains = np.arange(35).reshape(5, 7)
     any_size = H.mask(gains + np.roll(gains[::-1, ::-1], (1, 1), (0, 1)), any_size=True)
-    assert_right(Filter(any_size, edges="mirror")(image), image, any_size)
+    assert_right(Filter(any_size, edges="mirror", output="magnitude")(image), image, any_size)
 
 
 @each_engine
 def test_radii_that_do_not_fit_are_refused_as_they_were_given(engine, image):
     with pytest.raises(ParameterError, match="cutoffs 2 and 4px are the same on 64 x 8 pixels"):
-        fftfilter.bandpass(image, 2, "4px", edges="mirror", engine=engine)
+        fftfilter.bandpass(image, 2, "4px", edges="mirror", engine=engine, output="magnitude")
     with pytest.raises(ParameterError, match="edges 'reflect' is invalid: choose wrap, mirror"):
-        Filter(EVEN, edges="reflect")
+        Filter(EVEN, edges="reflect", output="magnitude")
 
 
 # Files

@@ -19,6 +19,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.filters import Filter
 from fftfilter.imagej_filter import ImageJFilter
+from tests.helpers import COMMAND
 from tests.soak.check import as_gpu
 from tests.soak.walks import KINDS, OPTIONS, of, outcome, walk
 
@@ -34,7 +35,7 @@ def test_each_option_may_change(name):
         return outcome(filter_, **LARGE), [timing.step for timing in filter_.timings()]
 
     def fresh(value):
-        return of(lambda: Filter(H.bandstop(2, "3px"), **{"engine": "stockham", name: value}))
+        return of(lambda: Filter(H.bandstop(2, "3px"), **(COMMAND | ({"engine": "stockham", name: value}))))
 
     values = OPTIONS[name]
     wanted = [said(made) if isinstance(made, Filter) else made for made in map(fresh, values)]
@@ -54,9 +55,9 @@ def test_any_transfer_function_may_follow_any_other(engine, edges, rng):
     pictures = [(rng.integers(0, 256, size, dtype=np.uint8), {}) for size in ((12, 10), (10, 12))]
     wanted = []
     for transfer in transfers:
-        with Filter(transfer, **options) as fresh:
+        with Filter(transfer, **(COMMAND | options)) as fresh:
             wanted.append([outcome(fresh, *picture) for picture in pictures])
-    with Filter(transfers[0], **options) as tuned:
+    with Filter(transfers[0], **(COMMAND | options)) as tuned:
         for i, at in enumerate((*range(len(transfers)), *reversed(range(len(transfers))))):
             tuned.retune(transfers[at])
             for which in (0, 1)[:: 1 if i % 2 else -1]:
@@ -66,16 +67,16 @@ def test_any_transfer_function_may_follow_any_other(engine, edges, rng):
 def test_what_was_found_for_one_call_is_not_taken_for_the_next():
     """Other whites; and a weak picture, which is done in double precision, by the transfer function before."""
     image = np.tile(np.arange(10, dtype=np.uint8), (12, 1))
-    with Filter(H.lowpass(3), output="keep") as used:
+    with Filter(H.lowpass(3), output="keep", edges="wrap") as used:
         for white in (100, 255, 100, 50):
-            fresh = Filter(H.lowpass(3), output="keep")
+            fresh = Filter(H.lowpass(3), output="keep", edges="wrap")
             assert outcome(used, image, {"white": white}) == outcome(fresh, image, {"white": white})
-    with Filter(H.highpass("900%", shape="gaussian")) as used:
+    with Filter(H.highpass("900%", shape="gaussian"), precision="single", **COMMAND) as used:
         for transfer in (used.transfer, H.highpass("1000%", shape="gaussian") * H.notch((0.25, 0.25))):
             used.retune(transfer)
-            assert outcome(used, **LARGE) == outcome(Filter(transfer), **LARGE)
+            assert outcome(used, **LARGE) == outcome(Filter(transfer, precision="single", **COMMAND), **LARGE)
             assert used.weak() == 1
-    with Filter(H.bandpass(1.5, 2.5), output="real") as used:
+    with Filter(H.bandpass(1.5, 2.5), output="real", edges="wrap") as used:
         for n, weak in ((8, 1), (256, 0)):  # most of what passes on 8 pixels does not on 256
             y, x = np.mgrid[:n, :n]
             used(((-1.0) ** (x + y) + 0.02 * np.cos(4 * np.pi * x / n)).astype(np.float32))
@@ -96,7 +97,7 @@ def test_any_call_may_follow_any_other(form, options, rng):
     calls = [*((given, kind) for kind in kinds), *sizes]
 
     def new():
-        made = Filter(H.highpass(2), **options)
+        made = Filter(H.highpass(2), **(COMMAND | options))
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         return made
@@ -116,7 +117,7 @@ def test_retuned_a_filter_keeps_nothing_of_what_it_was(rng):
         gc.collect()
         return sum(isinstance(each, Filter) for each in gc.get_objects())
 
-    with Filter(H.notch((0.25, 0.125), channels=(0,)), output="keep") as tuned:
+    with Filter(H.notch((0.25, 0.125), channels=(0,)), output="keep", edges="wrap") as tuned:
         counts = []
         for i in range(6):
             tuned.retune(H.notch((0.25, 0.05 * i), channels=(0,)))
@@ -140,9 +141,9 @@ def test_imagejs_filter_that_walks_is_a_new_one():
 def test_the_old_name_of_with_options_warns(rng):
     image = rng.integers(0, 256, (12, 10), dtype=np.uint8)
     with pytest.warns(DeprecationWarning, match="with_options") as warned:
-        old = Filter(H.lowpass(3)).again(output="keep")
+        old = Filter(H.lowpass(3), **COMMAND).again(output="keep")
     assert [each.filename for each in warned] == [__file__]
-    assert (old(image) == fftfilter.lowpass(image, 3, output="keep")).all()
+    assert (old(image) == fftfilter.lowpass(image, 3, output="keep", edges="wrap")).all()
 
 
 def test_pictures_on_their_way_through_a_gpu_stay_those_of_their_transfer_function(rng):
@@ -150,8 +151,8 @@ def test_pictures_on_their_way_through_a_gpu_stay_those_of_their_transfer_functi
     images = [rng.random((12, 10)).astype(np.float32) for _ in range(5)]
     images[1] = (np.add.outer(np.arange(12), np.arange(10)) == 3) + np.float32(1)
     old, new = H.mask(np.full((12, 10), 3.0)) * H.highpass("1000%", shape="gaussian"), H.mask(np.full((12, 10), 0.5))
-    wanted = [outcome(Filter(old, output="real"), image, {})[3:6] for image in images]
-    with Filter(old, output="real") as tuned:
+    wanted = [outcome(Filter(old, output="real", edges="wrap"), image, {})[3:6] for image in images]
+    with Filter(old, output="real", edges="wrap") as tuned:
         tuned.launcher = Launcher(as_gpu())
         stream = tuned.stream(images)
         for i, right in enumerate(wanted):
@@ -160,7 +161,7 @@ def test_pictures_on_their_way_through_a_gpu_stay_those_of_their_transfer_functi
             assert tuned.weak() == right[2]
             if i == 0:  # four are on their way
                 tuned.retune(new)
-                wanted[-1:] = [outcome(Filter(new, output="real"), images[-1], {})[3:6]]
+                wanted[-1:] = [outcome(Filter(new, output="real", edges="wrap"), images[-1], {})[3:6]]
 
 
 def test_threads_share_a_filter_that_one_of_them_retunes(rng):
@@ -168,7 +169,7 @@ def test_threads_share_a_filter_that_one_of_them_retunes(rng):
     picture = rng.integers(0, 256, (3, 12, 10), dtype=np.uint8)
     transfers = H.lowpass(2), H.notch((0.25, 0.125), channels=(0,)), H.mask(np.full((12, 10), 2.0)), H.Transfer(())
     options, errors, before = {"output": "keep"}, [], sys.getswitchinterval()
-    right = {Filter(each, **options)(picture, channel_axis=0).tobytes() for each in transfers}
+    right = {Filter(each, **(COMMAND | options))(picture, channel_axis=0).tobytes() for each in transfers}
     done = threading.Event()
 
     def filtered():
@@ -182,7 +183,7 @@ def test_threads_share_a_filter_that_one_of_them_retunes(rng):
 
     sys.setswitchinterval(1e-6)
     try:
-        with Filter(transfers[0], **options) as shared:
+        with Filter(transfers[0], **(COMMAND | options)) as shared:
             threads = [threading.Thread(target=filtered) for _ in range(3)]
             for thread in threads:
                 thread.start()
@@ -198,7 +199,7 @@ def test_threads_share_a_filter_that_one_of_them_retunes(rng):
 
 def test_a_transfer_function_that_fits_no_option_leaves_the_filter_as_it_was(rng):
     image = rng.integers(0, 256, (12, 10), dtype=np.uint8)
-    with Filter(H.lowpass(3), scale=(0, 90)) as tuned:
+    with Filter(H.lowpass(3), scale=(0, 90), **COMMAND) as tuned:
         wanted = tuned(image)
         for transfer in (H.lowpass("2um"), H.mask(rng.random((12, 10)))):
             with pytest.raises(ParameterError):
@@ -208,4 +209,4 @@ def test_a_transfer_function_that_fits_no_option_leaves_the_filter_as_it_was(rng
 
 def test_another_device_is_opened_and_a_missing_one_refused():
     with pytest.raises(DeviceError, match="no such device"):
-        Filter(H.lowpass()).with_options(device="no such device")
+        Filter(H.lowpass(), **COMMAND).with_options(device="no such device")

@@ -38,7 +38,7 @@ from tests.fused.helpers import (
     spikes,
     stack_of,
 )
-from tests.helpers import assert_transform
+from tests.helpers import COMMAND, assert_transform
 
 HIGH = H.highpass()
 
@@ -497,7 +497,7 @@ def test_columns_that_two_strips_have_are_counted_once(lanes, percent):
     """The last of two strips has all but four columns of the first one, which are dark here."""
     image = np.full((12, 2 * lanes + 4), 200, np.uint8)
     image[:, 0], image[:, 4 : 2 * lanes] = 110, 20
-    with Filter(H.lowpass(1000), scale=("auto", percent), device="cpu") as filter_:
+    with Filter(H.lowpass(1000), scale=("auto", percent), device="cpu", **COMMAND) as filter_:
         assert 120 < filter_(image)[0, 0] < 135  # between the two
 
 
@@ -505,5 +505,5 @@ def test_of_a_large_picture_every_second_column_is_counted_in_the_last_strip_too
     """The others are bright here, and the last strip, which ends with the picture, begins with one of them."""
     image = np.full((300, 375), 255, np.uint8)
     image[:, ::2] = np.arange(300)[:, None] // 3
-    with Filter(H.lowpass(1000), scale=("auto", 10), device=cpu.device.index) as filter_:
+    with Filter(H.lowpass(1000), scale=("auto", 10), device=cpu.device.index, **COMMAND) as filter_:
         assert filter_(image)[150, 0] == pytest.approx(255 * 45 / 90, abs=5)  # of 5 to 95

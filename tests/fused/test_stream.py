@@ -23,6 +23,7 @@ from fftfilter.output.ramp import Gray, ramps
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
+from tests.helpers import COMMAND
 
 HIGH = H.highpass()
 SIZE = (12, 10)
@@ -45,7 +46,7 @@ def make_filter(request, launcher):
     """Makes filters on the device that there is, in the form for CPUs and in that for GPUs."""
 
     def make(transfer, **options):
-        made = Filter(transfer, **options)
+        made = Filter(transfer, **(COMMAND | options))
         is_itself = launcher.device.is_gpu == request.param.is_gpu
         made.launcher = launcher if is_itself else Launcher(request.param(0, launcher.device.cl_device))
         return made
@@ -209,7 +210,7 @@ def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, r
         Stream(only_one, PageLocked(full))
     # What one takes, and four times a stack, its result, and three numbers for what is found of its picture.
     assert sum(full.device.asked) == sum(only_one.buffer_bytes) + 4 * (120 + 120 + 12)
-    high = Filter(HIGH)
+    high = Filter(HIGH, **COMMAND)
     high.launcher = full
     for got, (image,) in zip(high.stream(images := pictures(rng, 3)), images, strict=True):
         np.testing.assert_array_equal(got[0], high(image))
@@ -243,7 +244,7 @@ def test_a_stream_gives_what_calls_give_in_order(make_filter, count, rng):
 @pytest.mark.parametrize("options", [{}, {"output": "real"}, {"engine": "stockham"}], ids=str)
 def test_shapes_and_types_may_change_within_a_stream(launcher, options, rng):
     images = [rng.standard_normal((3, *SIZE)) * 1e4, (100 * rng.random(SIZE)).astype(np.uint8)]
-    low, one_by_one = Filter(HIGH, **options), Filter(HIGH, **options)
+    low, one_by_one = Filter(HIGH, **(COMMAND | options)), Filter(HIGH, **(COMMAND | options))
     low.launcher = one_by_one.launcher = Launcher(AsGpu(0, launcher.device.cl_device))
     for got, image in zip(low.stream(image for image in images), images, strict=True):
         np.testing.assert_array_equal(got, one_by_one(image))
@@ -341,7 +342,7 @@ def test_a_filter_that_is_dropped_gives_its_memory_back_at_once(make_filter, rng
         high = make_filter(HIGH)
         list(high.stream(pictures(rng, 3)))
         high(pictures(rng, 1)[0])
-        pipeline = weakref.ref(high._prepared.pipeline)
+        pipeline = weakref.ref(next(iter(high._prepared._kept.values())).pipeline)
         del high
         assert pipeline() is None
     finally:

@@ -18,6 +18,7 @@ from fftfilter import transfer as H
 from fftfilter.images import Coding, Picture, decode, measure, opened, read, write
 from fftfilter.images.metadata import Metadata, gather
 from fftfilter.images.png_writer import chunk, chunks_of
+from tests.helpers import COMMAND
 from tests.images.helpers import png, png_header
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -453,7 +454,7 @@ def test_an_animation_keeps_its_colors_and_says_what_it_lost(tmp_path):
     chunks = b"".join((*chunk(b"cICP", bytes((9, 16, 0, 1))), *chunk(b"sBIT", bytes((5, 6, 5)))))
     (tmp_path / "in.png").write_bytes(data[:33] + chunks + data[33:])
     assert opened((tmp_path / "in.png").read_bytes(), "x").read(0).metadata.left_out == ("sBIT of PNG",)
-    assert filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass(2)) == 2
+    assert filter_stack(tmp_path / "in.png", tmp_path / "out.png", H.lowpass(2), **COMMAND) == 2
     written = (tmp_path / "out.png").read_bytes()
     assert {kind for kind, _, _ in chunks_of(written)} >= {b"cICP", b"acTL"}
     with Image.open(tmp_path / "out.png") as image:

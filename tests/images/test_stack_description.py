@@ -16,6 +16,7 @@ from fftfilter import transfer as H
 from fftfilter.images import Asked, opened, pages_of
 from fftfilter.images.pixel_size import of_series
 from fftfilter.images.tiff_reader import kept_description
+from tests.helpers import COMMAND
 
 IMAGEJ = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\nhyperstack=true\nunit=micron\nmin=0.0\nmax=300.0\n"
 OME = '<?xml version="1.0"?><OME><Pixels ID="P" Type="int16" SignificantBits="12" SizeZ="6"/></OME>'
@@ -108,18 +109,18 @@ def of_two_resolutions(path):
 def test_each_page_is_filtered_by_the_size_of_its_own_pixels(tmp_path, make, pages):
     given = make(tmp_path / "in.ome.tif" if make is of_two_series else tmp_path / "in.tif")
     (source,) = tmp_path.iterdir()
-    assert filter_stack(source, tmp_path / "out.tif", H.lowpass("4um"), output="keep", pages=pages)
+    assert filter_stack(source, tmp_path / "out.tif", H.lowpass("4um"), output="keep", pages=pages, edges="wrap")
     first = {None: 0, "2-": 1, "5": 4}[pages]
     with tifffile.TiffFile(tmp_path / "out.tif") as file:
         made = [page.asarray() for page in file.pages]
     for number, page in enumerate(made, start=first):
-        wanted = fftfilter.lowpass(given[number], "8px" if number < 3 else "16px", output="keep")
+        wanted = fftfilter.lowpass(given[number], "8px" if number < 3 else "16px", output="keep", edges="wrap")
         assert np.abs(page.astype(int) - wanted).max() <= 1, number
 
 
 def test_one_scale_of_all_pages_is_that_of_each_filtered_by_its_own_size(tmp_path):
     given = of_two_series(tmp_path / "in.ome.tif")
-    filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.highpass("4um"), scale="stack")
+    filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.highpass("4um"), scale="stack", **COMMAND)
     sizes = ["8px"] * 3 + ["16px"] * 2
     wanted = [
         np.abs(fftfilter.highpass(page / 1, size, output="real", edges="wrap"))
@@ -131,7 +132,7 @@ def test_one_scale_of_all_pages_is_that_of_each_filtered_by_its_own_size(tmp_pat
 
 def test_series_of_ome_are_read_back_as_series(tmp_path):
     of_two_series(tmp_path / "in.ome.tif")
-    filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.lowpass("4um"), output="keep")
+    filter_stack(tmp_path / "in.ome.tif", tmp_path / "out.tif", H.lowpass("4um"), output="keep", edges="wrap")
     with tifffile.TiffFile(tmp_path / "out.tif") as file:
         assert [series.shape for series in file.series] == [(3, 32, 48), (2, 32, 48)]
         assert "UUID" not in file.ome_metadata
@@ -145,7 +146,7 @@ def test_one_of_several_files_keeps_the_size_of_its_pixels_and_names_no_sibling(
     pages = pages_of((tmp_path / "1.ome.tif").read_bytes(), "x")
     assert [pages.read(index).metadata.pixel_size.across for index in range(2)] == [pytest.approx(0.325e-6)] * 2
     assert pages.left_out == ("the description of all pages",)
-    filter_stack(tmp_path / "1.ome.tif", tmp_path / "out.tif", H.lowpass(2), output="keep")
+    filter_stack(tmp_path / "1.ome.tif", tmp_path / "out.tif", H.lowpass(2), output="keep", edges="wrap")
     with tifffile.TiffFile(tmp_path / "out.tif") as file:
         assert "UUID" not in file.pages.first.description
         assert file.pages.first.resolution == pytest.approx((25400 / 0.325,) * 2)

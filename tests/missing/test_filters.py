@@ -16,6 +16,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
 from fftfilter.output.rounding import NUDGE
 from fftfilter.work.verify import references_of
+from tests.helpers import COMMAND
 
 SIZE = (12, 10)
 TRANSFERS = [H.lowpass("4px"), H.highpass("6px", shape="gaussian"), H.notch((0.2, 0.1)), H.stripes(90)]
@@ -35,7 +36,7 @@ def holes(rng):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_image_that_is_given_stays(image, holes, transfer, dtype):
     given = image.astype(dtype)
-    with Filter(transfer) as f:
+    with Filter(transfer, **COMMAND) as f:
         f(given, missing=holes)
     assert np.array_equal(given, image)
 
@@ -82,7 +83,7 @@ def test_floats_near_the_end_of_single_precision_stay_finite(image, holes, outpu
     image = image.astype(np.float32)
     image[0, 0], image[2, 5] = 0, 3e38
     image[holes] = np.nan
-    with Filter(H.lowpass("5px"), output=output) as f:
+    with Filter(H.lowpass("5px"), output=output, edges="wrap") as f:
         made = f(image)
         assert np.isfinite(made[~holes]).all()
         assert f.extremes()[0][1] == pytest.approx(np.abs(made[~holes]).max())
@@ -90,56 +91,56 @@ def test_floats_near_the_end_of_single_precision_stay_finite(image, holes, outpu
 
 
 def test_a_masked_array_gives_one(image, holes):
-    made = fftfilter.lowpass(np.ma.MaskedArray(image, holes))
+    made = fftfilter.lowpass(np.ma.MaskedArray(image, holes), **COMMAND)
     assert np.array_equal(np.ma.getmaskarray(made), holes)
-    assert np.array_equal(made.data, fftfilter.lowpass(image, missing=holes))
-    plain = fftfilter.lowpass(np.ma.MaskedArray(image, False))
-    assert np.array_equal(plain, fftfilter.lowpass(image))
+    assert np.array_equal(made.data, fftfilter.lowpass(image, missing=holes, **COMMAND))
+    plain = fftfilter.lowpass(np.ma.MaskedArray(image, False), **COMMAND)
+    assert np.array_equal(plain, fftfilter.lowpass(image, **COMMAND))
 
 
 def test_ranges_come_from_valid_samples_alone(image, holes):
     """A hole at the border of a bright object must not decide what is white."""
     bright = np.where(holes, 255, image // 4).astype(np.uint8)
-    made = fftfilter.highpass(bright, missing=holes)
+    made = fftfilter.highpass(bright, missing=holes, **COMMAND)
     assert made[~holes].max() == 255
 
 
 def test_pictures_of_a_stack_are_as_if_alone(image, holes):
     stack = np.stack([image, image, image])
     missing = np.stack([np.zeros_like(holes), holes, np.ones_like(holes)])
-    made = fftfilter.highpass(stack, missing=missing)
-    assert np.array_equal(made[0], fftfilter.highpass(image))
-    assert np.array_equal(made[1], fftfilter.highpass(image, missing=holes))
+    made = fftfilter.highpass(stack, missing=missing, **COMMAND)
+    assert np.array_equal(made[0], fftfilter.highpass(image, **COMMAND))
+    assert np.array_equal(made[1], fftfilter.highpass(image, missing=holes, **COMMAND))
     assert np.array_equal(made[2], image), "of which nothing is valid"
 
 
 def test_channels_share_a_scale_and_may_have_holes_of_their_own(rng, holes):
     picture = rng.normal(size=(*SIZE, 3)).astype(np.float32)
     picture[2, 3, 1] = np.nan
-    made = fftfilter.lowpass(picture, channel_axis=-1, output="keep")
+    made = fftfilter.lowpass(picture, channel_axis=-1, output="keep", edges="wrap")
     assert np.argwhere(np.isnan(made)).tolist() == [[2, 3, 1]]
-    made = fftfilter.lowpass(picture, channel_axis=-1, missing=holes)
+    made = fftfilter.lowpass(picture, channel_axis=-1, missing=holes, **COMMAND)
     assert np.nanmax(made[~holes]) == 1
     by_channel = H.lowpass("4px") * H.notch((0.2, 0.1), channels=(1,))
-    made = Filter(by_channel, output="keep")(picture, channel_axis=-1, missing=holes)
+    made = Filter(by_channel, output="keep", edges="wrap")(picture, channel_axis=-1, missing=holes)
     assert np.array_equal(made[holes], picture[holes], equal_nan=True)
     with pytest.raises(ParameterError, match="has no scale in common"):
-        Filter(by_channel)(picture, channel_axis=-1, missing=holes)
+        Filter(by_channel, **COMMAND)(picture, channel_axis=-1, missing=holes)
 
 
 def test_the_steps_of_a_picture_with_holes_are_seen_and_its_engine_is_known(image, holes):
     seen = []
-    with Filter(H.lowpass(3), engine="book") as book:
+    with Filter(H.lowpass(3), engine="book", **COMMAND) as book:
         book(image, missing=holes, observe=lambda name, _: seen.append(name))
         assert (book.engine, bool(seen)) == ("book", True)
-    with Filter(H.lowpass(3)) as f:
+    with Filter(H.lowpass(3), **COMMAND) as f:
         f(image, missing=holes)
         assert f.engine == "fused"
 
 
 def test_a_stream_takes_images_with_holes(image, holes):
     given = np.where(holes, np.nan, image)
-    with Filter(H.lowpass("4px")) as f:
+    with Filter(H.lowpass("4px"), **COMMAND) as f:
         for made in f.stream([image, given, np.ma.MaskedArray(image, holes)]):
             assert made.shape == SIZE
         assert np.ma.is_masked(made)
@@ -147,7 +148,7 @@ def test_a_stream_takes_images_with_holes(image, holes):
 
 def test_undecided_samples_are_filtered_again_in_double_precision(rng, holes):
     near_edges = (rng.integers(0, 255, SIZE) + 0.5 - NUDGE + 1e-6 * rng.random(SIZE)) / 255
-    with Filter(H.lowpass("3cyc"), output="keep") as f:
+    with Filter(H.lowpass("3cyc"), precision="single", edges="wrap") as f:
         made = f(near_edges, missing=holes, dtype=np.uint8)
         assert f.weak() == 1
     assert np.array_equal(made[~holes], np.ceil(255 * near_edges[~holes]))
@@ -155,7 +156,7 @@ def test_undecided_samples_are_filtered_again_in_double_precision(rng, holes):
 
 def test_little_on_a_bright_ground_has_all_its_digits(rng, holes):
     ground = (60000 + rng.integers(0, 2, SIZE)).astype(np.uint16)
-    made, far = (fftfilter.highpass(each, "8px", missing=holes) for each in (ground, ground - 60000))
+    made, far = (fftfilter.highpass(each, "8px", missing=holes, **COMMAND) for each in (ground, ground - 60000))
     assert np.abs(made[~holes].astype(int) - far[~holes]).max() <= 8
 
 
@@ -169,16 +170,16 @@ def test_little_on_a_bright_ground_has_all_its_digits(rng, holes):
 )
 def test_a_mask_that_does_not_fit_is_refused(image, missing, message):
     with pytest.raises(ParameterError, match=message):
-        fftfilter.lowpass(image, missing=missing)
+        fftfilter.lowpass(image, missing=missing, **COMMAND)
 
 
 def test_infinite_samples_are_refused(image, holes):
     given = np.where(holes, np.nan, image)
     given[0, 0] = np.inf
     with pytest.raises(ParameterError, match="NaN or infinite, the first at row"):
-        fftfilter.lowpass(given)
+        fftfilter.lowpass(given, **COMMAND)
     with pytest.raises(ParameterError, match="1 values are NaN or infinite, the first at row 0, column 0"):
-        fftfilter.lowpass(given, missing=holes & (np.indices(SIZE)[0] > 0))
+        fftfilter.lowpass(given, missing=holes & (np.indices(SIZE)[0] > 0), **COMMAND)
 
 
 def test_complex_values_have_no_magnitude_with_holes(image, holes):
@@ -187,8 +188,8 @@ def test_complex_values_have_no_magnitude_with_holes(image, holes):
     with pytest.raises(
         ParameterError, match=r"^a magnitude of complex values takes no missing pixels: take output real, or fill them$"
     ):
-        fftfilter.apply_mask(image, gains, missing=holes)
-    assert fftfilter.apply_mask(image, gains, missing=holes, output="real").shape == SIZE
+        fftfilter.apply_mask(image, gains, missing=holes, **COMMAND)
+    assert fftfilter.apply_mask(image, gains, missing=holes, output="real", edges="wrap").shape == SIZE
 
 
 def test_for_a_weak_result_holes_are_filled_in_double_precision():
@@ -200,7 +201,7 @@ def test_for_a_weak_result_holes_are_filled_in_double_precision():
     smooth = (smooth + 0.7).astype(np.float32)
     made = []
     for precision, given in (("single", smooth), ("double", smooth), ("double", smooth.astype(np.float64))):
-        with Filter(H.highpass("0.45cyc", shape="butterworth", order=4), precision=precision) as filter_:
+        with Filter(H.highpass("0.45cyc", shape="butterworth", order=4), precision=precision, **COMMAND) as filter_:
             made.append(filter_(given, missing=holes, dtype=np.float32)[~holes])
     assert np.abs(made[0] - made[2]).max() < 1e-6  # of white
     assert np.abs(made[1] - made[2]).max() < 1e-6
@@ -213,14 +214,14 @@ def test_a_result_that_the_offset_nearly_cancels_is_made_in_double_precision():
     holes = np.random.default_rng(1).random(board.shape) < 0.06
     made = []
     for precision in ("single", "double"):
-        with Filter(H.lowpass(3), output="signed", precision=precision) as filter_:
+        with Filter(H.lowpass(3), output="signed", precision=precision, edges="wrap") as filter_:
             made.append(filter_(board, missing=holes, dtype=np.float32, white=65535)[~holes])
     assert np.abs(made[0] - made[1]).max() < 1e-5  # of white
 
 
 def test_floats_of_16_bits_and_bytes_come_back_in_more_levels(image, holes):
     given = (image / 255).astype(np.float16)
-    with Filter(H.lowpass(3), output="keep") as filter_, np.errstate(all="raise"):
+    with Filter(H.lowpass(3), output="keep", edges="wrap") as filter_, np.errstate(all="raise"):
         wanted = filter_(given.astype(np.float32), missing=holes, dtype=np.uint16)
         assert np.array_equal(filter_(given, missing=holes, dtype=np.uint16), wanted)
         made = filter_(image, missing=holes, dtype=np.uint16, levels=255)
@@ -229,7 +230,7 @@ def test_floats_of_16_bits_and_bytes_come_back_in_more_levels(image, holes):
 
 def test_floats_of_16_bits_stay_outside_of_a_region_in_more_levels(image):
     given = (image / 255).astype(np.float16)
-    with Filter(H.lowpass(3), output="keep", region=(2, 2, 5, 5), feather=0) as filter_:
+    with Filter(H.lowpass(3), output="keep", region=(2, 2, 5, 5), feather=0, edges="wrap") as filter_:
         made = filter_(given, dtype=np.uint16)
     assert np.array_equal(made[:2], np.floor(given[:2] * np.float32(65535) + 0.5))
 
@@ -245,6 +246,6 @@ def test_the_samples_that_may_be_undecided_are_a_part_of_the_valid_ones(monkeypa
     image, holes = rng.integers(0, 256, (60, 60), np.uint8), np.arange(3600).reshape(60, 60) % 2 == 0
     own = call.on_valid
     monkeypatch.setattr(call, "on_valid", lambda *given, **how: own(*given, **how)._replace(undecided=3 / 3600))
-    with Filter(H.lowpass(5), output="keep") as filter_:
+    with Filter(H.lowpass(5), output="keep", edges="wrap") as filter_:
         filter_(image, missing=holes)
         assert filter_.weak() == 1

@@ -10,6 +10,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.filters import Filter
+from tests.helpers import COMMAND
 
 pytest.importorskip("napari", reason="napari is not installed")
 da = pytest.importorskip("dask.array")
@@ -73,7 +74,7 @@ def test_a_stack_becomes_a_new_layer_plane_by_plane_with_the_look_of_the_old_one
     press(widget)
     finished(widget)
     _, new = viewer.layers
-    np.testing.assert_array_equal(new.data, fftfilter.lowpass(stack, "8px", **OPTIONS))
+    np.testing.assert_array_equal(new.data, fftfilter.lowpass(stack, "8px", **(COMMAND | OPTIONS)))
     assert new.name == "cells lowpass"
     assert new.units == old.units
     assert new.colormap.name == "green"
@@ -159,12 +160,12 @@ def test_the_preview_follows_the_controls_and_the_visible_plane_and_goes_away(op
     viewer.dims.set_current_step(0, 2)
     finished(widget)
     _, preview = viewer.layers
-    np.testing.assert_array_equal(preview.data, fftfilter.lowpass(stack[2:], "8px", **OPTIONS))
+    np.testing.assert_array_equal(preview.data, fftfilter.lowpass(stack[2:], "8px", **(COMMAND | OPTIONS)))
     np.testing.assert_array_equal(preview.translate, (4, 0, 0))
     widget.cutoff.value = "3"
     finished(widget)
     assert viewer.layers[1] is preview
-    np.testing.assert_array_equal(preview.data, fftfilter.lowpass(stack[2:], "3px", **OPTIONS))
+    np.testing.assert_array_equal(preview.data, fftfilter.lowpass(stack[2:], "3px", **(COMMAND | OPTIONS)))
     assert len(widget.layer.choices) == 1
     for _ in range(2):
         widget.live.value = False
@@ -199,7 +200,9 @@ def test_the_channels_of_rgb_have_one_scale_and_alpha_stays(open_widget, finishe
     new = viewer.layers[-1]
     assert new.rgb
     for got, given in zip(new.data, image, strict=True):
-        wanted = fftfilter.highpass(given[..., :3], "8px", shape="gaussian", edges="mirror", channel_axis=-1)
+        wanted = fftfilter.highpass(
+            given[..., :3], "8px", shape="gaussian", edges="mirror", channel_axis=-1, output="magnitude"
+        )
         np.testing.assert_array_equal(got[..., :3], wanted)
         np.testing.assert_array_equal(got[..., 3:], given[..., 3:])
     widget.output.value = "real"
@@ -234,7 +237,7 @@ def test_layers_of_all_types_are_filtered(open_widget, finished, stack, dtype, b
     assert dtype != "bool" or viewer.layers[-1].contrast_limits != [0, 1]  # which 255 would exceed
     new = viewer.layers[-1].data
     assert new.dtype == ("float32" if output == "real" else becomes)
-    np.testing.assert_array_equal(new, fftfilter.lowpass(data, "8px", **{**OPTIONS, "output": output}))
+    np.testing.assert_array_equal(new, fftfilter.lowpass(data, "8px", **(COMMAND | ({**OPTIONS, "output": output}))))
 
 
 @pytest.mark.parametrize("colors", [(), (3,)])
@@ -249,7 +252,7 @@ def test_dask_is_filtered_lazily(open_widget, finished, rng, held, colors):
     assert isinstance(new, da.Array)
     assert new.chunks[:4] == ((2, 2, 1), (1, 1), (10,), (12,))
     wanted = [
-        fftfilter.lowpass(each, "8px", channel_axis=-1 if colors else None, **OPTIONS)
+        fftfilter.lowpass(each, "8px", channel_axis=-1 if colors else None, **(COMMAND | OPTIONS))
         for each in data.reshape(-1, *data.shape[2:])
     ]
     np.testing.assert_array_equal(new.compute().reshape(np.shape(wanted)), wanted)
@@ -272,7 +275,7 @@ def test_a_finer_level_of_a_pyramid_is_filtered(open_widget, finished, image):
     viewer.add_image([image, image[::2, ::2]], multiscale=True)
     press(widget)
     finished(widget)
-    np.testing.assert_array_equal(viewer.layers[-1].data, fftfilter.lowpass(image, "8px", **OPTIONS))
+    np.testing.assert_array_equal(viewer.layers[-1].data, fftfilter.lowpass(image, "8px", **(COMMAND | OPTIONS)))
 
 
 def test_cancel_leaves_no_layer(open_widget, finished, held, stack):

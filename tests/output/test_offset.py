@@ -12,7 +12,7 @@ from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
 from fftfilter.output.rounding import deviation, mean_deviation, offset, spread
 from fftfilter.transfer import reference
-from tests.helpers import FORMS, assert_gray_levels, by_reference, values_by
+from tests.helpers import COMMAND, FORMS, assert_gray_levels, by_reference, values_by
 from tests.soak.check import as_gpu
 
 SIZE = 60, 100
@@ -70,7 +70,7 @@ def test_one_gray_level_on_a_bright_background_is_as_exact_as_any(launcher, form
 def test_channels_have_offsets_of_their_own(engine, dtype, rng):
     picture = np.stack([rng.integers(base, base + 2, SIZE) for base in (0, 90, 250)]).astype(dtype)
     white = 1 if dtype == np.float32 else np.iinfo(dtype).max
-    got = Filter(H.highpass(5), engine=engine)(picture, channel_axis=0)
+    got = Filter(H.highpass(5), engine=engine, **COMMAND)(picture, channel_axis=0)
     wanted = by_reference(picture, H.highpass(5), dtype, white)
     assert Difference.of(got, wanted, white).is_right
 
@@ -82,7 +82,7 @@ def test_what_is_too_weak_for_single_precision_is_done_in_double(engine, output,
     weak = np.round(30000 + 20000 * wave(*SIZE) + rng.uniform(-1, 1, SIZE)).astype(np.uint16)
     strong = rng.integers(0, 60000, SIZE, dtype=np.uint16)
     stack = np.stack([weak, strong])
-    with Filter(H.highpass(3), engine=engine, output=output) as high:
+    with Filter(H.highpass(3), engine=engine, output=output, edges="wrap") as high:
         got = high(stack)
         extremes = np.array(high.extremes())[:, 1]
         assert high.weak() == 1
@@ -100,7 +100,7 @@ def test_a_mean_that_cancels_the_offset_is_done_in_double_precision(engine):
     """The offset is 30000 and the mean almost 0, so that little is left of both."""
     values = np.where(np.arange(SIZE[0] * SIZE[1]) % 2, 30000.0, -29700.0).reshape(SIZE)
     values[::2, 1::2] += 3
-    got = Filter(H.lowpass(0.01), engine=engine, output="real")(values.astype(np.float32))
+    got = Filter(H.lowpass(0.01), engine=engine, output="real", edges="wrap")(values.astype(np.float32))
     np.testing.assert_allclose(got, values.mean(), rtol=1e-6)
 
 
@@ -110,7 +110,7 @@ def test_a_mean_that_cancels_the_offset_is_done_in_double_precision(engine):
 )
 def test_photographs_of_16_bits_are_within_2_levels_of_their_own(engine, transfer, camera, rng):
     photograph = camera[::2, ::2] * np.uint16(256) + rng.integers(0, 256, (256, 256), dtype=np.uint16)
-    got = Filter(transfer, engine=engine)(photograph)
+    got = Filter(transfer, engine=engine, **COMMAND)(photograph)
     wanted = by_reference(photograph, transfer, np.uint16, 65535)
     assert np.abs(got.astype(int) - wanted).max() <= 2
 
@@ -122,15 +122,15 @@ def test_any_picture_of_16_bits_is_within_8_levels_of_its_own(engine, size, deta
     """From what double precision has to do to what single precision does by itself."""
     image = np.round(30000 + 20000 * wave(*size) + rng.uniform(-detail, detail, size)).astype(np.uint16)
     for transfer in (H.highpass(3), H.bandpass(10, 12)):
-        got = Filter(transfer, engine=engine)(image)
+        got = Filter(transfer, engine=engine, **COMMAND)(image)
         assert np.abs(got.astype(int) - by_reference(image, transfer, np.uint16, 65535)).max() <= 8
-    got = Filter(H.highpass(3), engine=engine)(image, dtype=np.uint8)
+    got = Filter(H.highpass(3), engine=engine, **COMMAND)(image, dtype=np.uint8)
     assert_gray_levels(got, by_reference(image, H.highpass(3), np.uint8, 255))
 
 
 def test_streams_and_channels_do_so_too(rng):
     weak = np.round(30000 + 20000 * wave(*SIZE) + rng.uniform(-1, 1, (3, *SIZE))).astype(np.uint16)
-    with Filter(H.highpass(3)) as high:
+    with Filter(H.highpass(3), **COMMAND) as high:
         wanted = by_reference(weak, H.highpass(3), np.uint16, 65535)
         np.testing.assert_array_equal(high(weak, channel_axis=0), wanted)
         for got, image in zip(high.stream(iter(weak)), weak, strict=True):
@@ -142,9 +142,9 @@ def test_streams_and_channels_do_so_too(rng):
 def test_numbers_wider_than_a_single_lose_nothing_that_is_seen(dtype, precision, rng):
     image = (2**30 + rng.integers(0, 3, SIZE)).astype(dtype)
     wanted = reference.filtered(image, H.highpass(3).gain(*SIZE)).real
-    got = fftfilter.highpass(image, 3, output="real", precision=precision)
+    got = fftfilter.highpass(image, 3, output="real", precision=precision, edges="wrap")
     assert np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max()
-    exact = fftfilter.highpass(image, 3, output="real", precision="double")
+    exact = fftfilter.highpass(image, 3, output="real", precision="double", edges="wrap")
     assert np.abs(exact - wanted).max() <= 1e-12
 
 
@@ -153,7 +153,7 @@ def test_what_is_said_of_numbers_wider_than_a_single_is_that_of_double_precision
     image = 2**31 + rng.integers(-300, 300, (3, *SIZE))
     for notch in (H.Transfer(()), H.notch((0.2, 0.1), channels=(0,))):
         options = {"output": "signed", "scale": (-100, 100)}
-        found = [Filter(H.highpass(3) * notch, precision=each, **options) for each in ("single", "double")]
+        found = [Filter(H.highpass(3) * notch, precision=each, **(COMMAND | options)) for each in ("single", "double")]
         for each in found:
             each(image, channel_axis=0, dtype=np.uint8)
         assert found[0].clipped() == found[1].clipped() != [0.0]
@@ -165,7 +165,7 @@ def test_noise_is_a_part_of_the_largest_deviation_whatever_the_size_is(form):
     """Far below the floor, where nobody looks for detail once more."""
     y, x = np.mgrid[:12, :10]
     image = (np.cos(np.pi * (x + y)) + 0.5e-5 * np.cos(2 * np.pi * y / 12)).astype(np.float32)
-    with Filter(H.lowpass(1.5), engine="book" if form == "book" else None) as made:
+    with Filter(H.lowpass(1.5), engine="book" if form == "book" else None, **COMMAND) as made:
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         assert not made(image).any()
@@ -175,7 +175,7 @@ def test_noise_is_a_part_of_the_largest_deviation_whatever_the_size_is(form):
 def test_chirp_z_of_gpus_is_less_exact_so_that_more_is_done_in_double_precision(form, weak):
     y, x = np.mgrid[:170, :119]
     image = ((-1.0) ** (x + y) + 0.009 * np.cos(4 * np.pi * x / 119)).astype(np.float32)
-    with Filter(H.bandpass(1.5, 2.5), output="real") as made:
+    with Filter(H.bandpass(1.5, 2.5), output="real", edges="wrap") as made:
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         made(image)
@@ -186,7 +186,7 @@ def test_chirp_z_of_gpus_is_less_exact_so_that_more_is_done_in_double_precision(
 def test_small_pictures_of_which_one_sample_may_be_wrong_are_done_in_double_precision_sooner(size, weak):
     y, x = np.mgrid[: size[0], : size[1]]
     image = ((-1.0) ** (x + y) + 0.009 * np.cos(4 * np.pi * x / 256)).astype(np.float32)
-    with Filter(H.bandpass(0.1, 0.9), output="real") as made:
+    with Filter(H.bandpass(0.1, 0.9), output="real", edges="wrap") as made:
         made(image)
         assert made.weak() == weak
 
@@ -195,7 +195,7 @@ def test_few_frequencies_may_get_most_of_the_rounding_errors_of_a_wave():
     """Two of 7,680 frequencies are next to nothing, but all that this filter passes."""
     y, x = np.mgrid[:96, :80]
     image = (np.cos(np.pi * (x + y)) + 0.004 * np.cos(2 * np.pi * x / 80)).astype(np.float32)
-    with Filter(H.bandpass(0.9, 1.1), output="real") as made:
+    with Filter(H.bandpass(0.9, 1.1), output="real", edges="wrap") as made:
         made(image)
         assert made.weak() == 1
 
@@ -204,7 +204,7 @@ def test_few_frequencies_may_get_most_of_the_rounding_errors_of_a_wave():
 def test_floats_of_a_stack_have_exponents_of_their_own(engine, rng):
     images = rng.standard_normal((3, *SIZE)) * np.array([1e-30, 1, 1e20])[:, None, None]
     for output in ("magnitude", "real"):
-        with Filter(H.highpass(3), engine=engine, output=output) as high:
+        with Filter(H.highpass(3), engine=engine, output=output, edges="wrap") as high:
             for image, got in zip(images, high(images), strict=True):
                 np.testing.assert_array_equal(got, high(image))
                 assert got.any()
@@ -215,4 +215,4 @@ def test_a_constant_image_stays_black_whatever_its_type():
         for dtype in (np.uint16, np.float32, np.float64):
             if dtype is np.uint16 and value not in range(65536):
                 continue
-            assert not fftfilter.highpass(np.full(SIZE, value, dtype), 3).any()
+            assert not fftfilter.highpass(np.full(SIZE, value, dtype), 3, **COMMAND).any()

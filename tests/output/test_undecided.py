@@ -27,6 +27,7 @@ from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
+from tests.helpers import COMMAND
 from tests.soak.check import as_gpu
 
 ALL = H.lowpass("3cyc", shape="ideal")
@@ -91,7 +92,7 @@ def difference(got, picture, transfer, output, scale, edges="wrap"):
 
 
 def filter_on(engine, launcher, **options):
-    made = Filter(ALL, engine=engine if engine == "book" else None, **options)
+    made = Filter(ALL, engine=engine if engine == "book" else None, **(COMMAND | options))
     made.launcher = Launcher(as_gpu()) if engine == "gpu" else launcher
     return made
 
@@ -130,7 +131,7 @@ def test_a_smooth_picture_of_which_nearly_everything_passes_is_exact(engine):
     y, x = np.mgrid[:64, :256]
     picture = np.rint(127.5 + 127.43364 * np.cos(2 * np.pi * (2 * x / 256 + 4 * y / 64))).astype(np.uint8)
     transfer = H.notch((-0.3828, 0.0375), harmonics=2)
-    with Filter(transfer, engine=engine) as made:
+    with Filter(transfer, engine=engine, **COMMAND) as made:
         got = made(picture)
     wanted = reference.filter_image(picture, transfer.gain(64, 256))
     assert np.count_nonzero(got != wanted) == 0

@@ -16,7 +16,7 @@ from fftfilter import device_choice, images
 from fftfilter import transfer as H
 from fftfilter.errors import DeviceError, ParameterError
 from fftfilter.filters import Filter
-from tests.helpers import SAMPLES, assert_gray_levels, by_reference, needs_posix
+from tests.helpers import COMMAND, SAMPLES, assert_gray_levels, by_reference, needs_posix
 
 LINE = f"; {device_choice.INSTEAD}\n"
 CAMERA = SAMPLES / "camera.pgm"
@@ -164,24 +164,24 @@ except SystemExit as end:
 
 def test_numpy_and_an_opencl_device_exclude_each_other(monkeypatch):
     with pytest.raises(ParameterError, match="the numpy engine has no device 'gpu': leave the engine out"):
-        Filter(H.lowpass(), engine="numpy", device="gpu")
+        Filter(H.lowpass(), engine="numpy", device="gpu", **COMMAND)
     with pytest.raises(ParameterError, match="the numpy engine has no work-group size and no choice of transpose"):
-        Filter(H.lowpass(), engine="numpy", work_group_size=8, transpose="plain")
+        Filter(H.lowpass(), engine="numpy", work_group_size=8, transpose="plain", **COMMAND)
     with pytest.raises(ParameterError, match="no options: leave the algorithm out"):
         fftfilter.fft(np.ones(4), algorithm="numpy", radix=4)
     with pytest.raises(DeviceError, match="no OpenCL device 'numpy'"):
-        Filter(H.lowpass(), engine="book", device="numpy")
+        Filter(H.lowpass(), engine="book", device="numpy", **COMMAND)
     with pytest.raises(ParameterError, match="the numpy engine has no intermediate results"):
-        Filter(H.lowpass(), engine="numpy")(np.ones((4, 4)), observe=lambda *_: None)
+        Filter(H.lowpass(), engine="numpy", **COMMAND)(np.ones((4, 4)), observe=lambda *_: None)
     monkeypatch.setenv("FFTFILTER_DEVICE", "0")
-    Filter(H.lowpass(), engine="numpy", device="0")  # as the command line gives it, from the environment
+    Filter(H.lowpass(), engine="numpy", device="0", **COMMAND)  # as the command line gives it, from the environment
 
 
 def test_a_filter_changes_its_engine_and_says_which_it_has(rng):
     image = rng.integers(0, 256, (12, 10), dtype=np.uint8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = Filter(H.highpass(2), engine="numpy")
+        made = Filter(H.highpass(2), engine="numpy", **COMMAND)
         assert (made.engine, made.launcher.device.name, made(image).dtype) == ("numpy", "NumPy", np.uint8)
         fused, device = made.with_options(engine=None), made.with_options(engine=None, device="numpy")
         assert [(each(image).shape, each.engine) for each in (fused, device)] == [
@@ -189,4 +189,4 @@ def test_a_filter_changes_its_engine_and_says_which_it_has(rng):
             ((12, 10), "numpy"),
         ]
         assert fused.with_options(engine="numpy").launcher.device.name == "NumPy"
-    assert repr(made) == "Filter(H.highpass(2), engine='numpy')"
+    assert repr(made) == "Filter(H.highpass(2), engine='numpy', output='magnitude', edges='wrap')"

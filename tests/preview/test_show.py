@@ -14,6 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
 from fftfilter.preview.page import CAPTION, GAP, MARGIN, SIDE, TITLE
+from tests.helpers import COMMAND
 
 BOOK = {"engine": "book"}
 
@@ -46,7 +47,8 @@ def test_it_draws_and_says_what_the_command_draws_and_says(command, transfer, op
     run = CliRunner().invoke(cli, [*command.split(), "--engine", "book", "--preview", *names])
     assert run.exit_code == 0, run.output
     by_command, said[:] = said[:], []
-    got = fftfilter.show(image, transfer, channel_axis=-1, **options, **BOOK)
+    options = {**COMMAND, **options, **BOOK}
+    got = fftfilter.show(image, transfer, channel_axis=-1, **options)
     np.testing.assert_array_equal(below_title(got), below_title(Image.open(names[0])))
     assert by_command == [f"in.png   {said[0]}", *said[1:]]
     assert said[0] == "10 x 12"

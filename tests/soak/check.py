@@ -20,6 +20,7 @@ from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
 from fftfilter.work.verify import references_of
+from tests.helpers import COMMAND
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def opened(case: Case) -> Filter:
     of = case.setup
     options = {"engine_options": of.variant, "precision": of.precision, "output": of.output, "edges": of.edges}
     options |= {"scale": case.scale, "channels": case.channels}
-    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
+    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **(COMMAND | options))
     if of.engine == FUSED_FOR_GPUS:
         made.launcher = Launcher(as_gpu())
     return made

@@ -28,7 +28,7 @@ from fftfilter.staged.pipeline import Runner, StagedPipeline
 from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
-from tests.helpers import assert_gray_levels, assert_transform, by_reference
+from tests.helpers import COMMAND, assert_gray_levels, assert_transform, by_reference
 from tests.variants import variants
 
 DAMAGES = {
@@ -79,7 +79,7 @@ def random_image(dtype, *shape):
 
 
 def check_filter(image, transfer, *, one_scale=False, **options):
-    got = Filter(transfer, device="oclgrind", **options)(image, channel_axis=0 if one_scale else None)
+    got = Filter(transfer, device="oclgrind", **(COMMAND | options))(image, channel_axis=0 if one_scale else None)
     white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
     pictures = [image] if one_scale or image.ndim == 2 else image
     wanted = np.array([by_reference(each, transfer, image.dtype, white) for each in pictures])

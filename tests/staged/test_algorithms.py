@@ -20,7 +20,7 @@ from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import Transform, Workspace
 from fftfilter.staged.steps import FORWARD, INVERSE, SPIN, X, plan_rows
-from tests.helpers import assert_gray_levels, assert_transform, by_reference
+from tests.helpers import COMMAND, assert_gray_levels, assert_transform, by_reference
 from tests.variants import variants
 
 VARIANTS = [
@@ -73,7 +73,7 @@ def test_batches_of_every_variant(name, options, rng):
 def test_every_variant_filters_images(name, options, rng):
     for size in ((2, 16), (16, 64), (8, 9)):
         image = rng.integers(0, 256, size, dtype=np.uint8)
-        with fftfilter.Filter(H.highpass(2), engine=name, engine_options=options) as high:
+        with fftfilter.Filter(H.highpass(2), engine=name, engine_options=options, **COMMAND) as high:
             assert_gray_levels(high(image), by_reference(image, H.highpass(2)))
             assert high.engine == name
 

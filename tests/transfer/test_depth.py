@@ -69,10 +69,10 @@ def test_it_is_that_of_a_whole_product():
 def test_notches_of_some_channels_have_it_in_each(rng):
     picture = rng.integers(0, 256, (2, *SIZE), dtype=np.uint8)
     transfer = H.notch((0.3, 0.2), width=2, channels=(1,)).with_depth(HALF)
-    with Filter(transfer, output="keep") as f:
+    with Filter(transfer, output="keep", edges="wrap") as f:
         made = f(picture, channel_axis=0)
     np.testing.assert_array_equal(made[0], picture[0])
-    with Filter(H.notch((0.3, 0.2), width=2), output="keep", depth=HALF) as f:
+    with Filter(H.notch((0.3, 0.2), width=2), output="keep", depth=HALF, edges="wrap") as f:
         np.testing.assert_array_equal(made[1], f(picture[1]))
 
 

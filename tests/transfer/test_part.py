@@ -16,6 +16,7 @@ from fftfilter.transfer.reference import filtered
 from fftfilter.transfer.ridges import FittedStripes
 from fftfilter.transfer.shapes import SHAPES
 from fftfilter.transfer.units import Radius
+from tests.helpers import COMMAND
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,8 +87,8 @@ def test_a_part_that_breaks_its_promise_is_refused_before_anything_is_filtered(n
     part = Broken(Radius.parse("8px", "width"))
     for transfer in (Transfer((part,)), Transfer((part,) + (faded(),) * 20)):
         with pytest.raises(ParameterError, match=f"^faded: on a grid of 1[87] x 1[65] its gains are {said}"):
-            Filter(transfer, engine=engine)
-    with Filter(highpass(2), engine=engine) as f, pytest.raises(ParameterError, match=r"^faded: on a grid"):
+            Filter(transfer, engine=engine, **COMMAND)
+    with Filter(highpass(2), engine=engine, **COMMAND) as f, pytest.raises(ParameterError, match=r"^faded: on a grid"):
         f.retune(Transfer((part,)))
 
 
@@ -97,7 +98,7 @@ def test_a_part_whose_first_rows_and_columns_are_others_is_refused():
             return super().gain(height, width)
 
     with pytest.raises(ParameterError, match="others where the first rows and columns are asked for"):
-        Filter(Transfer((Whole(Radius.parse("8px", "width")),)))
+        Filter(Transfer((Whole(Radius.parse("8px", "width")),)), **COMMAND)
 
 
 def test_uneven_gains_that_are_said_to_be_are_filtered(rng):
@@ -109,7 +110,7 @@ def test_uneven_gains_that_are_said_to_be_are_filtered(rng):
 
     image, transfer = rng.random((12, 10)), Transfer((Uneven(Radius.parse("8px", "width")),))
     wanted = filtered(image, transfer.gain(12, 10)).real
-    np.testing.assert_allclose(Filter(transfer, output="real")(image), wanted, atol=1e-6)
+    np.testing.assert_allclose(Filter(transfer, output="real", edges="wrap")(image), wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize(

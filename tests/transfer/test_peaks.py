@@ -105,7 +105,7 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
     smooth = H.lowpass(6).gain(64, 64)
     clean = 100 + 10 * reference.filtered(rng.normal(size=(64, 64)), smooth).real
     wave = 20 * np.cos(2 * np.pi * (13 * x - 21 * y) / 64)
-    with Filter(H.notch((13 / 64, -21 / 64), width="0.02cyc"), output="real", engine=engine) as notch:
+    with Filter(H.notch((13 / 64, -21 / 64), width="0.02cyc"), output="real", engine=engine, edges="wrap") as notch:
         restored = notch((clean + wave).astype(np.float32))
     assert np.abs(restored - clean).max() < 0.01
 

@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
-from tests.helpers import FORMS, assert_gray_levels, assert_transform, by_reference, values_by
+from tests.helpers import COMMAND, FORMS, assert_gray_levels, assert_transform, by_reference, values_by
 
 LOW, BAND = H.lowpass(6, shape="gaussian"), H.bandstop(2, 4, shape="butterworth")
 
@@ -103,14 +103,14 @@ def test_every_pipeline_filters_by_a_product(launcher, factor, form, rng):
 @pytest.mark.parametrize("engine", ["fused", "book", "dif"])
 def test_a_filter_takes_a_product(engine, rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
-    with Filter(LOW * BAND, engine=engine) as both:
+    with Filter(LOW * BAND, engine=engine, **COMMAND) as both:
         assert_gray_levels(both(image), by_reference(image, LOW * BAND))
         assert both.engine == engine
 
 
 def test_a_product_that_is_not_even_takes_the_book(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
-    with Filter(LOW * H.mask(one_sided(8, 64))) as both:
+    with Filter(LOW * H.mask(one_sided(8, 64)), **COMMAND) as both:
         assert_gray_levels(both(image), by_reference(image, both.transfer))
         assert both.engine == "book"
 

@@ -48,7 +48,7 @@ def test_scan_stripes_are_taken_out(engine, angle, rng):
     spread = (6, 11, 25) if angle != 33 else (1,)
     waves = sum(9 * np.cos(2 * np.pi * m * (step[0] * x + step[1] * y) / 64 + m) for m in spread)
     clean = 100 + 10 * reference.filtered(rng.normal(size=(64, 64)), H.lowpass(5).gain(64, 64)).real
-    with Filter(H.stripes(angle, width="0.015cyc", spare=5), output="real", engine=engine) as stripes:
+    with Filter(H.stripes(angle, width="0.015cyc", spare=5), output="real", engine=engine, edges="wrap") as stripes:
         restored = stripes((clean + waves).astype(np.float32))
     assert np.abs(restored - clean).max() < 0.01 * np.abs(waves).max()
 

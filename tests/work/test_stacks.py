@@ -30,7 +30,7 @@ from fftfilter.work.opened import Frame, Made, open_input, spectrum_of
 from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
-from tests.helpers import by_reference
+from tests.helpers import COMMAND, by_reference
 
 BLUR = H.lowpass("8px", shape="gaussian")
 STACK = np.random.default_rng(7).integers(0, 4096, (4, 24, 32)).astype(np.uint16)
@@ -39,7 +39,7 @@ STACK[1] //= 4
 
 @pytest.fixture(scope="module")
 def blur():
-    with fftfilter.Filter(BLUR, output="keep") as made:
+    with fftfilter.Filter(BLUR, output="keep", edges="wrap") as made:
         yield made
 
 
@@ -55,7 +55,7 @@ def stack(tmp_path):
 
 
 def test_every_page_is_filtered_as_it_would_be_alone(stack, tmp_path, blur):
-    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep") == 4
+    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep", edges="wrap") == 4
     with tifffile.TiffFile(tmp_path / "out.tif") as out:
         np.testing.assert_array_equal(out.asarray(), alone(blur, STACK))
         assert out.imagej_metadata["unit"] == "um"
@@ -67,8 +67,8 @@ def test_channels_of_unknown_meaning_are_filtered_with_one_scale(tmp_path, chann
     given[:, 1] //= 4
     stored = np.moveaxis(given, 1, 3)
     tifffile.imwrite(tmp_path / "in.tif", stored, photometric="minisblack", planarconfig="contig")
-    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "in.tif", BLUR, in_place=True)
-    with fftfilter.Filter(BLUR) as filter_, tifffile.TiffFile(tmp_path / "in.tif") as out:
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "in.tif", BLUR, in_place=True, **COMMAND)
+    with fftfilter.Filter(BLUR, **COMMAND) as filter_, tifffile.TiffFile(tmp_path / "in.tif") as out:
         assert out.pages.first.extrasamples == (0,) * (channels - 1)
         wanted = [filter_(page, channel_axis=2) for page in stored]
         np.testing.assert_array_equal([page.asarray() for page in out.pages], wanted)
@@ -76,42 +76,44 @@ def test_channels_of_unknown_meaning_are_filtered_with_one_scale(tmp_path, chann
 
 @pytest.mark.parametrize("pages", [None, "1"])
 def test_pages_hold_values_of_double_precision_as_single(stack, tmp_path, pages):
-    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="real", precision="double", pages=pages)
+    fftfilter.filter_stack(
+        stack, tmp_path / "out.tif", BLUR, output="real", precision="double", pages=pages, edges="wrap"
+    )
     got = tifffile.imread(tmp_path / "out.tif")
     assert got.dtype == np.float32
-    with fftfilter.Filter(BLUR, output="real", precision="double") as exact:
+    with fftfilter.Filter(BLUR, output="real", precision="double", edges="wrap") as exact:
         np.testing.assert_array_equal(got, exact(STACK).astype(np.float32)[0 if pages else slice(None)])
 
 
 @pytest.mark.parametrize("output", ["magnitude", "signed", "real"])
 def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
-    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate")
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate", edges="wrap")
     with tifffile.TiffFile(tmp_path / "out.tif") as file:
         assert {page.compression for page in file.pages} == {8}
-    with fftfilter.Filter(BLUR, output=output) as filter_:
+    with fftfilter.Filter(BLUR, output=output, edges="wrap") as filter_:
         np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(filter_, STACK))
 
 
 def test_some_pages_are_filtered(stack, tmp_path, blur):
-    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, pages="2-3", output="keep") == 2
+    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, pages="2-3", output="keep", edges="wrap") == 2
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[1:3]))
-    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages=4, output="keep") == 1
+    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages=4, output="keep", edges="wrap") == 1
     assert np.asarray(Image.open(tmp_path / "out.pgm")).tolist() == alone(blur, STACK[3:])[0].tolist()
 
 
 def test_one_scale_for_all_pages(stack, tmp_path):
-    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack")
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", **COMMAND)
     got = tifffile.imread(tmp_path / "out.tif").astype(int)
-    with fftfilter.Filter(BLUR) as filter_:
+    with fftfilter.Filter(BLUR, **COMMAND) as filter_:
         largest = max(filter_(page[None], channel_axis=0).any() and filter_.extremes()[0][1] for page in STACK)
-    with fftfilter.Filter(BLUR, scale=(0, largest)) as filter_:
+    with fftfilter.Filter(BLUR, scale=(0, largest), **COMMAND) as filter_:
         assert np.abs(got - alone(filter_, STACK)).max() <= 1
     assert got.max() == 65535
     assert got[1].max() < 30000
 
 
 def test_signed_pages_share_black_and_white(stack, tmp_path):
-    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="signed")
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="signed", edges="wrap")
     got = tifffile.imread(tmp_path / "out.tif")
     assert got.max() == 65535
     assert 32768 < got[1].min() < got[1].max() < 45000
@@ -119,9 +121,9 @@ def test_signed_pages_share_black_and_white(stack, tmp_path):
 
 def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
     with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
-        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep", edges="wrap")
     with pytest.raises(ParameterError, match="output keep keeps the input's gray levels"):
-        fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
+        fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep", edges="wrap")
 
 
 def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
@@ -134,7 +136,7 @@ def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
         with pytest.raises(pytest.fail.Exception):
             fftfilter.filter_stack(stack, tmp_path / "out.webp", BLUR, **options)
     (source, usual), (_, recipe) = opened
-    assert (source, usual) == (stack, Recipe(BLUR))
+    assert (source, usual) == (stack, Recipe(BLUR, options={"edges": "mirror"}, output="keep"))
     assert recipe == Recipe(
         BLUR,
         options={"edges": "mirror", "engine": "book"},
@@ -149,7 +151,7 @@ def test_every_option_gets_into_the_recipe(stack, tmp_path, monkeypatch):
 
 def test_the_device_is_the_one_that_is_asked_for(stack, tmp_path):
     with pytest.raises(DeviceError, match="no OpenCL device 'warp drive'"):
-        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, device="warp drive")
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, device="warp drive", **COMMAND)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_the_device_is_the_one_that_is_asked_for(stack, tmp_path):
 )
 def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
     with pytest.raises(ParameterError, match=words):
-        fftfilter.filter_stack(stack, tmp_path / "out.webp", transfer, **options)
+        fftfilter.filter_stack(stack, tmp_path / "out.webp", transfer, **(COMMAND | options))
     assert not (tmp_path / "out.webp").exists()
 
 
@@ -174,12 +176,12 @@ def test_pages_of_several_sizes(tmp_path, blur):
     with tifffile.TiffWriter(tmp_path / "in.tif") as made:
         for page in pages:
             made.write(page, metadata=None)
-    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", edges="wrap")
     with tifffile.TiffFile(tmp_path / "out.tif") as out:
         for got, page in zip(out.pages, pages, strict=True):
             np.testing.assert_array_equal(got.asarray(), blur(page[None], channel_axis=0)[0])
     with pytest.raises(WriteError, match="page 2 is 24 x 32 gray, 16 bits, page 1 32 x 24 gray, 16 bits"):
-        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", BLUR, output="keep")
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", BLUR, output="keep", edges="wrap")
     assert not (tmp_path / "out.png").exists()
 
 
@@ -190,7 +192,7 @@ def test_an_animation_stays_one(tmp_path, suffix):
     options = {"lossless": True} if suffix == ".webp" else {}
     source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
     first.save(source, save_all=True, append_images=others, duration=shown, loop=3, **options)
-    fftfilter.filter_stack(source, target, BLUR)
+    fftfilter.filter_stack(source, target, BLUR, **COMMAND)
     with Image.open(target) as out:
         for i, frame in enumerate(ImageSequence.Iterator(out)):
             wanted = by_reference((STACK[i] // 16).astype(np.uint8)[None], BLUR)[0]
@@ -204,7 +206,7 @@ def test_the_transparent_pixels_of_a_gif_stay_so(tmp_path):
     frames = [np.stack([frame // 16] * 3 + [np.where(clear == i, 0, 255)], axis=-1) for i, frame in enumerate(STACK)]
     first, *others = [Image.fromarray(frame.astype(np.uint8)) for frame in frames]
     first.save(tmp_path / "in.gif", save_all=True, append_images=others, duration=40, disposal=2)
-    fftfilter.filter_stack(tmp_path / "in.gif", tmp_path / "out.gif", BLUR)
+    fftfilter.filter_stack(tmp_path / "in.gif", tmp_path / "out.gif", BLUR, **COMMAND)
     with Image.open(tmp_path / "out.gif") as out:
         for i, frame in enumerate(ImageSequence.Iterator(out)):
             assert ((np.asarray(frame.convert("RGBA"))[..., 3] == 0) == (clear == i)).all()
@@ -212,14 +214,14 @@ def test_the_transparent_pixels_of_a_gif_stay_so(tmp_path):
 
 def test_a_file_of_one_page_is_a_picture(tmp_path, blur):
     Image.fromarray(STACK[0]).save(tmp_path / "in.png")
-    assert fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.tif", BLUR, output="keep") == 1
+    assert fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.tif", BLUR, output="keep", edges="wrap") == 1
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[:1])[0])
 
 
 def test_the_input_itself_is_overwritten_only_if_allowed(stack, blur):
     with pytest.raises(ParameterError, match="is the input itself"):
-        fftfilter.filter_stack(stack, stack, BLUR)
-    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep")
+        fftfilter.filter_stack(stack, stack, BLUR, **COMMAND)
+    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep", edges="wrap")
     np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
 
 
@@ -228,7 +230,7 @@ def test_of_a_stack_that_is_cut_off_nothing_is_written(stack, tmp_path):
         start = file.pages.first.dataoffsets[0]
     stack.write_bytes(stack.read_bytes()[: start + 3 * STACK[0].nbytes + 5])
     with pytest.raises(ReadError, match="page 4 is missing"):
-        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR)
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, **COMMAND)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tif"]
 
 
@@ -240,7 +242,7 @@ def test_a_page_that_is_damaged_is_named_and_nothing_is_written(tmp_path):
     data[start : start + 99] = bytes(99)
     (tmp_path / "in.tif").write_bytes(data)
     with pytest.raises(ReadError, match=r"in.tif, page 3: cannot be decoded"):
-        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR)
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, **COMMAND)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tif"]
 
 
@@ -270,9 +272,9 @@ def test_a_caution_on_all_pages_is_there_once(tmp_path, pages):
 def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):
     monkeypatch.setattr(sources, "LARGE", 0)
     monkeypatch.setattr(sources, "content", None)
-    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep")
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep", edges="wrap")
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK))
-    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep")
+    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep", edges="wrap")
     np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
 
 
@@ -280,10 +282,10 @@ def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):
 def test_a_file_that_was_read_in_parts_is_closed_whatever_happens(tmp_path, monkeypatch, recwarn, pages):
     monkeypatch.setattr(sources, "LARGE", 0)
     tifffile.imwrite(tmp_path / "in.tif", STACK[:pages], photometric="minisblack")
-    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", edges="wrap")
     for options in ({"output": "keep", "region": (30, 20, 40, 40)}, {"precision": "triple"}):
         with pytest.raises(ParameterError):
-            fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, **options)
+            fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, **(COMMAND | options))
     gc.collect()
     told = [str(each.message) for each in recwarn if each.category is ResourceWarning]
     assert [each for each in told if str(tmp_path) in each] == []
@@ -392,7 +394,9 @@ def test_nothing_beside_the_pixels_of_pages_is_written_if_that_is_asked_for(tmp_
     options = {"photometric": "minisblack", "description": "cells", "resolution": (300, 300)}
     tifffile.imwrite(tmp_path / "in.tif", STACK, **options)
     for strip in (False, True):
-        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", strip=strip)
+        fftfilter.filter_stack(
+            tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep", strip=strip, edges="wrap"
+        )
         with tifffile.TiffFile(tmp_path / "out.tif") as out:
             kept = [{"ImageDescription", "XResolution"} & {tag.name for tag in page.tags} for page in out.pages]
         assert [len(each) for each in kept] == ([0] * 4 if strip else [2, 1, 1, 1]), strip
@@ -403,7 +407,7 @@ def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, 
     given = np.random.default_rng(2).integers(0, white + 1, (12, 10))
     pixels = given.astype(np.uint8 if white < 256 else ">u2")
     (tmp_path / "in.pgm").write_bytes(b"P5\n10 12\n%d\n" % white + pixels.tobytes())
-    fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep")
+    fftfilter.filter_stack(tmp_path / "in.pgm", tmp_path / name, H.Transfer(()), output="keep", edges="wrap")
     wanted = np.floor(given * scale + 0.5 + 1 / 2048)
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / name).convert("L")), wanted)
 
@@ -411,7 +415,7 @@ def test_where_nothing_is_filtered_pixels_get_the_depth_of_the_output(tmp_path, 
 def test_the_colors_of_an_animation_have_8_bits(tmp_path):
     colors = np.random.default_rng(4).integers(0, 65536, (2, 12, 10, 3)).astype(np.uint16)
     tifffile.imwrite(tmp_path / "in.tif", colors, photometric="rgb")
-    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", H.Transfer(()), output="keep")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", H.Transfer(()), output="keep", edges="wrap")
     with Image.open(tmp_path / "out.png") as out:
         frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(out)]
     np.testing.assert_array_equal(frames, np.floor(colors * (255 / 65535) + 0.5 + 1 / 2048))
@@ -466,9 +470,9 @@ def test_physical_units_are_those_of_the_first_page(run, stack, tmp_path):  # no
     assert code == 0
     assert "3 pages, 32 x 24: lowpass, gaussian, radius 2um" in said
     assert "pixel size 0.25 um from the file's ImageJ description" in said
-    fftfilter.filter_stack(stack, tmp_path / "same.tif", H.lowpass("2um", shape="gaussian"), pages="2-")
+    fftfilter.filter_stack(stack, tmp_path / "same.tif", H.lowpass("2um", shape="gaussian"), pages="2-", **COMMAND)
     assert (tmp_path / "same.tif").read_bytes() == (tmp_path / "out.tif").read_bytes()
-    with fftfilter.Filter(BLUR) as filter_:  # 8 pixels of 250 nm
+    with fftfilter.Filter(BLUR, **COMMAND) as filter_:  # 8 pixels of 250 nm
         np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(filter_, STACK[1:]))
 
 
@@ -508,7 +512,7 @@ def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options,
     waves = [100 + 20 * np.sin(2 * np.pi * (fx * x + 0.13 * y)) for fx in (0.2, 0.2, 0.31)]
     tifffile.imwrite("in.tif", np.round(waves).astype(np.uint8), photometric="minisblack")
     Image.fromarray(np.uint8(255 * (x < 9))).save("mask.png")
-    fftfilter.filter_stack("in.tif", "a.tif", H.lowpass("8px"), output="keep", **options)
+    fftfilter.filter_stack("in.tif", "a.tif", H.lowpass("8px"), output="keep", **({"edges": "wrap"} | options))
     assert run("lowpass", "--radius", "8px", "--output", "keep", *words, "in.tif", "b.tif")[0] == 0
     assert (tmp_path / "a.tif").read_bytes() == (tmp_path / "b.tif").read_bytes()
 

@@ -32,7 +32,7 @@ from fftfilter.folders.run import FolderRun
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
-from tests.helpers import needs
+from tests.helpers import COMMAND, needs
 
 pytestmark = [
     needs("distributed"),
@@ -356,9 +356,9 @@ def test_arrays_are_filtered_by_the_workers(address, rng):
 
     stack = rng.integers(0, 256, (5, 16, 24), dtype="uint8")
     with Client(address, set_as_default=False) as client:
-        lazy = fftfilter.dask.highpass(dask.array.from_array(stack, chunks=(2, -1, -1)), 4)
+        lazy = fftfilter.dask.highpass(dask.array.from_array(stack, chunks=(2, -1, -1)), 4, **COMMAND)
         got = client.compute(lazy).result(timeout=60)
-    assert (got == [fftfilter.highpass(image, 4) for image in stack]).all()
+    assert (got == [fftfilter.highpass(image, 4, **COMMAND) for image in stack]).all()
 
 
 def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeypatch):
