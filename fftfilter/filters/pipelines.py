@@ -124,7 +124,7 @@ class Prepared:
     def pipeline(self) -> Pipeline | None:
         """The pipeline that filtered last."""
         last = next(reversed(self._kept.values()), None)
-        return last and last.pipeline
+        return last.pipeline if last else None
 
     @property
     def bytes(self) -> int:
