@@ -27,7 +27,7 @@ from .transfer.fitted import Curve
 
 if TYPE_CHECKING:
     from .analysis.found import Peak
-    from .arrays import Array
+    from .arrays import Array, Holes
     from .filters.call import Observe
 
 # The window in which the detail of a place is measured, in deviations of its blur; how much more than usual stays.
@@ -47,7 +47,13 @@ class DescreenFilter(Filter):
     name = method = "descreen"
     fixed: ClassVar[Mapping[str, Any]] = {"output": "real", "edges": "mirror"}
 
-    def fit(self, planes: Array, white: float, peaks: Sequence[Peak] = ()) -> Fitted:  # noqa: ARG002  has no waves
+    def fit(
+        self,
+        planes: Array,
+        white: float,
+        peaks: Sequence[Peak] = (),  # noqa: ARG002  it has none
+        holes: Holes | None = None,  # noqa: ARG002  it refuses them
+    ) -> Fitted:
         """Return the gains for the channels of :func:`opponent`; none if a picture has no screen."""
         mixed = opponent(planes, white)
         if not self.transfer.is_fitted:

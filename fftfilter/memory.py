@@ -174,8 +174,11 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
         slanted = any(angle == "auto" or angle % 90 for angle in angles)
         powers = 4 * (1 if is_alone or count == 1 else count + 1)
         searched = 1 + powers + 12 if "wiener" in kinds else 4 * count + 20 * slanted
+        if "stripes" in kinds:  # float64 without the lines, and what all channels have in common
+            searched += 8 * count + 8 * (count > 1)
         steps.append(floats + searched)
-    waves = 8 * count + 4 + 4 * picture.has_holes if how.is_auto and is_mirrored else 0  # the picture without them
+    is_taken_out = (how.is_auto and is_mirrored) or any(p.is_fitted and p.kind == "stripes" for p in transfer.parts)
+    waves = 8 * count + 4 + 4 * picture.has_holes if is_taken_out else 0  # the picture without waves or lines
     if options.get("ignore") is not None:  # it is filled and filtered in float64
         waves += 32 * count
     pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)

@@ -4,7 +4,8 @@
     power.py         the power spectrum of a picture without the cross of its borders, and the mean of many pictures
     surroundings.py  how far a frequency stands out from those around it; the width of a notch; broad peaks
     found.py         a peak with its period, angle, strength and harmonics; each peak once, with its harmonics
-    fit.py           what follows from one picture: its transfer function, itself without waves, and a line on both
+    fit.py           what follows from one picture: its transfer function, itself without lines and waves, in words
+    bands.py         lines and bands of any width: offsets or gains, chosen by prediction
     wiener.py        the gains of Wiener's filter
     guard.py         tells a fault from content that repeats; waves at right angles: dots of a screen, or a pattern
     striped.py       whether a picture has stripes, and along which angles

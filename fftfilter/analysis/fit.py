@@ -1,13 +1,8 @@
 """Completes a transfer function for a picture: parts that follow from it are replaced by their gains for it.
 
-Stripes go through the whole picture, or through a part of it, so that their power lies on a ridge: the frequencies of
-less than a cycle along them. The picture's own power is about the same a little beside the ridge. So ridge and
-surroundings are compared at each frequency across the stripes, and only what stands out is taken:
-
-    taken = (1 - 2^-(30 f)^4) max(0, 1 - 2 B / R)    R, B: the power on the ridge, and beside it
-
-The power is that of the mirrored picture, whose borders leave no cross in the spectrum; for slanted stripes it is that
-under a Hann window.
+Lines and bands that a picture has along its rows or columns are taken out of its pixels, as far as ``bands.py`` finds
+them. Slanted stripes without steps leave a ridge in the spectrum under a Hann window, which is compared with the power
+beside it at each frequency across the stripes; only what stands out is taken.
 
 With mirrored edges, a strong wave breaks at the borders: it goes on as its mirror image, which a notch at its frequency
 lets through. So waves are subtracted first, each with the amplitude and phase that it has under a Hann window.
@@ -16,31 +11,23 @@ lets through. So waves are subtracted first, each with the amplitude and phase t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Floats, check_finite
+from ..arrays import Array, Floats, Holes, check_finite, strips
 from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
-from ..transfer.ridges import FittedStripes, Stripes, no_stripes
+from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, across_of, no_stripes
+from .bands import BESIDE, COLUMNS, Lines, lines_of, steps_along, taken
 from .power import spectrum, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
-from .surroundings import MEDIAN_OF_NOISE
-from .wiener import Rings, cosines, curve, powers_behind
+from .wiener import Rings, curve, powers_behind
 
-# Half cycles along the stripes whose power is compared with that of the ridge.
-BESIDE = slice(3, 9)
-# Frequencies across the stripes that a mean covers: of the ridge, and beside it.
-ON_RIDGE, WIDE = 7, 21
-# The ridge has to have so many times the power beside it.
-TIMES = 2.0
-# Stripes of longer periods stay, in pixels, with a soft edge of this steepness.
-SPARED, STEEP = 30.0, 4
 # The part of their length that slanted stripes are taken to have: their angle is known to a bin only.
 OF_SLANTED = 0.4
 # Rows that are transformed at a time, to save memory.
@@ -53,63 +40,171 @@ class Fitted(NamedTuple):
     transfer: Transfer
     """The transfer function with gains for it."""
     planes: Array
-    """What is to be filtered: the picture, without the waves that its edges would break."""
+    """What is to be filtered: the picture, without its lines, and without the waves that its edges would break."""
     note: str
     """What was found, in words."""
 
 
-def fit(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Fitted:
-    """Return what follows from a picture ``(channels, height, width)`` with this white; as :func:`fitted`."""
+def fit(
+    transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True, holes: Holes | None = None
+) -> Fitted:
+    """Return what follows from a picture ``(channels, height, width)`` with this white.
+
+    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. ``holes`` are the
+    pixels that are filled in, in the shape of the planes: no lines are looked for in them. Raises ParameterError for
+    values that are not finite.
+    """
     if not transfer.is_fitted:
         return Fitted(transfer, planes, "")
-    stays: list[float] = []
-    made = fitted(transfer, planes, white, by_channel=by_channel, content=stays)
-    measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
-    note = ", ".join(str(part) for part in made.parts if part.kind in measured)
-    note = note or (no_stripes(stays) if "stripes" in measured else "")
-    return Fitted(made, without_waves(transfer, planes), note)
-
-
-def fitted(
-    transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True, content: list[float] | None = None
-) -> Transfer:
-    """Return a transfer function for a picture ``(channels, height, width)``.
-
-    ``by_channel`` allows a gain of its own for each channel; else all have that of their mean power. The angles of what
-    looks like stripes, but is a part of the picture, are added to ``content``. Raises ParameterError for values that
-    are not finite.
-    """
-    planes = np.ascontiguousarray(planes)  # sums in another order round differently
-    if planes.dtype.kind == "f":
-        check_finite(planes)
-        unit = float(np.abs(planes).max()) or 1.0  # whose squares may exceed any type
-        planes, white = planes / unit, white / unit
-    by_channel = by_channel and len(planes) > 1
+    left, exponent = np.ascontiguousarray(planes), 0  # sums in another order round differently
+    if left.dtype.kind == "f":
+        check_finite(left)
+        exponent = int(np.frexp(np.abs(left).max())[1])  # squares may exceed any type
+        left = np.ldexp(left, -exponent)
+    picture = _Picture(planes=left, white=float(np.ldexp(white, -exponent)), unit=float(np.ldexp(1.0, exponent)))
+    picture.by_channel, picture.floor = by_channel and len(planes) > 1, transfer.floor
     parts: list[Part] = []
     # Wiener's filters come last: they see what the others leave.
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
         if isinstance(part, Stripes) and part.is_fitted:
-            angles, others = angles_of_stripes(planes, white) if part.angle == AUTO else ([float(part.angle)], [])
-            if content is not None:
-                content += others
-            for angle in angles:
-                if part.width is None:
-                    parts += (_slanted if angle % 90 else _stripes)(angle, planes, white, by_channel)
-                else:
-                    parts.append(replace(part, angle=angle))
+            parts += picture.stripes(part, holes)
+        elif isinstance(part, Bands):
+            picture.take_out(part)
+            parts.append(part)
         elif isinstance(part, Wiener):
-            before, rings = (
-                replace(transfer, parts=tuple(parts), depth=None, is_complement=False),
-                Rings.of(*planes.shape[1:]),
-            )
-            for power, channels in _each((power for power, _ in powers_behind(before, planes)), by_channel):
-                parts.append(replace(curve(rings, power, part.noise, white), channels=channels))
+            before = replace(transfer, parts=tuple(parts), depth=None, is_complement=False)
+            rings = Rings.of(*planes.shape[1:])
+            powers = (power for power, _ in powers_behind(before, picture.planes))
+            for power, channels in _each(powers, picture.by_channel):
+                parts.append(replace(curve(rings, power, part.noise, picture.white), channels=channels))
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
-            found, _ = screens_of(planes.mean(axis=0, keepdims=True, dtype=np.float64) / white, part)
+            gray = picture.planes.mean(axis=0, keepdims=True, dtype=np.float64)
+            found, _ = screens_of(gray / picture.white, part)
             parts += found.parts if found else ()
         else:
             parts.append(part)
-    return replace(transfer, parts=tuple(parts))
+    measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
+    note = ", ".join(str(part) for part in parts if part.kind in measured)
+    asked = [part.angle for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted]
+    note = note or (no_stripes(asked[0], picture.content) if asked else "")
+    left = np.ldexp(picture.planes, exponent, out=picture.planes) if picture.is_own else planes
+    return Fitted(replace(transfer, parts=tuple(parts)), without_waves(transfer, left), note)
+
+
+def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool = True) -> Transfer:
+    """Return the transfer function of :func:`fit`."""
+    return fit(transfer, planes, white, by_channel=by_channel).transfer
+
+
+@dataclass(eq=False)
+class _Picture:
+    """A picture whose lines are taken out as they are found."""
+
+    planes: Array
+    """(channels, height, width); none is as large as 1, unless it has integers."""
+    white: float
+    unit: float
+    """What a 1 of them is in the file."""
+    by_channel: bool = False
+    floor: float = 0.0
+    """The part of lines that stays."""
+    is_own: bool = False
+    """Whether the planes are float64, of which nobody else knows."""
+    content: list[float] = field(default_factory=list)
+    """Angles of what looks like stripes, but is a part of the picture."""
+
+    def stripes(self, part: Stripes, holes: Holes | None) -> Iterator[Part]:
+        """Take the lines out, and yield parts for these, and for other stripes."""
+        if part.angle != AUTO:
+            yield from self._along(float(part.angle), part, holes)
+            return
+        angles, others = angles_of_stripes(self.planes, self.white)
+        for angle in angles:
+            yield from self._along(angle, part, holes)
+        for angle in sorted({0.0, 90.0}.difference(angles)):
+            found = [*self._lines(angle, holes, is_known=False)]
+            others = [each for each in others if not found or each != angle]
+            yield from found
+        self.content += [each for each in others if each not in self.content]
+
+    def _along(self, angle: float, part: Stripes, holes: Holes | None) -> Iterator[Part]:
+        """Yield parts for stripes along an angle."""
+        if part.width is not None:
+            yield replace(part, angle=angle)
+            return
+        yield from self._lines(angle, holes, is_known=True)
+        if angle % 90:
+            yield from self._slanted(angle)
+
+    def _lines(self, angle: float, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
+        """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
+        for i in range(len(self.planes)) if self.by_channel else [None]:
+            is_one = i is not None or len(self.planes) == 1
+            plane = self.planes[i or 0] if is_one else self.planes.mean(axis=0, dtype=np.float64)
+            missing = None if holes is None else np.asarray(holes.any(axis=0) if i is None else holes[i])
+            if angle % 90:
+                found, is_content = steps_along(sampled_along(plane, missing, angle)), False
+            else:
+                if angle % 180:
+                    plane, missing = plane.T, None if missing is None else missing.T
+                found, is_content = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
+            if found:
+                part = self._part(angle, found, None if i is None else (i,))
+                self.take_out(part)
+                yield part
+            elif is_content and angle not in self.content:
+                self.content.append(angle)
+
+    def _part(self, angle: float, found: Lines, channels: tuple[int] | None) -> Bands:
+        profiles = found.profiles * (1 if found.is_gain else self.unit)
+        amount = float(np.sqrt(np.square(profiles).mean(axis=1) @ np.where(np.arange(len(profiles)), 0.5, 1)))
+        told = Amount(100 * amount, "%") if found.is_gain else self._offsets(amount)
+        return Bands(angle, tuple(map(tuple, profiles.tolist())), found.is_gain, found.pitch, told, channels)
+
+    def _offsets(self, amount: float) -> Amount:
+        return Amount(amount, "levels" if self.white * self.unit == 255 else "")
+
+    def take_out(self, part: Bands) -> None:
+        """Take lines out of the planes, which become float64."""
+        if not part.is_gain:
+            part = replace(part, profiles=tuple(tuple(np.divide(each, self.unit).tolist()) for each in part.profiles))
+        if not self.is_own:
+            self.planes, self.is_own = self.planes.astype(np.float64), True
+        for i, plane in enumerate(self.planes):
+            if part.channels is None or len(self.planes) == 1 or i in part.channels:
+                part.take_out_of(plane, self.floor)
+
+    def _slanted(self, angle: float) -> Iterator[FittedStripes]:
+        height, width = self.planes.shape[1:]
+        n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
+        with np.errstate(over="ignore"):  # of an angle next to 0
+            length = max(1, round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item()))
+        for power, channels in _each(spectrum(self.planes, self.white).power, self.by_channel):
+            ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
+            gains = taken(np.stack([ridge] * BESIDE.start + beside))
+            amplitude = self.white * self.unit / n * float(np.sqrt(3 * np.square(gains) @ ridge))
+            yield FittedStripes(angle, length, tuple(gains.tolist()), self._offsets(amplitude), channels)
+
+
+def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
+    """Return samples of a plane along an angle, ``(lines, places)``, NaN beside the plane and where it has none."""
+    height, width = plane.shape
+    turn = np.radians(angle)
+    least, most = across_of(angle, height, width)
+    ends = [x * np.cos(turn) - y * np.sin(turn) for y in (0, height - 1) for x in (0, width - 1)]
+    across = np.arange(least, most + 1)[:, None]
+    along = np.linspace(min(ends), max(ends), min(COLUMNS, round(max(ends) - min(ends)) + 1))
+    samples = np.zeros((len(across), len(along)))
+    for lines in strips(len(across)):
+        y, x = across[lines] * np.cos(turn) - along * np.sin(turn), across[lines] * np.sin(turn) + along * np.cos(turn)
+        top, left = (np.clip(np.floor(each), 0, max(0, n - 2)).astype(np.intp) for each, n in ((y, height), (x, width)))
+        for row, down in ((top, top + 1 - y), (np.minimum(top + 1, height - 1), y - top)):
+            for column, over in ((left, left + 1 - x), (np.minimum(left + 1, width - 1), x - left)):
+                samples[lines] += down * over * plane[row, column]
+                if missing is not None:
+                    samples[lines][missing[row, column]] = np.nan
+        samples[lines][(abs(y - top - 0.5) > 0.5) | (abs(x - left - 0.5) > 0.5)] = np.nan
+    return samples
 
 
 # Notches with mirrored edges
@@ -155,51 +250,3 @@ def _each(powers: Iterable[Array], by_channel: bool) -> Iterator[tuple[Array, tu
         yield from ((power, (i,)) for i, power in enumerate(powers))
     else:
         yield np.mean([*powers], axis=0), None
-
-
-def _stripes(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
-    """Yield stripes with the gains of a picture: for each channel, or for all."""
-    upright = planes if angle % 180 else planes.swapaxes(1, 2)
-    for power, channels in _each((np.square(_low_rows(plane)) for plane in upright), by_channel):
-        taken = _taken(power)
-        amplitude = float(np.sqrt(2 * np.square(taken) @ power[0])) / upright[0].size
-        yield FittedStripes(angle, upright.shape[1], tuple(taken.tolist()), 255 / white * amplitude, channels)
-
-
-def _slanted(angle: float, planes: Array, white: float, by_channel: bool) -> Iterator[FittedStripes]:
-    height, width = planes.shape[1:]
-    n, turn = max(2, min(height, width)), np.array([[np.radians(angle)]])
-    with np.errstate(over="ignore"):  # of an angle next to 0
-        length = max(1, round(OF_SLANTED * min(height / abs(np.sin(turn)), width / abs(np.cos(turn))).item()))
-    for power, channels in _each(spectrum(planes, white).power, by_channel):
-        ridge, *beside = along_ridges(power, width, turn, np.arange(n // 2) / (n // 2 * 2))[:, 0].astype(np.float64)
-        taken = _taken(np.stack([ridge] * BESIDE.start + beside))
-        amplitude = 255 / n * float(np.sqrt(3 * np.square(taken) @ ridge))
-        yield FittedStripes(angle, length, tuple(taken.tolist()), amplitude, channels)
-
-
-def _low_rows(plane: Array) -> Floats:
-    """Return the cosine transform of a plane, ``(half cycles along the stripes, half cycles across)``."""
-    height, width = plane.shape
-    waves = np.cos(np.pi / height * np.outer(np.arange(BESIDE.stop), np.arange(height) + 0.5))
-    rows = np.zeros((BESIDE.stop, width))
-    for start in range(0, height, STRIP):
-        rows += waves[:, start : start + STRIP] @ plane[start : start + STRIP].astype(np.float64)
-    rows[0] -= rows[0].mean()
-    return np.asarray(cosines(rows))
-
-
-@np.errstate(over="ignore")  # beside a ridge without any power
-def _taken(power: Floats) -> Floats:
-    """Return which part of the ridge is stripes, at each frequency across them."""
-    ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)
-    beside = _smooth(np.median(power[BESIDE], axis=0) / MEDIAN_OF_NOISE, WIDE)
-    stands_out = np.clip(1 - TIMES * beside / np.maximum(ridge, np.finfo(float).tiny), 0, 1)
-    f = np.arange(len(ridge)) / (2 * len(ridge))
-    return np.asarray((1 - 2.0 ** -((SPARED * f) ** STEEP)) * stands_out)
-
-
-def _smooth(values: Floats, count: int) -> Floats:
-    """Return the mean of so many values around each; beyond the ends they are mirrored."""
-    padded = np.pad(values, count // 2, "symmetric" if len(values) > count // 2 else "edge")
-    return np.convolve(padded, np.full(count, 1 / count), "valid")

@@ -196,7 +196,8 @@ class Session:
         if not recipe.how.takes_missing:
             page.picture.refuse_not_finite(self.source)
             planes = page.picture.planes if self.finest == 1 else planes
-        made = filter_.fit(planes, page.picture.maxval, peaks)
+        holes = page.holes if page.holes is not None and planes.shape == page.holes.shape else None
+        made = filter_.fit(planes, page.picture.maxval, peaks, holes)
         if len(self._measured) >= MEASURED:
             self._measured.clear()
         self._measured[key] = Measured(filter_.without(peaks), made.transfer, made.note)

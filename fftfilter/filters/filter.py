@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..analysis.found import Peak
-from ..arrays import Array, as_numpy, check_finite, gray_of, split, type_of_result
+from ..arrays import Array, Holes, as_numpy, check_finite, gray_of, split, type_of_result
 from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
+from ..output.luma import filtered_part, part_of
 from ..output.modes import MODES
 from ..output.ramp import Gray, as_type
 from ..plain import NumPyLauncher
@@ -373,15 +374,21 @@ class Filter:
         found = notches(peaks, auto.shape if auto else "gaussian", own.edges, self.transfer.depth, own.channels)
         return replace(self.transfer, parts=self.transfer.parts + found.parts)
 
-    def fit(self, planes: Array, white: float, peaks: Sequence[Peak] = ()) -> Fitted:
-        """Return what follows from a picture ``(channels, height, width)`` with this white, all of it valid.
+    def fit(self, planes: Array, white: float, peaks: Sequence[Peak] = (), holes: Holes | None = None) -> Fitted:
+        """Return what follows from a picture ``(channels, height, width)`` with this white.
 
-        ``peaks`` are the waves that are removed, too. No device is opened for it.
+        ``peaks`` are the waves that are removed, too; ``holes`` are the pixels that were filled in, from which no lines
+        are estimated. No device is opened for it.
         """
         from ..analysis.fit import fit
 
         own = self._description
-        return fit(self.without(peaks), planes, white, by_channel=not (own.mode.is_scaled or own.channels))
+        by_channel = not (own.mode.is_scaled or own.channels)
+        made = fit(self.without(peaks), planes, white, by_channel=by_channel, holes=holes)
+        if own.channels and made.planes is not planes:  # the other part stays
+            left = made.planes
+            made = made._replace(planes=filtered_part(planes, own.channels, lambda _: part_of(left, own.channels)))
+        return made
 
     def _is_by_picture(self, channel_axis: int | None) -> bool:
         """Whether each picture takes steps of its own, those of :meth:`_picture`."""
@@ -470,7 +477,7 @@ class Filter:
             self._peaks.append(peaks)
         is_filled = unmeasured.any() and (own.ignore or self.without(peaks).is_fitted)
         whole = fill_floats(self.launcher, planes, unmeasured) if is_filled else planes
-        made = self.fit(whole, white, peaks)
+        made = self.fit(whole, white, peaks, unmeasured if is_filled else None)
         self._notes.append("; ".join(filter(None, [*notes, made.note])))
         transfer, left = made.transfer, made.planes
         if own.ignore:

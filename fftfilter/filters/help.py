@@ -33,9 +33,9 @@ HELP: dict[str, str] = {
     "depth": "Decibels by which what the filter removes is attenuated at most; 6 leaves a half, None nothing.",
     "pixel_size": 'The side of a pixel for physical radii: "65nm", "300dpi", or a number of meters; with ``axes`` also '
     "one for each of them.",
-    "axes": "One to three axes that are filtered together, in an array of any dimensions: so many of the last ones (3), "
-    'their numbers ((0,)), or names ("zyx", "tyx", "t", and those of xarray); for radial filters. A radius counts cycles '
-    "across the shortest of them.",
+    "axes": "One to three axes that are filtered together, in an array of any dimensions: how many of the last ones, "
+    'their numbers, as (0,), or names, "zyx", "tyx", "t" and those of xarray; for radial filters. A radius counts '
+    "cycles across the shortest of them.",
     "ignore": "Pixels that nothing is found in, given as a ``region``: waves, stripes, noise and background are those of "
     "the others, and are subtracted from all.",
     "auto": "Whether the waves of each picture are found and removed, too: True, or an AutoNotches.",

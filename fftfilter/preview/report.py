@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analysis.fit import fitted
+from ..analysis.fit import fit
 from ..analysis.power import backward, forward, spectrum
 from ..arrays import Array, Floats
 from ..output.luma import of_channels, part_of
@@ -56,9 +56,11 @@ class FilterReport:
     """The part of color pictures that is filtered; None for all channels."""
 
     def __post_init__(self) -> None:
-        if self.transfer.is_fitted:
-            self.transfer = fitted(self.transfer, self.planes, self.white)
+        self.transfer, left, _ = fit(self.transfer, self.planes, self.white)
+        is_whole = left is self.planes
         self.planes, unit = within_single(self.planes)
+        self.left = self.planes if is_whole else left / unit
+        """The planes without what is taken out of them before the transform."""
         self.white /= unit
         if self.channels == "chroma" and len(self.planes) == 1:
             self.transfer, self.channels = Transfer(()), None  # gray pictures have none
@@ -100,13 +102,14 @@ class FilterReport:
         grids = [grid_with(self.edges, each, height, width) for each in self.transfer.of_channels(len(self.planes))]
         beyond = (0, grids[0].height - height), (0, grids[0].width - width)
         removed = np.empty(self.part.shape, np.float32)
-        for i, (plane, result) in enumerate(zip(self.part, removed, strict=True)):
+        for i, (left, result) in enumerate(zip(part_of(self.left, self.channels), removed, strict=True)):
             if i < len(grids):  # else that of the channel before
                 lost = (1 - _half(grids[i].transfer, grids[i].height, grids[i].width)).astype(np.float32)
                 lost[0, 0] = 0
-            away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
+            away = (left - np.float32(left.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * lost, whole.shape, self.device)[:height, :width]
+        removed += (self.part - part_of(self.left, self.channels)).astype(np.float32)
         whole = np.stack(of_channels(removed, self.channels)) if self.channels else removed
         return whole if self.weight is None else whole * self.weight
 
@@ -119,7 +122,9 @@ class FilterReport:
             weights[-1] = 1
         whole = float((self.power * weights).sum())
         lost = self._times([weights * np.square(1 - gain) for gain in self._gains])
-        return float(lost.sum() / whole) if whole else 0.0
+        before = float(np.var(self.planes, axis=(1, 2)).sum())
+        of_lines = float(np.var(self.planes - self.left, axis=(1, 2)).sum()) / before if before else 0.0
+        return float(lost.sum() / whole) + of_lines if whole else 0.0
 
     @cached_property
     def rings(self) -> Rings:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,14 @@ from .product import Transfer
 from .shapes import gaussian
 from .units import Radius, RadiusLike, number
 
+if TYPE_CHECKING:
+    from ..arrays import Array
+
 USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
 # The standard deviation of a fitted ridge, in cycles per length of the stripes.
 RIDGE = 0.85
+# Lines that are taken out at a time, to save memory.
+STRIP = 256
 NO_STRIPES = "no stripes are found"
 
 
@@ -104,9 +109,21 @@ class Stripes(Part):
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
+class Amount(NamedTuple):
+    """How much stripes add, for messages."""
+
+    value: float
+    unit: Literal["", "levels", "%"]
+    """Levels of 255, percent of the picture's values, or the file's own unit."""
+
+    def __str__(self) -> str:
+        value = f"{self.value:.1f}" if self.unit else f"{self.value:.3g}"
+        return f"{'gains' if self.unit == '%' else 'offsets'} of {value}{' ' * bool(self.unit)}{self.unit}"
+
+
 @dataclass(frozen=True, repr=False)
 class FittedStripes(Part):
-    """Removes the stripes of one picture.
+    """Removes the slanted stripes of one picture.
 
     H = 1 - exp(-(f_along length / 0.85)^2 / 2) taken(f_across)
     """
@@ -116,40 +133,110 @@ class FittedStripes(Part):
     """Pixels of the picture along the stripes."""
     taken: tuple[float, ...]
     """The part of the ridge that is removed, at each half cycle across them."""
-    amplitude: float
-    """The root mean square of what is removed, with white as 255."""
+    amount: Amount
+    """The root mean square of what is removed."""
     channels: tuple[int, ...] | None = None
 
     kind = "stripes"
     is_subtracted = True
 
-    @property
-    def is_even_along_axes(self) -> bool:  # type: ignore[override]
-        return self.angle % 90 == 0
-
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
-        across, along = np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows, None]
-        if self.angle % 180 == 0:
-            across, along = along, across
-        elif self.angle % 90:
-            # The highest frequency of an even side has both signs at once, and stays.
-            is_both = (across == -0.5) | (along == -0.5)
-            x, y = _along(self.angle)
-            across, along = x * along - y * across, np.where(is_both, np.inf, x * across + y * along)
-        across, along = np.abs(across), np.abs(along)
+        x, y = _along(self.angle)
+        fx, fy = np.fft.fftfreq(width)[columns], np.fft.fftfreq(height)[rows, None]
+        # The highest frequency of an even side has both signs at once, and stays.
+        is_both = (fx == -0.5) | (fy == -0.5)
+        across, along = np.abs(x * fy - y * fx), np.where(is_both, np.inf, np.abs(x * fx + y * fy))
         ridge = np.exp(-((along * self.length / RIDGE) ** 2) / 2)
         return np.asarray(1 - ridge * np.interp(across, np.arange(len(self.taken)) / (2 * len(self.taken)), self.taken))
 
     def __str__(self) -> str:
-        return f"stripes at {self.angle:.4g} degrees of {self.amplitude:.1f} levels{self.of_channel}"
+        return f"stripes at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
 
 
-def no_stripes(content: list[float]) -> str:
-    """Return the message for a picture without stripes; ``content`` are the angles of what looks like some."""
+@dataclass(frozen=True, repr=False)
+class Bands(Part):
+    """The lines of one picture, of any width, which are taken out of its pixels: H is 1.
+
+    What they add to the pixel at a part b of the length of line a is the sum of profiles[k][a] cos(pi k b).
+    """
+
+    angle: float
+    profiles: tuple[tuple[float, ...], ...]
+    """Slanted lines have one, from the pixel that is least far across them."""
+    is_gain: bool
+    """Whether they add to the logarithm of pixels, as factors do."""
+    pitch: int
+    """Lines from step to step; 0 for lines without steps."""
+    amount: Amount
+    """The root mean square of what they add."""
+    channels: tuple[int, ...] | None = None
+
+    kind = "stripes"
+    is_fitted = True
+    is_even_along_axes = True
+
+    def take_out_of(self, plane: Array, floor: float) -> None:
+        """Take the lines out of a plane ``(height, width)``, float64, in place, but for the part ``floor``."""
+        upright, profiles = plane.T if self.angle % 180 == 90 else plane, np.array(self.profiles)
+        places = (np.arange(upright.shape[1]) + 0.5) / upright.shape[1]
+        waves = np.cos(np.pi * np.outer(np.arange(len(profiles)), places))
+        (x, y), base = _along(self.angle), across_of(self.angle, *plane.shape)[0]
+        for start in range(0, len(upright), STRIP):
+            part = upright[start : start + STRIP]
+            if self.angle % 90:
+                across = x * np.arange(start, start + len(part))[:, None] - y * np.arange(plane.shape[1]) - base
+                added = np.interp(across, np.arange(len(profiles[0])), profiles[0])
+            else:
+                added = profiles[:, start : start + STRIP].T @ waves
+            if self.is_gain:
+                part *= floor + (1 - floor) * np.exp(-added)
+            else:
+                part -= (1 - floor) * added
+
+    def reduced(self, level: float, height: int, width: int) -> Bands | None:
+        """Return it for an image reduced by ``level``; None for another picture's size."""
+        if self.angle % 90 or len(self.profiles[0]) != (width if self.angle % 180 else height):
+            return None
+        starts = np.arange(0, len(self.profiles[0]), max(1, int(level)))
+        counts = np.diff(starts, append=len(self.profiles[0]))
+        means = np.add.reduceat(np.array(self.profiles), starts, axis=1) / counts
+        return replace(self, profiles=tuple(map(tuple, means.tolist())))
+
+    def marks(self, height: int, width: int) -> Iterator[Ridge]:  # noqa: ARG002
+        across = math.radians(self.angle + 90)
+        yield Ridge(math.cos(across), -math.sin(across), 0.0, f"{self.angle:.4g} deg")
+
+    def __str__(self) -> str:
+        line = "rows" if self.angle % 180 == 0 else "columns" if self.angle % 90 == 0 else "px"
+        name = f"bands of {self.pitch} {line}" if self.pitch > 1 else "lines" if self.pitch else "stripes"
+        return f"{name} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
+
+
+def across_of(angle: float, height: int, width: int) -> tuple[float, float]:
+    """Return how far the pixels of a size lie across lines at an angle: the least and the most, in pixels."""
+    x, y = _along(angle)
+    corners = [x * row - y * column for row in (0, height - 1) for column in (0, width - 1)]
+    return min(corners), max(corners)
+
+
+def no_stripes(angle: float | Literal["auto"], content: list[float]) -> str:
+    """Return the message for a picture without stripes at an angle, with what to try next.
+
+    ``content`` are the angles of what looks like some.
+    """
+    if angle != AUTO:
+        if content:
+            return f"{NO_STRIPES} at {angle:.4g} degrees: lines there are blurred as edges are; try --width 0.003cyc"
+        return (
+            f"{NO_STRIPES} at {angle:.4g} degrees: to take out what lies along them all the same, try --width 0.003cyc"
+        )
     if not content:
-        return NO_STRIPES
+        return f"{NO_STRIPES}: if there are faint ones, try --angle 0 for rows, --angle 90 for columns"
     angles = " and ".join(f"{angle:.4g}" for angle in sorted(content))
-    return f"{NO_STRIPES}: lines at {angles} degrees look like a part of the picture, such as edges, and stay"
+    most = f"--angle {sorted(content)[0]:.4g}"
+    return (
+        f"{NO_STRIPES}: lines at {angles} degrees look like a part of the picture, such as edges, and stay; try {most}"
+    )
 
 
 def _along(angle: float) -> tuple[float, float]:

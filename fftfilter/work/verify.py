@@ -142,7 +142,8 @@ def _left(
     """Return the transfer function for planes, and what is left of them when waves and the like are subtracted."""
     unmeasured = holes | ignore.pixels(*planes.shape[1:]) if ignore else holes
     measured = fill_by_numpy(planes, unmeasured) if unmeasured.any() else planes
-    transfer, left, _ = Filter.unopened(transfer, {"output": output, "channels": channels}).fit(measured, white)
+    asked = Filter.unopened(transfer, {"output": output, "channels": channels})
+    transfer, left, _ = asked.fit(measured, white, holes=unmeasured)
     if ignore:
         removing, transfer = transfer.parted()
         removing = removing.keeping_mean() if MODES[output].keeps_mean else removing

@@ -759,7 +759,7 @@ def test_how_much_is_clipped_or_found_is_said_if_asked(run, tmp_path):
     said = run("lowpass", "-v", "--radius", "9", "--scale", "0:15.5", *files)[2]
     assert re.fullmatch(r"8 x 8: lowpass, ideal, radius 9; fused on .+; 75.00% clipped", said.splitlines()[-1])
     said = run("stripes", "-v", "--angle", "0", *files)[2]
-    assert said.startswith("8 x 8: stripes at 0 degrees, as the picture has them (stripes at 0 degrees of ")
+    assert said.startswith("8 x 8: stripes at 0 degrees, as the picture has them (no stripes are found at 0 degrees: ")
     assert run("stripes", "--angle", "0", *files)[2] == ""
 
 

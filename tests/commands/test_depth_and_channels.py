@@ -47,7 +47,7 @@ def test_a_depth_is_of_all_that_a_command_removes(run, tmp_path, rgba):
         command = ("lowpass", "--radius", "3", "--output", output, *options, "--verify", "-v")
         code, _, errors = run(*command, tmp_path / "in.png", tmp_path / "out.png")
         assert code == 0
-        assert "stripes at 90 degrees, as the picture has them, depth 6 dB (stripes at 90 degrees of " in errors
+        assert "stripes at 90 degrees, as the picture has them, depth 6 dB (" in errors
         whole = LOW * H.notch((0.2, 0.1), width=2) * H.stripes(90)
         with Filter(whole.with_depth(6), output=output, edges="wrap") as f:
             made = f(rgba[..., :3], channel_axis=-1)

@@ -84,7 +84,7 @@ def printed(tmp_path):
         (request_for("wiener"), "noise of"),
         (request_for("wiener", noise=["8"], edges="wrap"), "noise of 8.0 levels"),
         (request_for("notch", auto=True, edges="mirror"), None),
-        (request_for("stripes", angle=90), "stripes at 90 degrees"),
+        (request_for("stripes", angle=90), "at 90 degrees, offsets of "),
     ],
     ids=["descreen", "wiener", "noise", "auto", "stripes"],
 )

@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
-from fftfilter.transfer.ridges import FittedStripes, no_stripes
+from fftfilter.transfer.ridges import Amount, Bands, FittedStripes, no_stripes
 
 
 @pytest.mark.parametrize("size", [(64, 48), (63, 63)], ids=str)
@@ -86,17 +86,11 @@ def test_the_usual_width_and_the_usual_spare_go_with_what_is_given():
 
 def fitted(angle):
     """Return stripes of which a half, a quarter and an eighth is taken at 0, 1/6 and 1/3 cycles across them."""
-    return FittedStripes(angle, 24, (0.5, 0.25, 0.125), 3.25, (1,))
+    return FittedStripes(angle, 24, (0.5, 0.25, 0.125), Amount(3.25, "levels"), (1,))
 
 
 def test_the_stripes_of_a_picture_follow_their_formula():
-    assert str(fitted(33.456)) == "stripes at 33.46 degrees of 3.2 levels in channel 1"
-    beside = np.exp(-((24 / 12 / 0.85) ** 2) / 2)  # a frequency of 1/12 along them
-    for angle in (0, 180):
-        gain = fitted(angle).gain(12, 12)
-        assert gain[[0, 2, 4, 10], 0] == pytest.approx([0.5, 0.75, 0.875, 0.75])
-        assert gain[0, 1] == gain[0, -1] == pytest.approx(1 - 0.5 * beside)
-    np.testing.assert_allclose(fitted(90).gain(12, 10), fitted(0).gain(10, 12).T)
+    assert str(fitted(33.456)) == "stripes at 33.46 degrees, offsets of 3.2 levels in channel 1"
     # At 45 degrees they rise to the right: their frequencies lie on the diagonal, right and down.
     gain = fitted(45).gain(12, 12)
     assert (
@@ -105,14 +99,62 @@ def test_the_stripes_of_a_picture_follow_their_formula():
     assert gain[1, -1] == pytest.approx(1 - 0.5 * np.exp(-((24 * 2**0.5 / 12 / 0.85) ** 2) / 2))
     assert (gain[6] == 1).all(), "the highest frequency stays"
     assert (gain[:, 6] == 1).all()
-    assert [fitted(angle).is_even_along_axes for angle in (0, 90, 180, 45)] == [True, True, True, False]
 
 
-def test_what_looks_like_stripes_is_said_from_the_least_angle():
-    assert no_stripes([]) == "no stripes are found"
-    assert no_stripes([90.0, 12.345]) == (
-        "no stripes are found: lines at 12.35 and 90 degrees look like a part of the picture, such as edges, and stay"
+@pytest.mark.parametrize("angle", [0, 90, 180, 30])
+@pytest.mark.parametrize("is_gain", [False, True])
+def test_lines_are_taken_out_of_pixels_as_they_were_added(angle, is_gain, rng):
+    """Of a profile that changes along the lines, where they are upright."""
+    y, x = np.mgrid[:300, :40]
+    turn = np.radians(angle)
+    lines = 400 if angle == 30 else 40 if angle == 90 else 300
+    profiles = rng.normal(0, 0.1, (1 if angle == 30 else 3, lines))
+    across, part = (x, (y + 0.5) / 300) if angle == 90 else (y, (x + 0.5) / 40)
+    if angle == 30:
+        across = x * np.sin(turn) + y * np.cos(turn)
+    added = sum(np.interp(across, np.arange(lines), each) * np.cos(np.pi * k * part) for k, each in enumerate(profiles))
+    plane = 5.0 + rng.random((300, 40))
+    bands = Bands(angle, tuple(map(tuple, profiles)), is_gain, 1, Amount(1, "%" if is_gain else ""))
+    for floor in (0.0, 0.25):
+        left = plane.copy()
+        bands.take_out_of(left, floor)
+        alone = plane * np.exp(-added) if is_gain else plane - added
+        np.testing.assert_allclose(left, floor * plane + (1 - floor) * alone)
+    assert (bands.gain(12, 10) == 1).all()
+
+
+def test_bands_of_a_reduced_picture_are_the_means_of_their_lines():
+    bands = Bands(90, ((1.0, 2.0, 3.0, 4.0, 5.0),), False, 2, Amount(1.5, ""))
+    assert bands.reduced(2, 7, 5).profiles == ((1.5, 3.5, 5.0),)
+    assert bands.reduced(2, 5, 7) is None, "the middle of a larger picture"
+
+
+@pytest.mark.parametrize(
+    ("bands", "words"),
+    [
+        (Bands(0, ((1.0,),), True, 16, Amount(2.13, "%")), "bands of 16 rows at 0 degrees, gains of 2.1 %"),
+        (Bands(90, ((1.0,),), False, 3, Amount(0.00123, "")), "bands of 3 columns at 90 degrees, offsets of 0.00123"),
+        (Bands(90, ((1.0,),), False, 1, Amount(4, "levels")), "lines at 90 degrees, offsets of 4.0 levels"),
+        (Bands(30, ((1.0,),), False, 8, Amount(4, ""), (2,)), "bands of 8 px at 30 degrees, offsets of 4 in channel 2"),
+        (Bands(0, ((1.0,),), False, 0, Amount(4, "")), "stripes at 0 degrees, offsets of 4"),
+    ],
+)
+def test_bands_are_told_by_width_angle_and_amount(bands, words):
+    assert str(bands) == words
+
+
+def test_where_there_are_no_stripes_it_is_said_what_to_try():
+    assert no_stripes("auto", []) == (
+        "no stripes are found: if there are faint ones, try --angle 0 for rows, --angle 90 for columns"
     )
+    assert no_stripes("auto", [90.0, 12.345]) == (
+        "no stripes are found: lines at 12.35 and 90 degrees look like a part of the picture, such as edges, and stay; "
+        "try --angle 12.35"
+    )
+    assert no_stripes(0.0, []) == (
+        "no stripes are found at 0 degrees: to take out what lies along them all the same, try --width 0.003cyc"
+    )
+    assert no_stripes(0.0, [0.0]).endswith("lines there are blurred as edges are; try --width 0.003cyc")
 
 
 def test_stripes_that_all_stay_are_said():

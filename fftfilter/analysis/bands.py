@@ -1,0 +1,396 @@
+"""Finds lines and bands across a picture, of a row to a third of it: offsets of a sensor's lines, or gains.
+
+A step from row to row is a fault where it is the same in groups of columns along the whole line. A bright object is in
+few groups, and the edge of an object is seldom as high in most of them. Lines along a part of the picture, or without
+steps, are taken by their spectrum: a ridge, as far as it stands out from the power beside it. No level, unit or width
+decides between these models, but prediction: what each finds in one half of the groups has to be in the other half.
+
+Sums of steps drift, and what drifts slower than the lines change is the picture's own. So less of that is taken:
+
+    G(f) = max(0, 1 - (4 E(f) + 1.5 b B(f)) / S(f)) (1 - exp(-(2 pi f s)^2 / 2))
+
+S is the power of the sums; E that of the sum of the steps' errors, which two halves of the picture tell; B the power
+beside the ridge, and b the part of the rows that have a step; s is some times the rows from step to step.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array, Floats, Holes
+from .surroundings import MEDIAN_OF_NOISE
+from .wiener import cosines
+
+# Groups of columns, the fewest columns of each, and the most columns of a picture that are looked at.
+GROUPS, FEWEST, COLUMNS = 16, 24, 512
+# The least sides: rows across the lines, and columns.
+LEAST_ROWS, LEAST_COLUMNS = 8, 16
+# Slanted lines of fewer pixels from step to step have no steps, as these lie between two pixels.
+LEAST_PITCH = 4
+# In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five.
+LIMITS = (0.0, 2.0, 3.0, 5.0)
+# The quantile of four groups of five, and its distance from the median in standard deviations.
+QUANTILE, AWAY = 0.2, 0.84
+# The part of deviations within a standard deviation, and the error of a median beside that of a mean.
+WITHIN, OF_MEDIAN = 0.683, 1.2533
+# Of the errors' power, and of the power beside the ridge, so many times are no lines; rows from step to step.
+ERRORS, CONTENT, PITCHES = 4.0, 1.5, 7.0
+# Steps are lines if prediction leaves at most this part of them, so many standard errors below all. Another model has
+# to leave at most this part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
+LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
+# The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines, and of
+# lines that only their steps tell, and the fewest of these. A step of more times the median height is that of a border.
+BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING = 0.25, 0.6, 0.1, 4, 10.0
+# The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
+REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
+# The part of a picture's pixels that may be 0 or less where gains are looked for.
+DARK = 0.05
+# The part of pixels at each end of the values that may be objects.
+OBJECTS = 0.02
+# The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
+RIDGE, BESIDE = 1.7, slice(3, 9)
+# Frequencies across the lines that a mean covers: of the ridge, and beside it; how many times the ridge stands out.
+ON_RIDGE, WIDE, TIMES = 7, 21, 2.0
+# Ridges of longer periods stay, in pixels, with a soft edge of this steepness.
+SPARED, STEEP = 30.0, 4
+# Rows that are transformed at a time, to save memory.
+STRIP = 256
+
+
+class Lines(NamedTuple):
+    """The lines of a plane."""
+
+    profiles: Floats
+    """What they add to a row, as cosines of 0, 1, 2 ... half cycles along it: ``(cosines, rows)``."""
+    is_gain: bool
+    """Whether they add to the logarithm: as factors of the picture."""
+    pitch: int
+    """Rows from step to step; 0 for lines that were found by their spectrum alone."""
+
+
+class _Model(NamedTuple):
+    """What predicts the steps of half of the groups best."""
+
+    kind: str
+    """Some of "steps" and "ridge"."""
+    steps: Floats
+    """The steps of groups, ``(rows - 1, groups)``."""
+    is_content: bool
+    """Whether there are lines that look like a part of the picture."""
+
+
+def lines_of(
+    plane: Array, holes: Holes | None, *, with_ridge: bool = True, strict: bool = False
+) -> tuple[Lines | None, bool]:
+    """Return the lines of a plane that go along its rows, and whether some are there that look like its content.
+
+    ``holes`` are the missing pixels, which the plane has values for. ``with_ridge`` allows lines by their spectrum, and
+    ``strict`` asks more of steps that nothing else says to be lines.
+    """
+    height, width = plane.shape
+    if height < LEAST_ROWS or width < LEAST_COLUMNS:
+        return None, False
+    columns = np.linspace(0, width - 1, min(width, COLUMNS)).round().astype(np.intp)
+    some = plane[:, columns].astype(np.float64)
+    if holes is not None:
+        some[holes[:, columns]] = np.nan
+    return _lines(plane, some, with_ridge=with_ridge, strict=strict)
+
+
+def steps_along(some: Floats) -> Lines | None:
+    """Return the bands of samples ``(rows, columns)``, NaN beside the picture, that go along their rows."""
+    found = (
+        _lines(some, some, with_ridge=False, strict=False, blurred=SLANTED)[0]
+        if min(some.shape) >= LEAST_COLUMNS
+        else None
+    )
+    return found if found and found.pitch >= LEAST_PITCH else None
+
+
+def _lines(
+    plane: Array, some: Floats, *, with_ridge: bool, strict: bool, blurred: float = BLURRED
+) -> tuple[Lines | None, bool]:
+    best = _model(some, blurred, with_ridge=with_ridge, strict=strict)
+    is_gain, is_content = False, best.is_content
+    valid = np.isfinite(some)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_dark = valid & ~(some > 0)
+        if np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
+            logs = np.log(np.where(some > 0, some, np.nan))
+            of_logs = _model(logs, blurred, with_ridge=with_ridge, strict=strict)
+            is_content |= of_logs.is_content
+            if of_logs.kind and (not best.kind or _is_gain(some, best.steps, of_logs.steps)):
+                best, some, is_gain = of_logs, logs, True
+    if not best.kind:
+        return None, is_content
+    profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
+    if "steps" in best.kind:
+        profiles[0], pitch = _profile(_groups(some), _beside(some))
+    if "ridge" in best.kind:
+        values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
+        low = _low_rows(values)
+        low[0] -= cosines(profiles[:1])[0] * plane.shape[1]
+        profiles += _ridge(low, plane.shape[1])
+    return Lines(profiles, is_gain, pitch), is_content
+
+
+def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
+    """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
+    found = _best(steps)
+    rows = slice(None) if found is None else found != 0
+    level = np.maximum(_means(some)[:-1], np.nanmin(some[some > 0]))[rows]
+    steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
+    for first in (0, 1):
+        own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
+        offset, gain = (_quantiles(each[own], 0.5)[0][:, None] for each in (steps, of_logs))
+        for i, (wanted, said) in enumerate(
+            (
+                (steps[other], gain * level[other]),
+                (of_logs[other], gain),
+                (steps[other], offset),
+                (of_logs[other], offset / level[other]),
+            )
+        ):
+            left[i] += np.nanmean(np.abs(wanted - said)) / max(np.nanmean(np.abs(wanted)), np.finfo(float).tiny)
+    return bool(left[0] * left[1] < OF_OFFSETS * left[2] * left[3])
+
+
+# Steps
+
+
+def _shares(count: int) -> Array:
+    """Return where groups of so many columns begin, and the end."""
+    return np.linspace(0, count, min(GROUPS, max(4, count // FEWEST)) + 1).astype(np.intp)
+
+
+def _groups(some: Floats) -> Floats:
+    """Return the steps from row to row in each group of columns, ``(rows - 1, groups)``: the mean of the middle half.
+
+    The median would be rounded in pictures of few levels, and tell small slopes from errors no more.
+    """
+    steps, ends = np.diff(some, axis=0), _shares(some.shape[1])
+    return np.stack([_middle(steps[:, a:b]) for a, b in pairwise(ends)], axis=1)
+
+
+def _middle(values: Floats) -> Floats:
+    """Return the mean of the middle half of each row; NaN are left out, and a row of nothing else has a 0."""
+    ordered = np.sort(values, axis=1)  # NaN come last
+    last = np.maximum(np.count_nonzero(np.isfinite(values), axis=1) - 1, 0)[:, None]
+    place = np.arange(values.shape[1])
+    is_middle = (place >= last // 4) & (place <= last - last // 4)
+    return np.asarray(np.nan_to_num(np.where(is_middle, ordered, 0).sum(axis=1) / is_middle.sum(axis=1)))
+
+
+def _means(some: Floats) -> Floats:
+    """Return the mean of each row in each group of columns; 0 where there is none."""
+    is_valid, starts = np.isfinite(some), _shares(some.shape[1])[:-1]
+    sums = np.add.reduceat(np.where(is_valid, some, 0), starts, axis=1)
+    return np.asarray(sums / np.maximum(np.add.reduceat(is_valid, starts, axis=1, dtype=np.intp), 1))
+
+
+def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
+    """Return quantiles of each row; NaN are left out, and a row of nothing else has a 0."""
+    ordered = np.sort(values, axis=1)  # NaN come last
+    last = np.maximum(np.count_nonzero(np.isfinite(values), axis=1) - 1, 0)
+    rows, found = np.arange(len(values)), []
+    for each in wanted:
+        low = np.floor(each * last).astype(np.intp)
+        part = each * last - low
+        at_low, at_high = ordered[rows, low], ordered[rows, np.minimum(low + 1, last)]
+        found.append(np.nan_to_num(at_low + part * (at_high - at_low)))
+    return found
+
+
+def _agreed(steps: Floats, limit: float) -> Floats:
+    """Return the step of each row: the median of the groups, where most of them agree on it, else 0."""
+    low, median, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
+    noise = float(np.nanquantile(np.abs(steps - median[:, None]), WITHIN))  # the median is often 0 in 8 bits
+    least = np.where(median > 0, np.minimum(low + AWAY * noise, median), np.minimum(AWAY * noise - high, -median))
+    return np.where(least > limit * OF_MEDIAN * noise / np.sqrt(steps.shape[1]), median, 0)
+
+
+def _best(steps: Floats) -> Floats | None:
+    """Return the steps of rows by the limit with which half of the groups predict the other half best; None for none.
+
+    The step of a border, such as that of a frame, is left out.
+    """
+    halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
+    best, least = None, sum(float(np.nanmean(np.abs(other))) for _, other in halves)
+    for limit in LIMITS:
+        left = sum(float(np.nanmean(np.abs(other - _agreed(one, limit)[:, None]))) for one, other in halves)
+        if left < least:
+            best, least = limit, left
+    if best is None:
+        return None
+    found = _agreed(steps, best)
+    heights = np.abs(found[found != 0])
+    if heights.size:
+        found[np.abs(found) > OUTLYING * np.median(heights)] = 0
+    return found if found.any() else None
+
+
+def _profile(steps: Floats, beside: Floats) -> tuple[Floats, int]:
+    """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none."""
+    count, found = len(steps) + 1, _best(steps)
+    if found is None:
+        return np.zeros(count), 0
+    sums = np.concatenate([[0.0], np.cumsum(found)])
+    transformed = cosines(sums[None])[0]
+    power = np.square(transformed) * 2 / count
+    where = np.flatnonzero(found)
+    half = steps.shape[1] // 2
+    one, other = (_quantiles(part[where], 0.5)[0] for part in (steps[:, :half], steps[:, half:]))
+    turned = np.pi * np.arange(count) / count
+    turned[0] = turned[1] / 2
+    errors = np.square(one - other).sum() / 4 / count / (2 - 2 * np.cos(turned))
+    pitch = int(np.median(np.diff(where))) if len(where) > 1 else count
+    length = PITCHES * count / len(where)
+    content = CONTENT * len(where) / count * beside
+    gain = np.clip(1 - (ERRORS * errors + content) / np.maximum(_octaves(power), np.finfo(float).tiny), 0, 1)
+    gain *= -np.expm1(-np.square(turned * length) / 2)
+    gain[0] = 0
+    return _from_cosines((gain * transformed)[None])[0], pitch
+
+
+def _related(steps: Floats) -> list[float]:
+    """Return the correlations of steps with the four behind them."""
+    most = 3 * np.median(np.abs(steps[steps != 0]))
+    clipped = np.pad(np.clip(steps, -most, most), (0, 4))
+    return [float(clipped[k:] @ clipped[:-k] / (clipped @ clipped)) for k in range(1, 5)]
+
+
+def _octaves(power: Floats) -> Floats:
+    """Return the mean of the power around each frequency, over a part of an octave."""
+    k = np.arange(len(power))
+    wide = np.maximum(3, (0.15 * k).astype(np.intp))
+    low, high, sums = np.maximum(k - wide, 0), np.minimum(k + wide + 1, len(k)), np.append(0, np.cumsum(power))
+    return np.asarray((sums[high] - sums[low]) / (high - low))
+
+
+# Which model
+
+
+def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Model:
+    """Return the simplest model of those that predict best what half of the groups do not show."""
+    steps, beside = _groups(some), _beside(some)
+    by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
+    gained, left, before = [], 0.0, 0.0
+    ends = _shares(some.shape[1])
+    for first in (0, 1):
+        own, other = steps[:, first::2], steps[:, 1 - first :: 2]
+        profile, _ = _profile(own, beside)
+        by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
+        found = _best(own)
+        if found is not None:
+            there = found != 0
+            a, b = (np.nansum(np.abs(each[there]), axis=1) for each in (other, other - found[:, None]))
+            gained.append(a - b)
+            before, left = before + float(a.sum()), left + float(b.sum())
+        if with_ridge:
+            half = np.concatenate([some[:, ends[i] : ends[i + 1]] for i in range(first, steps.shape[1], 2)], axis=1)
+            low, centers = _low_rows(half), (np.arange(own.shape[1]) + 0.5) / own.shape[1]
+            for into, known in ((by_ridge, 0 * profile), (by_both, profile)):
+                lower = low.copy()
+                lower[0] -= cosines(known[None])[0] * half.shape[1]
+                field = along(_ridge(lower, half.shape[1]), centers)
+                # A group of the other half lies between two of this one.
+                beside_it = np.arange(other.shape[1]) + 1 - first
+                between = sum(field[:, np.clip(beside_it - k, 0, own.shape[1] - 1)] for k in (0, 1)) / 2
+                into[:, 1 - first :: 2] = np.diff(between + known[:, None], axis=0)
+    predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
+    said = {kind: float(np.nanmean(np.abs(steps - each))) for kind, each in predicted.items()}
+    gains = np.concatenate(gained) if gained else np.zeros(0)
+    is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum()) and left < LEFT * before
+    found = _best(steps) if is_sure else None
+    is_lines, is_content = found is not None, False
+    if found is not None:
+        where = found != 0
+        further = sum(_related(found[where])[1:]) / 3 - 2 / where.sum() ** 0.5  # without what comes by chance
+        blurred = float(found[1:] @ found[:-1] / (found @ found))
+        is_lines = blurred < most and further < BLURRED
+        if strict:
+            is_lines &= blurred < SHARP and len(np.flatnonzero(found)) >= FEWEST_STEPS and not repeats(found)
+        is_content = not is_lines
+    kind = "steps" if is_lines else ""
+    for other_kind in ("ridge", "steps, ridge") if with_ridge else ():
+        if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
+            kind = other_kind
+    return _Model(kind, steps, is_content)
+
+
+def repeats(steps: Floats) -> bool:
+    """Whether steps repeat across the lines, as lines of text do; of few steps, some are alike by chance."""
+    n, limit = len(steps), REPEATED + CHANCE / (int(np.count_nonzero(steps)) or 1) ** 0.5
+    repeated = np.correlate(steps, steps, "full")[n - 1 :] / max(float(steps @ steps), 1e-300) * n / np.arange(n, 0, -1)
+    first = max(SHIFTED, int((repeated < 0).argmax()))
+    return bool(repeated[first : n // 3].max(initial=0) > limit)
+
+
+# The ridge
+
+
+def _low_rows(values: Array) -> Floats:
+    """Return the cosine transform of values, ``(half cycles along the rows, half cycles across)``; NaN count as 0."""
+    height, width = values.shape
+    waves = np.cos(np.pi / width * np.outer(np.arange(width) + 0.5, np.arange(BESIDE.stop)))
+    rows = np.empty((BESIDE.stop, height))
+    for start in range(0, height, STRIP):
+        part = values[start : start + STRIP].astype(np.float64)
+        rows[:, start : start + STRIP] = ((part if np.isfinite(part).all() else _without_nan(part)) @ waves).T
+    rows[0] -= rows[0].mean()
+    return np.asarray(cosines(rows))
+
+
+def _without_nan(part: Floats) -> Floats:
+    """Return values with the mean of a row in the place of NaN."""
+    is_valid = np.isfinite(part)
+    means = np.where(is_valid, part, 0).sum(axis=1) / np.maximum(is_valid.sum(axis=1), 1)
+    return np.where(is_valid, part, means[:, None])
+
+
+def _beside(some: Floats) -> Floats:
+    """Return the power of a picture's own rows, as that of their means: what lies beside the ridge.
+
+    Bright and dark objects are left out, as steps are the same without them.
+    """
+    height, width = some.shape
+    usual = np.clip(some, *np.nanquantile(some, (OBJECTS, 1 - OBJECTS)))
+    power = np.median(np.square(_low_rows(usual)[BESIDE]), axis=0) / MEDIAN_OF_NOISE
+    return _octaves(power * 2 / height / width**2)
+
+
+def _ridge(low: Floats, width: int) -> Floats:
+    """Return the profiles of lines that stand out from the power beside their ridge."""
+    weights = np.exp(-np.square(np.arange(len(low)) / RIDGE) / 2) * np.where(np.arange(len(low)), 2, 1) / width
+    return _from_cosines(low * taken(np.square(low)) * weights[:, None])
+
+
+@np.errstate(over="ignore")  # beside a ridge without any power
+def taken(power: Floats) -> Floats:
+    """Return which part of the ridge is stripes, at each frequency across them."""
+    ridge = _smooth((power[0] + 2 * power[1]) / 3, ON_RIDGE)
+    beside = _smooth(np.median(power[BESIDE], axis=0) / MEDIAN_OF_NOISE, WIDE)
+    stands_out = np.clip(1 - TIMES * beside / np.maximum(ridge, np.finfo(float).tiny), 0, 1)
+    f = np.arange(len(ridge)) / (2 * len(ridge))
+    return np.asarray((1 - 2.0 ** -((SPARED * f) ** STEEP)) * stands_out)
+
+
+def _smooth(values: Floats, count: int) -> Floats:
+    """Return the mean of so many values around each; beyond the ends they are mirrored."""
+    padded = np.pad(values, count // 2, "symmetric" if len(values) > count // 2 else "edge")
+    return np.convolve(padded, np.full(count, 1 / count), "valid")
+
+
+def along(profiles: Floats, places: Floats) -> Floats:
+    """Return what lines add ``(rows, places)`` at parts of their length."""
+    return np.asarray(profiles.T @ np.cos(np.pi * np.outer(np.arange(len(profiles)), places)))
+
+
+def _from_cosines(transformed: Floats) -> Floats:
+    """Return the values whose sums :func:`cosines` gives."""
+    n = transformed.shape[1]
+    turned = 2 * transformed * np.exp(0.5j * np.pi / n * np.arange(n))
+    return np.asarray(np.fft.irfft(np.pad(turned, ((0, 0), (0, 1))), 2 * n)[:, :n])

@@ -1,0 +1,117 @@
+"""Lines and bands: offsets and gains with the truth known, in any unit, and what looks like them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from skimage import data
+
+from fftfilter import Filter
+from fftfilter import transfer as H
+
+SCENE = 20 + 0.8 * np.asarray(data.moon()[:320, :400], np.float64)
+HEIGHT, WIDTH = SCENE.shape
+
+
+def bands(rng, rows, strength=5.0):
+    offsets = np.repeat(rng.normal(0, strength, HEIGHT), rows)[:HEIGHT, None]
+    return offsets - offsets.mean()
+
+
+def repaired(picture, angle="auto", **options):
+    with Filter(H.stripes(angle), output="keep", edges="mirror", **options) as f:
+        made = f(picture, white=1) if picture.dtype.kind == "f" else f(picture)
+        return made.astype(np.float64), f.notes()[0]
+
+
+def off(picture, truth):
+    return float(np.std(picture - truth))
+
+
+@pytest.mark.parametrize("rows", [1, 4, 16])
+@pytest.mark.parametrize("angle", [0, "auto"])
+def test_bands_of_any_width_are_taken_out_and_told(rng, rows, angle):
+    faulty = SCENE + bands(rng, rows) + rng.normal(0, 1, SCENE.shape)
+    made, note = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8), angle)
+    assert off(made, SCENE) < 0.8 * off(faulty, SCENE)
+    assert note.startswith(f"bands of {rows} rows at 0 degrees, offsets of " if rows > 1 else "lines at 0 degrees, ")
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e30])
+def test_a_factor_and_a_level_change_nothing(rng, factor):
+    faulty = SCENE + bands(rng, 4)
+    plain, _ = repaired((faulty / 255).astype(np.float32), 0)
+    made, _ = repaired(((faulty / 255 + 3) * factor).astype(np.float32), 0)
+    assert off(made / factor, plain + 3) < 0.05 * off(plain, SCENE / 255)
+
+
+def test_ten_bits_of_sixteen_lose_as_much_as_eight(rng):
+    faulty = SCENE + bands(rng, 1, 4.0)
+    errors = [
+        off(repaired(np.rint(scale * faulty + 200).astype(np.uint16))[0] / scale, SCENE) for scale in (3, 10, 100)
+    ]
+    assert max(errors) < 1.05 * min(errors)
+
+
+def test_gains_are_told_from_offsets_and_leave_dark_and_bright_columns_alike(rng):
+    truth = np.where(np.arange(400) < 200, 700.0, 21000.0) + np.zeros((300, 1))
+    gains = 1 + rng.normal(0, 0.02, (300, 1))
+    made, note = repaired(np.rint(truth * gains).astype(np.uint16))
+    assert note.startswith("lines at 0 degrees, gains of ")
+    for columns in (slice(200), slice(200, 400)):
+        assert np.std(made[:, columns].mean(axis=1)) < 0.005 * truth[0, columns].mean()
+    made, note = repaired(np.rint(truth + 200 * (gains - 1) / 0.02).astype(np.uint16))
+    assert note.startswith("lines at 0 degrees, offsets of ")
+    assert off(made, truth) < 60
+
+
+def test_bright_objects_and_missing_pixels_have_no_part_in_the_lines(rng):
+    sky = rng.normal(100.0, 2.0, (300, 400))
+    y, x = np.mgrid[:300, :400]
+    for row, column in rng.uniform(20, 280, (12, 2)):
+        sky += 5000 * np.exp(-((y - row) ** 2 + (x - column) ** 2) / 20)
+    faulty = (sky + rng.normal(0, 3, (300, 1))).astype(np.float32)
+    faulty[40:80, 100:260] = np.nan
+    made, _ = repaired(faulty, 0)
+    rows = np.nanmedian(made - sky, axis=1)
+    assert np.abs(rows - np.median(rows)).max() < 5
+    assert np.array_equal(np.isnan(made), np.isnan(faulty))
+
+
+@pytest.mark.parametrize("angle", [12, 101])
+def test_slanted_bands_are_taken_out(rng, angle):
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    across = x * np.sin(np.radians(angle)) + y * np.cos(np.radians(angle))
+    faulty = SCENE + rng.normal(0, 6, 60)[((across - across.min()) / 16).astype(int)]
+    made, note = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8), angle)
+    assert off(made, SCENE) < 0.9 * off(faulty, SCENE)
+    assert f" at {angle} degrees, offsets of " in note
+
+
+@pytest.mark.parametrize("angle", [0, 90, "auto"])
+@pytest.mark.parametrize("name", ["camera", "moon", "brick"])
+def test_photographs_and_text_stay_as_they_are(name, angle):
+    picture = np.asarray(getattr(data, name)(), np.uint8)
+    made, note = repaired(picture, angle)
+    assert note.startswith("no stripes are found")
+    assert np.array_equal(made, picture)
+
+
+@pytest.mark.parametrize("options", [{"channels": "luminance"}, {"depth": 6.0}, {"region": (0, 0, 200, 300)}])
+def test_other_options_hold_for_lines(rng, options):
+    faulty = np.clip(np.rint(SCENE + bands(rng, 8)), 0, 255).astype(np.uint8)
+    whole, _ = repaired(faulty, 0)
+    made, _ = repaired(faulty, 0, **options)
+    if "depth" in options:
+        np.testing.assert_allclose(made, faulty / 2 + whole / 2, atol=1.01)
+    elif "region" in options:
+        assert np.array_equal(made[:, 200:], faulty[:, 200:])
+    else:
+        assert np.array_equal(made, whole)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (8, 16), (7, 300), (300, 3), (9, 17)])
+@pytest.mark.parametrize("picture", [np.zeros, np.ones, np.random.default_rng(0).random])
+def test_small_and_flat_pictures_stay_finite(shape, picture):
+    for angle in (0, 90, 33, "auto"):
+        assert np.isfinite(repaired(picture(shape).astype(np.float32), angle)[0]).all()
