@@ -122,7 +122,8 @@ def _lines(
             logs = np.log(np.where(some > 0, some, np.nan))
             of_logs = _model(logs, blurred, with_ridge=with_ridge, strict=strict)
             is_content |= of_logs.is_content
-            if of_logs.kind and (not best.kind or _is_gain(some, best.steps, of_logs.steps)):
+            # A ridge tells no gains: its lines are along a part of the picture.
+            if "steps" in of_logs.kind and (not best.kind or _is_gain(some, best.steps, of_logs.steps)):
                 best, some, is_gain = of_logs, logs, True
     if not best.kind:
         return None, is_content
