@@ -36,8 +36,8 @@ HELP: dict[str, str] = {
     "axes": "One to three axes that are filtered together, in an array of any dimensions: how many of the last ones, "
     'their numbers, as (0,), or names, "zyx", "tyx", "t" and those of xarray; for radial filters. A radius counts '
     "cycles across the shortest of them.",
-    "ignore": "Pixels that nothing is found in, given as a ``region``: waves, stripes, noise and background are those of "
-    "the others, and are subtracted from all.",
+    "ignore": "Pixels that nothing is found in, given as a ``region``: waves, stripes, noise and background are those "
+    "of the others, and are subtracted from all.",
     "auto": "Whether the waves of each picture are found and removed, too: True, or an AutoNotches.",
     **OF_REGIONS,
     "device": '"auto", "gpu", "cpu", an index, a part of a name, or "numpy"; FFTFILTER_DEVICE is the default.',
