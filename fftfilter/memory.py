@@ -179,8 +179,7 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
         steps.append(floats + searched)
     is_taken_out = (how.is_auto and is_mirrored) or any(p.is_fitted and p.kind == "stripes" for p in transfer.parts)
     waves = 8 * count + 4 + 4 * picture.has_holes if is_taken_out else 0  # the picture without waves or lines
-    if options.get("ignore") is not None:  # it is filled and filtered in float64
-        waves += 32 * count
+    waves += 32 * count * (options.get("ignore") is not None)  # it is filled and filtered in float64
     pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)
     if picture.has_holes:
         whole = 8 * count + pipeline(count, at_once, given=4, out=4)
