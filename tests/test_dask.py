@@ -116,7 +116,7 @@ def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
 class Recorder:
     """A filter that says how many pixels it got at once."""
 
-    options = {}  # noqa: RUF012  as a filter has them
+    options, volume = {}, None  # as a filter has them
 
     def __init__(self):
         self.pixels = []
@@ -144,6 +144,7 @@ def test_one_chunk_at_a_time_is_filtered():
         place.stay()
         return images
 
+    stay.volume = None  # as a filter has it
     chunk = np.zeros((1, 4, 8), np.uint8)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: libraries._filter_block(chunk, None, stay, "one at a time", OF_CALL), range(2)))

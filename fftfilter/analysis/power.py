@@ -174,7 +174,9 @@ def power_spectrum(
     which are NaN, masked, or ``missing``, are filled as for filters. Large images are transformed on ``device``. Raises
     ParameterError for an array that is no image, or other values.
 
-        frequency, power, frequencies = fftfilter.power_spectrum(image, window="hann")
+    >>> frequency, power, frequencies = fftfilter.power_spectrum(image, window="hann")
+    >>> round(1 / float(frequency[0]))  # the longest period, in pixels
+    160
     """
     check_option("by", by, BY)
     check_option("window", window, WINDOWS)

@@ -313,7 +313,6 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     """
     import shlex
 
-    from ..transfer.peaks import with_lattice
     from ..work.missing import Missing
     from ..work.recipe import METHODS, Recipe
 
@@ -325,7 +324,10 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     mode, auto = automatic.take_options(given, name)
     voxel = _take_axes(given, kind, auto)
     made = kind.made(given)
-    made = made if given.get("lattice") is None else [with_lattice(_product(made), given["lattice"])]
+    if given.get("lattice") is not None:
+        from ..transfer.peaks import with_lattice
+
+        made = [with_lattice(_product(made), given["lattice"])]
     for other, each in KINDS.items():
         made += map(each.make, given.pop(other, None) or ())
     size = None if voxel else given["pixel_size"]

@@ -250,9 +250,9 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with --width]",
 )
 def stripes(angle: str, **given: Any) -> Transfer:
-    """Remove parallel stripes of all periods, such as those of a scan.
+    """Remove parallel lines, stripes and bands of any width.
 
-    They are removed as far as the picture has them, so that one without any hardly changes.
+    They are removed as far as the picture has them; one without any stays as it is.
     """
     return transfer.stripes(angle, **given)  # type: ignore[arg-type]
 

@@ -102,13 +102,13 @@ def as_file(data: Content) -> BinaryIO:
     return data.file
 
 
-def large_file(source: FileName, starts: tuple[bytes, ...], least: int = LARGE) -> Slices | None:
+def large_file(source: FileName, starts: tuple[bytes, ...], least: int | None = None) -> Slices | None:
     """Return a file of this machine that begins in one of these ways, to be read in parts; None if it is not large.
 
-    ``least`` is how many bytes a large one has.
+    ``least`` is how many bytes a large one has, by default ``LARGE``.
     """
     with suppress(OSError):  # `content` says why
-        if urls.is_url(source) or os.stat(source).st_size < least:  # noqa: PTH116  pathlib costs as much as a small file
+        if urls.is_url(source) or os.stat(source).st_size < (LARGE if least is None else least):  # noqa: PTH116  pathlib costs as much as a small file
             return None
         slices = Slices(open(source, "rb"))  # noqa: PTH123, SIM115  the caller closes it
         if stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) and slices[:4].startswith(starts):

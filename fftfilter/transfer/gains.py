@@ -185,8 +185,8 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     of(-fx, -fy) = of(fx, fy). ``largest`` is a bound of all gains, at least 1. The highest frequency of an even side
     has both signs, and the gain there is the mean of both. Raises ParameterError for other gains.
 
-        H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))             # upward by 30 pixels
-        H.function(lambda fx, fy: np.abs(np.arctan2(fy, fx) % np.pi - 0.5) < 0.2)         # a direction
+    >>> upward = H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))  # by 30 pixels
+    >>> higher = fftfilter.Filter(upward, output="real")(image)
     """
     if not callable(of):
         raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
@@ -196,7 +196,9 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     # Not at the frequency 0, nor at the highest ones, but at odd places between.
     f = (np.arange(1, 24) - 12) / 25
     gains = made._of(f, f)
-    if not (np.abs(gains - gains[::-1, ::-1]) <= EVEN * made.largest)[np.isfinite(gains)].all():
+    with np.errstate(invalid="ignore"):  # of gains that are not finite, for which there is another line
+        is_even = np.abs(gains - gains[::-1, ::-1]) <= EVEN * made.largest
+    if not is_even[np.isfinite(gains)].all():
         raise ParameterError(
             f"the gains of {made} are not even: give a function with of(-fx, -fy) = of(fx, fy), whose images are real"
         )

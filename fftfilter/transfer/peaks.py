@@ -188,7 +188,8 @@ def peaks_only(
     whole m and n up to that number. The output "keep" has their mean, too; "real" and "signed" have the waves alone.
     Raises ParameterError.
 
-        H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)    # a Bragg filter
+    >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
+    >>> crystal = fftfilter.Filter(bragg)(image)
     """
     if not at:
         raise ParameterError("no wave is given: give one or more as (fx, fy) in cycles per pixel")

@@ -558,9 +558,10 @@ def filter_large(
     largest of the type, 1 for floats. Raises ParameterError, TooLargeError if no strip fits, and WriteError if the
     disk is full.
 
-        field = numpy.memmap("field.dat", numpy.uint16, "r", shape=(60000, 60000))
-        flat = numpy.lib.format.open_memmap("flat.npy", "w+", numpy.uint16, field.shape)
-        fftfilter.filter_large(field, flat, H.highpass("200px", shape="gaussian"), memory="2GB")
+    >>> np.save("field.npy", image)
+    >>> field = np.load("field.npy", mmap_mode="r")
+    >>> flat = np.lib.format.open_memmap("flat.npy", "w+", field.dtype, field.shape)
+    >>> fftfilter.filter_large(field, flat, H.highpass("200px", shape="gaussian"), memory="2GB")
     """
     from ..filters import check_transfer
 

@@ -63,7 +63,7 @@ def test_angles_are_those_of_the_picture_as_it_is_seen(run, tmp_path, options):
         "",
     )
     with Image.open(tmp_path / "out.png") as image:
-        assert np.asarray(image).std() < 1
+        assert np.asarray(image).std() < 2.5  # of 42
 
 
 def test_the_photo_stands_upright_where_its_tag_is_left_out(run, tmp_path):

@@ -72,16 +72,20 @@ def test_what_is_taken_is_that_of_the_filled_picture(rng, transfer):
     own = {"ignore": mask, "edges": "mirror", "output": "real", **BOOK}
     made = Filter(transfer, **own)(image)
     filled = fill_by_numpy(image[None].astype(np.float64), mask[None])[0]
-    gain = grid_with("mirror", Filter(transfer, **own).fit(filled[None], 1).transfer, *SIZE).gain()
+    fitted = Filter(transfer, **own).fit(filled[None], 1, holes=mask[None])
+    less = image - (filled - fitted.planes[0])  # without lines
+    filled, gain = fill_by_numpy(less[None], mask[None])[0], grid_with("mirror", fitted.transfer, *SIZE).gain()
     for _ in range(3):  # what is removed goes on below the galaxy
         taken = filled - reference.filtered(filled, gain, "mirror").real
-        filled = np.where(mask, (fill_by_numpy((image - taken)[None], mask[None])[0] + taken), image)
+        filled = np.where(mask, (fill_by_numpy((less - taken)[None], mask[None])[0] + taken), less)
     taken = filled - reference.filtered(filled, gain, "mirror").real
-    np.testing.assert_allclose(made, image - taken, atol=0.02)
+    np.testing.assert_allclose(made, less - taken, atol=0.02)
     without = image - galaxy  # what a filter should take from the picture with the galaxy, it takes from this one
     wanted = Filter(transfer, **{**own, "ignore": None})(without.astype(np.float32))
     plain = Filter(transfer, **{**own, "ignore": None})(image)
-    assert np.std((made - galaxy - wanted)[mask]) < 0.5 * np.std((plain - galaxy - wanted)[mask])
+    # A galaxy hardly gets into the estimate of lines, whose steps it does not share.
+    least = 0.001 * np.std(galaxy[mask]) if transfer.is_fitted else 0
+    assert np.std((made - galaxy - wanted)[mask]) < max(0.5 * np.std((plain - galaxy - wanted)[mask]), least)
 
 
 def test_the_noise_is_that_of_the_other_pixels(sky):

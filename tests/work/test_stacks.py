@@ -520,8 +520,9 @@ def test_a_stack_is_what_the_command_writes(run, tmp_path, monkeypatch, options,
 def test_what_is_said_of_pages_is_said_of_all_of_them():
     done, planes = Done(), np.zeros((1, 4, 3))
     for extremes, clipped, missing in (((2.0, 5.0), 0.5, 0.0), ((1.0, 9.0), 0.0, 0.25), ((3.0, 4.0), 0.25, 0.5)):
-        frame = SimpleNamespace(picture=SimpleNamespace(table=None if missing else "a table"), missing=missing)
-        done.note(frame, Made(planes, extremes, clipped, "a note"))
+        picture = SimpleNamespace(table=None if missing else "a table", planes=planes)
+        frame = SimpleNamespace(picture=picture, missing=missing)
+        done.note(frame, Made(planes, extremes, clipped, "a note"), SimpleNamespace(keeps_levels=True))
     assert (done.extremes, done.clipped, done.missing) == ((1, 9), 0.25, 0.25)
     assert (done.samples, done.notes, done.has_table) == (36, ["a note"] * 3, True)
 

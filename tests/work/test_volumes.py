@@ -122,6 +122,7 @@ def test_a_voxel_that_the_file_does_not_say_is_given(rng, tmp_path, run_cli):
         axes="zyx",
         pixel_size=("0.3um", "0.1um", "0.1um"),
         output="keep",
+        edges="wrap",
     )
     assert count == 6
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "python.tif"), tifffile.imread(tmp_path / "out.tif"))
