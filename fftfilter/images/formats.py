@@ -59,7 +59,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True, encoder=(0, 3, 0))
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True, encoder=(8, 0, 20_000_000))
-_WEBP = Format("WEBP", alpha=True, longest=16383, has_quality=True, pages=True, is_shown=True, encoder=(35, 1, 0))
+_WEBP = Format("WEBP", alpha=True, longest=16383, has_quality=True, pages=True, is_shown=True, encoder=(33, 1, 0))
 _JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True, encoder=(0, 15, 0))
 # Standard output gets the first extension of a format.
 FORMATS = {
