@@ -65,10 +65,11 @@ class Call:
     """An image ``(count, height, width)`` ready for its pipeline, and what becomes of its pixels."""
 
     def __init__(self, prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> None:
-        self.prepared, self._axis, self._of_pixels = prepared, channel_axis, of_pixels
+        self.prepared, self._axis = prepared, channel_axis
         self._given, self._shape = planes_of(image, channel_axis)
         pixel, real = pixel_type(self._given.dtype), prepared.launcher.real
         gray, number = gray_of(of_pixels, self._given.dtype), real if pixel.kind == "f" else pixel
+        self._of_pixels = cast("PixelOptions", gray._asdict())  # also for what is filtered again, of another type
         is_values = prepared.description.mode.is_values
         # Types that devices do not have are made of real numbers.
         out, top = gray.dtype if gray.dtype in PIXELS and not is_values else real, None if is_values else gray.levels

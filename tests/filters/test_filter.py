@@ -171,6 +171,17 @@ def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
             call(noise, white=white)
 
 
+def test_weak_results_keep_the_type_when_they_are_filtered_again():
+    """What is left of the wave is a thousandth, so that it is filtered once more, as floats."""
+    wave = np.rint(16384 * np.cos(2 * np.pi * 5 * np.arange(96) / 96))[:, None].repeat(48, 1).astype(np.int16)
+    transfer = H.lowpass("60px", shape="gaussian")
+    with Filter(transfer, edges="wrap", precision="single") as filter_:
+        got = filter_(wave)
+        assert filter_.weak() == 1
+    assert got.dtype == np.int16
+    np.testing.assert_array_equal(got, np.floor(transfer.gain(96, 48)[5, 0] * wave + 0.5))
+
+
 KEPT = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 

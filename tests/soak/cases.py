@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fftfilter import transfer as H
+from fftfilter.arrays import largest_of, type_of_output
 from fftfilter.output.modes import MODES
 from fftfilter.staged import algorithms
 from fftfilter.transfer.shapes import SHAPES
@@ -93,13 +94,11 @@ class Case(NamedTuple):
     @property
     def out(self) -> np.dtype:
         """The type of the picture that comes out."""
-        given = self.setup.dtype
-        own = "uint8" if given == "bool" else given if given in ("uint8", "uint16") else "float32"
-        return np.dtype(self.setup.out or own)
+        return type_of_output(self.setup.out, np.dtype(self.setup.dtype))
 
     @property
     def white(self) -> int:
-        return self.levels or (1 if self.out.kind == "f" else int(np.iinfo(self.out).max))
+        return self.levels or largest_of(self.out)
 
     @property
     def rows(self) -> int:

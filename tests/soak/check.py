@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fftfilter import transfer as H
+from fftfilter.arrays import is_wide, largest_of
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.opencl import Device
 from fftfilter.device_choice import choose
@@ -159,14 +160,14 @@ def compare(case: Case, got: np.ndarray) -> list[Difference]:
 
 def _difference(case: Case, got: np.ndarray, given: np.ndarray, holes: np.ndarray) -> Difference:
     """Compare images with one scale."""
-    own_white = 1 if given.dtype not in (np.uint8, np.uint16) else int(np.iinfo(given.dtype).max)
-    assert got.dtype.kind == "u" or np.isfinite(got[~holes]).all(), "not all is finite"
+    own_white = largest_of(given.dtype)
+    assert got.dtype.kind in "iu" or np.isfinite(got[~holes]).all(), "not all is finite"
     own_white = case.input_white or own_white
     depth = Depth(got.dtype, case.white)
     of = case.setup
     options = {"scale": scale_of(case.scale), "depth": depth, "edges": of.edges, "channels": case.channels}
     # On a high ground single precision loses something before a filter begins.
-    is_rounded = of.precision == "single" and given.dtype == np.float64 and np.nanmax(np.abs(given), initial=0) < 1e38
+    is_rounded = of.precision == "single" and is_wide(given.dtype) and np.nanmax(np.abs(given), initial=0) < 1e38
     found = []
     for each in (given, given.astype(np.float32)) if is_rounded else (given,):
         for wanted, values, unit in references_of(each, own_white, case.transfer, of.output, holes=holes, **options):

@@ -13,7 +13,7 @@ import { frequencyOf } from "./units.js";
 
 /** Cycles per pixel of a ring that is enlarged. */
 const SMALL = 0.03;
-const DETAIL = { ends: { min: 0, max: 100, dir: "rtl" }, usual: 0, unit: "%", words: ["less: only the dots go", "more: the smoothest"] };
+const DETAIL = { ends: { min: -50, max: 100, dir: "rtl" }, usual: 0, unit: "%", words: ["less: only the dots go", "more: the smoothest"] };
 
 /** @param {import("./state.js").Store} store @param {any} page  units and facts of the file */
 export function choicesOf(store, page, { focusNotch }) {
