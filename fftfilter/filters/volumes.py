@@ -169,14 +169,16 @@ class Volume(NamedTuple):
         """Raise ParameterError for what is for pictures alone."""
         if self.is_flat:
             return
+        if transfer.is_complement:
+            raise ParameterError("what is removed is for pictures, two axes: leave axes out, or take another output")
         for part in transfer.parts:
             if part.radial is None:
                 raise ParameterError(f"{part.kind} is for pictures, two axes: leave axes out, or take a radial filter")
             radii = {each.is_physical for each in (part.radial.outer, part.radial.inner, part.radial.width) if each}
             if len(radii) > 1 and len({*self.sizes}) > 1:
                 raise ParameterError(f"{part} has pixels and lengths, and sizes that differ by the axis: give lengths")
-        for name in (*RegionOptions.__annotations__, "auto", "channels"):
-            if options.get(name):
+        for name in (*RegionOptions.__annotations__, "auto", "channels", "ignore"):
+            if isinstance(given := options.get(name), np.ndarray) or given:
                 raise ParameterError(f"{name} is for pictures, two axes: leave axes out, or leave {name} out")
 
     def places(self, array: Any) -> tuple[int, ...]:

@@ -202,6 +202,8 @@ def by_strips(source: FileName, asked: Asked) -> Strips:
     name = shown(source, "standard input")
     if urls.is_url(source) or is_zarr(source) or source == "-":
         raise TooLargeError(f"{name}: only files of this machine are read by strips; copy it into one")
+    if Path(f"{os.fsdecode(source)}.msk").is_file():
+        raise TooLargeError(f"{name}: the mask beside it, a .msk file, is not read by strips; move it away")
     data = sources.large_file(source, (*TIFF, b"P5", b"P6", plain_formats.NPY[:4]), least=1)
     if data is None:
         raise TooLargeError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")

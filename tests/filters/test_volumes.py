@@ -238,6 +238,8 @@ def test_a_filter_of_volumes_is_copied_shown_retuned_and_streamed(rng):
         (H.notch((0.1, 0.2)), {"axes": 3}, "^notch is for pictures, two axes: leave axes out, or take a radial filter"),
         (H.lowpass(2), {"axes": 3, "region": (0, 0, 2, 2), "output": "keep"}, "^region is for pictures, two axes"),
         (H.lowpass(2), {"axes": 3, "auto": True}, "^auto is for pictures, two axes"),
+        (H.lowpass(2), {"axes": 3, "ignore": np.ones((5, 6), bool)}, "^ignore is for pictures, two axes"),
+        (H.lowpass(2).complement(), {"axes": 3}, "^what is removed is for pictures, two axes"),
         (H.lowpass("2um"), {"axes": 3, "pixel_size": ("1um", "2um")}, "has 2 sizes: give one, or one for each axis"),
         (H.lowpass("2um"), {"axes": 3}, "^2um needs the size of a pixel"),
         (H.lowpass("2um"), {"axes": 2, "pixel_size": ("1um", "1arcsec")}, "lengths and angles: give one kind"),

@@ -269,6 +269,7 @@ def test_dry_run_prints_the_way_and_writes_nothing(tmp_path):
         (["stripes", "--auto"], "gains follow from the spectrum of the whole"),
         (["imagej"], "ImageJ's filter takes the spectrum of the whole"),
         (["lowpass", "--output=keep", "--region=1,2,30,40"], "--region and --protect take the whole"),
+        (["highpass", "--output=keep", "--ignore=1,2,30,40"], "--ignore takes the whole"),
         (["lowpass", "--verify"], "--verify takes all of it"),
         (["lowpass", "--engine=book"], "the book engine takes the whole"),
     ],
@@ -287,10 +288,13 @@ def test_files_that_are_not_read_or_written_by_strips_are_refused_in_a_line(tmp_
     fftfilter.images.write(fftfilter.images.read(tmp_path / name), tmp_path / "in.png")
     tifffile.imwrite(tmp_path / "two.tif", np.zeros((2, 300, 300), np.uint8))
     tifffile.imwrite(tmp_path / "turned.tif", picture(300, 301), extratags=[(274, 3, 1, 6, True)])
+    tifffile.imwrite(tmp_path / "masked.tif", picture(300, 301))
+    tifffile.imwrite(tmp_path / "masked.tif.msk", np.tri(300, 301, dtype=np.uint8))
     given = {
         (name, "out.png"): "a .png is written as a whole: take .tif, .pgm, .ppm or .npy",
         ("in.png", "out.pgm"): "in.png: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy",
         ("turned.tif", "out.tif"): "turned, is not read by strips",
+        ("masked.tif", "out.tif"): "the mask beside it, a .msk file, is not read by strips; move it away",
     }
     for files, said in given.items():
         code, line = run("highpass", "--memory=90MB", *files, folder=tmp_path)
