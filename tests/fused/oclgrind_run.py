@@ -7,7 +7,6 @@ Every result is held to the reference. Oclgrind writes its reports to stderr.
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 
@@ -174,28 +173,23 @@ def gpu():
 
 
 def one_launch():
-    """All steps in one launch, and inverse rows that make pixels."""
+    """All steps in one launch."""
 
     def make(launcher, transfer, stack, edges="wrap"):
         made = FusedGpuPipeline(launcher, transfer, stack, limits=Limits(group_wanted=4), one_launch=True, edges=edges)
-        assert len(made._launches) == (1 if stack.height == stack.width < 128 else 3)
+        assert len(made._launches) == 1
         return made
 
     check(make, H.highpass(), (2, 10, 10), histogram=True, again=True)
     check(make, H.highpass(), (3, 10, 10), one_scale=True)
     check(partial(make, edges="mirror"), H.highpass("4px"), (2, 8, 8), edges="mirror")
-    check(make, H.highpass(), (2, 9, 10), histogram=True, again=True)
-    check(partial(make, edges="mirror"), H.highpass(), (3, 10, 6), one_scale=True, edges="mirror")
-    # Levels beside an edge are counted where values become pixels, of the larger one some; white is beside none.
-    for shape in ((1, 10, 10), (1, 9, 10), (1, 128, 128)):
-        if shape[1] == 128:
-            os.environ.pop("OCLGRIND_BUILD_OPTIONS")  # so many pixels take seconds where nothing is optimized
-        pixels = ((rng.integers(1, 99, shape) - 1 / 2048) / 255).astype(np.float32)
-        pixels[:, ::2, ::2] = 1
-        pipeline = make(launcher, H.lowpass("3cyc"), Stack(*shape, pixels.dtype, np.dtype("u1"), 255))
-        pipeline.run(pixels)
-        undecided = pipeline.facts().undecided[0] * most_undecided(pipeline.stack) / pixels.size
-        assert 0.5 < undecided < 0.8, (shape, undecided)
+    # Levels beside an edge are counted where values become pixels; white is beside none.
+    pixels = ((rng.integers(1, 99, (1, 10, 10)) - 1 / 2048) / 255).astype(np.float32)
+    pixels[:, ::2, ::2] = 1
+    pipeline = make(launcher, H.lowpass("3cyc"), Stack(1, 10, 10, pixels.dtype, np.dtype("u1"), 255))
+    pipeline.run(pixels)
+    undecided = pipeline.facts().undecided[0] * most_undecided(pipeline.stack) / pixels.size
+    assert 0.5 < undecided < 0.8, undecided
 
 
 {"cpu": cpu, "cpu-workers": cpu_workers, "gpu": gpu, "one-launch": one_launch}[sys.argv[1]]()

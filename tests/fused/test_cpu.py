@@ -83,7 +83,7 @@ def test_every_size_gives_what_the_reference_gives(cpu, height, width):
 def test_parts_that_fit_a_small_cache_give_the_same(cpu, height, width):
     # Parts of 16 numbers: several stages on the whole before, in both directions.
     image = noise((1, height, width))
-    small = 16 * 8 * 16
+    small = 16 * 8 * FusedCpuPipeline(cpu, HIGH, stack_of(image)).plan.lanes
     plan = FusedCpuPipeline(cpu, HIGH, stack_of(image), part_bytes=small).plan
     assert min(plan.columns.whole_stages, plan.rows.whole_stages) >= 2
     np.testing.assert_array_equal(fused(cpu, image, part_bytes=small), fused(cpu, image))

@@ -33,9 +33,6 @@ TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
         ("fused/gpu/long/rows_middle.cl", 16, 80),
         ("fused/gpu/long/columns_middle.cl", 8, 80),
         ("fused/gpu/long/columns_middle.cl", 32, 128),
-        ("fused/gpu/filter.cl", 8, 128),
-        ("fused/gpu/filter.cl", 32, 128),
-        ("fused/gpu/inverse_rows_to_pixels.cl", 8, 64),
     ],
 )
 def test_work_items_with_more_numbers_have_more_registers(source, per_item, registers):
@@ -150,32 +147,25 @@ def test_as_many_columns_are_transformed_as_the_support_and_half_a_spectrum_have
     assert pipeline.plan.columns.work_items(kept) != pipeline.plan.columns.work_items(kept + 1)
 
 
-def together(size, source, *, count=1, kept=1, units=100):
+def together(size, *, count=1, kept=1, units=100):
     """Return how many groups of a kernel wait for each other on a device of so many compute units."""
     of_device = SimpleNamespace(cl_device=SimpleNamespace(max_compute_units=units))
     made = SimpleNamespace(plan=plan(*size), stack=SimpleNamespace(count=count), _kept_columns=kept)
     made.launcher = SimpleNamespace(device=of_device)
-    return Launches.groups_together(made, source)
-
-
-FILTER, TO_PIXELS = "fused/gpu/filter.cl", "fused/gpu/inverse_rows_to_pixels.cl"
+    return Launches.groups_together.fget(made)
 
 
 def test_groups_that_wait_for_each_other_have_all_rows_or_columns():
     """Of a side of 64 eight transforms are in a group: 32 pairs of rows, or so many columns as are kept."""
-    assert together((64, 64), FILTER) == 4
-    assert together((64, 64), FILTER, kept=33) == 5
-    assert together((64, 64), FILTER, kept=33, count=3) == 15
-    assert together((64, 64), TO_PIXELS, kept=33) == 4
-    assert together((64, 512), TO_PIXELS, count=2) == 16  # 32 pairs, four in a group
+    assert together((64, 64)) == 4
+    assert together((64, 64), kept=33) == 5
+    assert together((64, 64), kept=33, count=3) == 15
     # Where rows and columns differ, one launch cannot do both.
-    assert together((64, 512), FILTER) == 0
-    assert together((16, 20_000), TO_PIXELS) == 0
+    assert together((64, 512)) == 0
+    assert together((16, 20_000)) == 0
 
 
 def test_groups_wait_for_each_other_only_if_all_run_at_a_time():
-    """Groups of 64 work-items: 16 of 64 registers each, or 8 of 128, on a unit of 65,536."""
-    assert together((64, 64), TO_PIXELS, count=8, units=2) == 32
-    assert together((64, 64), TO_PIXELS, count=8, units=1) == 0
-    assert together((64, 64), FILTER, count=2, units=1) == 8
-    assert together((64, 64), FILTER, count=3, units=1) == 0
+    """Groups of 64 work-items of 128 registers each: 8 on a unit of 65,536."""
+    assert together((64, 64), count=2, units=1) == 8
+    assert together((64, 64), count=3, units=1) == 0

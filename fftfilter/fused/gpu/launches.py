@@ -24,7 +24,6 @@ LongStep = tuple[str, TransformPlan, Defines]
 
 ROWS = "fused/gpu/rows.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
-INVERSE_ROWS_TO_PIXELS = "fused/gpu/inverse_rows_to_pixels.cl"
 FILTER = "fused/gpu/filter.cl"
 
 # Registers that leave room for 1024 work-items of 16 numbers each.
@@ -47,8 +46,8 @@ DEVIATION_GROUPS = 512
 HISTOGRAM_GROUPS = 128
 # Numbers that kernels find of each picture: FOUND of attributes.cl.
 FOUND = 3
-# Counters by which work-groups wait for each other, besides one for each task.
-PROGRESS = 10
+# Counters by which work-groups wait for each other: the layout of `progress` in filter.cl
+PROGRESS = 8
 
 
 class Launch(NamedTuple):
@@ -169,41 +168,32 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.mask.tiles, self.stack.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def groups_together(self, source: str) -> int:
-        """Return how many work-groups a kernel has that wait for each other, 0 if they may not all run at a time.
+    @property
+    def groups_together(self) -> int:
+        """How many work-groups the one launch of all steps has, 0 if there is none.
 
-        It does all steps, for which rows and columns have to have one plan, or the inverse rows and the quantization.
+        Rows and columns have to have one plan, and all groups to run at a time: larger images take no longer in four.
         """
-        plan, does_all = self.plan.rows, source == FILTER
-        if not isinstance(plan, TransformPlan) or (does_all and plan != self.plan.columns):
+        plan = self.plan.rows
+        if not isinstance(plan, TransformPlan) or plan != self.plan.columns:
             return 0
-        groups = self.stack.count * -(-max(self.plan.pairs, self._kept_columns if does_all else 0) // plan.batch)
+        groups = self.stack.count * -(-max(self.plan.pairs, self._kept_columns) // plan.batch)
         units = int(self.launcher.device.cl_device.max_compute_units)
-        # Kernels are also right if the device has registers for less.
-        return groups if groups * plan.group * registers_of(source, plan) <= units * UNIT_REGISTERS else 0
+        return groups if groups * plan.group * REGISTERS_OF_FILTER <= units * UNIT_REGISTERS else 0
 
     def in_one(self, ramps: Buffer, wanted: Buffer, counts: Buffer) -> Launch:
         """Return the one launch of all steps: with ``counts`` it finds the ``ramps``, else it reads them."""
         rows, columns = counted(self.stack.height, self.stack.width)
-        given: Arguments = {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
-        given |= {"counted_rows": rows, "counted_columns": columns}
-        return self._waiting(FILTER, (f"SHAPE={self.mask.shape}",), ramps=ramps, **given)
-
-    def inverse_rows_to_pixels(self, ramps: Buffer) -> Launch:
-        """Return the launch of the last two steps."""
-        return self._waiting(INVERSE_ROWS_TO_PIXELS, (), ramps=ramps)
-
-    def _waiting(self, source: str, defines: Defines, /, **given: Any) -> Launch:
-        """Return the launch of a kernel whose work-groups wait for each other, with counters of its own."""
-        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
-        progress = self.launcher.allocate(told.nbytes)
-        self.launcher.write(progress, told)  # 0 before and after each launch, but for the list
+        progress = self.launcher.allocate(4 * PROGRESS)
+        self.launcher.write(progress, np.zeros(PROGRESS, np.uint32))  # 0 before and after each launch
         plan: Any = self.plan.rows
-        waits = "ONE_LAUNCH=1", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", f"COMPLEMENT={int(self.mask.complement)}"
-        defines = (*self._of_size, *plan.defines(), self._loads, *self._stores(1), *waits, *defines)
+        defines = (*self._of_size, *plan.defines(), self._loads, *self._stores(1), f"SHAPE={self.mask.shape}")
+        defines += f"COMPLEMENT={int(self.mask.complement)}", f"HISTOGRAM_GROUPS={HISTOGRAM_GROUPS}", "ONE_LAUNCH=1"
+        given: Arguments = {"wanted": wanted, "counts": counts or ramps, "bins": BINS if counts else 0}
+        given |= {"counted_rows": rows, "counted_columns": columns, "ramps": ramps}
         given |= {"tables": self.row_tables[0], "progress": progress}
-        kernel = self._kernel(source, defines, registers_of(source, plan), **given)
-        return Launch("filter", kernel, (self.groups_together(source) * plan.group,), (plan.group,))
+        kernel = self._kernel(FILTER, defines, REGISTERS_OF_FILTER, **given)
+        return Launch("filter", kernel, (self.groups_together * plan.group,), (plan.group,))
 
     def _whole(self, step: str, source: str, plan: TransformPlan, defines: Defines, /, **given: Any) -> Launch:
         """Return the launch of transforms that work-groups hold: of the kept columns, or of all pairs of rows."""
@@ -286,8 +276,6 @@ def widest(stack: Stack) -> float:
 
 def registers_of(source: str, plan: TransformPlan) -> int:
     """Return the most registers of a work-item."""
-    if source == FILTER:
-        return REGISTERS_OF_FILTER
     registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
     return registers if plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
 

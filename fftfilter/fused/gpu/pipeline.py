@@ -11,8 +11,7 @@ minus a low-pass, so that this holds for it, too: the inverse rows read the pixe
 
 The four passes through memory are needed: rows and columns need each other's results, and the scale of the output is
 known only when every value is. A side too long for one work-group takes two to six launches. Where work-groups can wait
-for each other, small square images run in one launch (``filter.cl``), others in three, the last of which makes pixels
-of spectra (``to_pixels.cl``): there a launch costs as much as a step.
+for each other, small square images run in one launch (``filter.cl``): there a launch costs as much as a step.
 
 Compiling programs for a size takes longer than filtering most folders. So a generic program serves any size
 (``generic.py``), and a size that comes a second time gets specialized ones, which are faster.
@@ -37,7 +36,7 @@ from ...output.rounding import WEAK, most_undecided
 from ...transfer import Transfer
 from ...transfer.edges import Edges
 from .generic import GenericLaunches, Kind, is_specialized
-from .launches import FILTER, FOUND, INVERSE_ROWS_TO_PIXELS, Launch, Launches
+from .launches import FOUND, Launch, Launches
 from .plan import mask, plan
 from .transform import DEFAULT, Limits
 
@@ -61,11 +60,11 @@ class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    and larger ones in three, whose groups wait for each other, by default where the platform is known for it;
-    ``limits`` are what the transforms are planned for. With ``generic`` the first stack is filtered by the generic
-    program, unless this size has specialized ones already. With ``edges`` of "mirror" no side may be too long for a
-    work-group; a transfer function that is not even along each axis takes columns and inverse rows twice. Raises
-    ParameterError for a size that is too large.
+    whose groups wait for each other, by default where the platform is known for it; ``limits`` are what the transforms
+    are planned for. With ``generic`` the first stack is filtered by the generic program, unless this size has
+    specialized ones already. With ``edges`` of "mirror" no side may be too long for a work-group; a transfer function
+    that is not even along each axis takes columns and inverse rows twice. Raises ParameterError for a size that is too
+    large.
     """
 
     _runs = 0
@@ -148,11 +147,8 @@ class FusedGpuPipeline:
         make, ramps, has_pixels = self._make, self._ramps_buffer, self.stack.white is not None
         # Waiting launches cannot be timed step by step, so profiling turns them off.
         can_wait = self._waits and self._is_specialized and not self.launcher.profiles
-        can_wait = can_wait and has_pixels and not self._mask.needs_two_inverses
-        if can_wait and make.groups_together(FILTER):
+        if can_wait and has_pixels and not self._mask.needs_two_inverses and make.groups_together:
             return [make.in_one(ramps, self._wanted, counts)]
-        if can_wait and counts is None and make.groups_together(INVERSE_ROWS_TO_PIXELS):
-            return [*make.rows(), *make.columns(), make.inverse_rows_to_pixels(ramps)]
         found = make.rows()
         if self._mask.needs_two_inverses:  # the other pixels' part
             found += [*make.columns(other=True), *make.inverse_rows(other=True)]

@@ -1,16 +1,19 @@
 // Filter: runs all steps in one launch, for small images, which take little longer than their launches. Rows and
 // columns have the same plan.
 //
-// Work-groups do task after task: rows, columns, inverse rows and, if there are `bins`, parts of the histogram, the
-// ramp and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of
+// Work-groups do task after task: rows, columns, inverse rows, if there are `bins` parts of the histogram and the ramp,
+// and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of
 // the previous step are done. Running groups have begun those, and wait at most for earlier ones. So no group waits
 // forever, however few run at a time and in whatever order they start.
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
-// Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl
+// Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, quantize.cl, and with `bins` histogram.cl and
+//          ramp_of_histogram.cl
 //
-// needs: fused/gpu/rows.cl fused/gpu/columns.cl fused/gpu/to_pixels.cl fused/gpu/histogram.cl
-// needs: fused/gpu/ramp_of_histogram.cl
+// Layout of `progress`: tasks taken, groups that have left, tasks done of each step. All are 0 before and after.
+//
+// needs: fused/gpu/rows.cl fused/gpu/columns.cl fused/gpu/inverse_rows.cl fused/gpu/quantize.cl
+// needs: fused/gpu/histogram.cl fused/gpu/ramp_of_histogram.cl
 //
 // -D HISTOGRAM_GROUPS=n    the most groups that make an image's histogram
 
@@ -18,6 +21,24 @@
 #error "fused/gpu/filter.cl: -D HISTOGRAM_GROUPS is missing"
 #endif
 
+// The steps, in their order in `progress`
+#define ROW_STEP 0
+#define COLUMN_STEP 1
+#define INVERSE_STEP 2
+#define HISTOGRAM_STEP 3
+#define RAMP_STEP 4
+#define QUANTIZE_STEP 5
+#define STEPS 6
+// Layout of `progress`
+#define TAKEN 0
+#define LEFT 1
+#define DONE 2
+
+// Pixels of a picture, and groups that transform its rows
+#define SIZE ((size_t)WIDTH * HEIGHT)
+#define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
+// Pixels that a group quantizes
+#define QUANTIZED ((uint)((SIZE + ROW_GROUPS - 1) / ROW_GROUPS))
 // Groups that count an image
 #define COUNTING_GROUPS (ROW_GROUPS < HISTOGRAM_GROUPS ? ROW_GROUPS : HISTOGRAM_GROUPS)
 // All tasks of a step: those of each image, but of the ramp those of each picture
@@ -26,6 +47,22 @@
 #define MOST_BINS 4096
 #define EXCHANGED_BYTES (sizeof(exchanged_t) * LOCAL_SIZE)
 #define SHARED_BYTES (EXCHANGED_BYTES < 4 * MOST_BINS ? 4 * MOST_BINS : EXCHANGED_BYTES)
+
+// A group announces its values only after they are written, and reads those of others only after they are announced.
+// OpenCL 1.2 promises that of mem_fence within a group only, and NVIDIA's compiler takes it at its word.
+#ifdef __NV_CL_C_VERSION
+#define FENCE asm volatile("membar.gl;" ::: "memory")
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+// One work-item of a group waits until so many tasks of a step are done.
+INLINE void wait_for(volatile global const uint *done, const uint tasks)
+{
+    while (*done < tasks)
+        ;
+    FENCE;
+}
 
 kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global complex_t *spectrum,
                        global real_t *values, global const complex_t *tables, global uint *largest,
@@ -42,7 +79,7 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
     local uint found, taken;
     local real_t ends[2];
     const uint groups[STEPS] = {ROW_GROUPS, (min(support, (uint)COLUMNS) + BATCH - 1) / BATCH, ROW_GROUPS,
-                                bins ? COUNTING_GROUPS : 0, bins ? 1 : 0, bins ? ROW_GROUPS : 0};
+                                bins ? COUNTING_GROUPS : 0, bins ? 1 : 0, ROW_GROUPS};
     const bool is_first = get_local_id(0) == 0;
     if (is_first)
         taken = atomic_inc(progress + TAKEN);
@@ -56,43 +93,49 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
         if (step == STEPS)
             break;
         const uint group = task % groups[step];
-        const size_t picture = task / groups[step];
+        const size_t picture = task / groups[step], own = one_scale ? 0 : picture;
         if (step && is_first)
             wait_for(progress + DONE + before, TASKS(before));
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-        bool waits = false;
-        uint in_memory = step == QUANTIZE_STEP ? task : NONE;
         if (step == ROW_STEP)
             rows(spectrum, image, tables, largest, support, group, picture, x);
         else if (step == COLUMN_STEP) {
             const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
                 is_complement};
             columns(spectrum, tables, mask_data, scale, cutoffs, 0, group, picture, pictures, x);
-        } else if (step == INVERSE_STEP) {
-            const uint own = one_scale ? 0 : picture, p = group * BATCH + own_transform(INNER);
-            const uint begun = bins ? NONE : TASKS(ROW_STEP) + TASKS(COLUMN_STEP) + TASKS(INVERSE_STEP);
-            const uint became = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-                spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, support, dc,
-                ramps + own, range, image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
-            waits = became != AS_VALUES;
-            in_memory = became == AS_DOUBTFUL_VALUES ? task : NONE;
-        } else if (step == HISTOGRAM_STEP)
+        } else if (step == INVERSE_STEP)
+            inverse_rows(values + picture * SIZE, spectrum + picture * (2 * (size_t)PLANE), tables,
+                         largest + FOUND * own, support, dc, 0, image + picture * SIZE, group, x, &found);
+        else if (step == HISTOGRAM_STEP)
             histogram(counts, values, largest, one_scale, HEIGHT, WIDTH, bins, counted_rows, counted_columns, picture,
                       group, COUNTING_GROUPS, (local uint *)shared);
         else if (step == RAMP_STEP)
             ramp_of_histogram(ramps, wanted, counts, largest, bins, picture, (local uint *)shared, ends);
+        else {
+            const size_t first = min((size_t)group * QUANTIZED, SIZE), start = picture * SIZE + first;
+            const uint count = min(SIZE - first, (size_t)QUANTIZED);
+            VALUE fetched[FETCHED];
+            fetch(fetched, values + start, get_local_id(0), count, GROUP);
+            const real_t most = as_float(largest[FOUND * own]);
+            const bool noise = is_noise(image, most, one_scale, ramps[own].noise, range, HEIGHT, WIDTH, picture,
+                                        pictures, &found);
+            const uint clipped = quantize(output + start, values + start, fetched, count,
+                                          ramp_for(ramps[own], most, noise), GROUP, group * (QUANTIZED / GROUP),
+                                          EVERY(SIZE), largest + FOUND * own + 2);
+            keep_sum(largest + FOUND * own + 1, clipped, &found);
+        }
 
-        pixels_from_memory(output, values, image, largest, progress, pictures, one_scale, ramps, range, in_memory,
-                           waits, &found);
-        if (waits)
-            break;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (is_first) {
             const uint next = atomic_inc(progress + TAKEN);
-            say_done(progress, step);
+            FENCE;
+            atomic_inc(progress + DONE + step);
             taken = next;
         }
     }
-    leave(progress);
+    // The last group clears `progress`.
+    if (is_first && atomic_inc(progress + LEFT) == get_num_groups(0) - 1)
+        for (uint i = 0; i < DONE + STEPS; i++)
+            progress[i] = 0;
 }

@@ -62,8 +62,8 @@ INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global
     }
 }
 
-// The largest magnitude of these values; with `stores` they go to the picture's values.
-INLINE real_t visited_rows(global real_t *values, const complex_t *v, const uint p, const uint other, const bool stores)
+// Stores these values as the picture's; their largest magnitude.
+INLINE real_t store_rows(global real_t *values, const complex_t *v, const uint p, const uint other)
 {
     const uint step = LENGTH / SPECTRUM_RADIX;
     const uint upper_row = pixel_at(p, HEIGHT), lower_row = pixel_at(p + PAIRS, HEIGHT);
@@ -78,19 +78,27 @@ INLINE real_t visited_rows(global real_t *values, const complex_t *v, const uint
                 if (!BLUESTEIN || t + q * step < POINTS) {
                     const uint column = pixel_at(t + q * step, WIDTH);
                     if (is_of_pixels(other, upper_row, column)) {
-                        if (stores)
-                            *PIXEL_OF(values + upper, t, q * step) = value.y;
+                        *PIXEL_OF(values + upper, t, q * step) = value.y;
                         most = fmax(most, fabs(value.y));
                     }
                     if (!alone && is_of_pixels(other, lower_row, column)) {
-                        if (stores)
-                            *PIXEL_OF(values + lower, t, q * step) = value.x;
+                        *PIXEL_OF(values + lower, t, q * step) = value.x;
                         most = fmax(most, fabs(value.x));
                     }
                 }
             }
         }
     return most;
+}
+
+// The pairs of rows of a group; `largest` is the picture's.
+INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
+                         global uint *largest, const uint support, const real_t dc, const uint other,
+                         global const LOAD_PIXEL *image, const uint group, local exchanged_t *x, local uint *found)
+{
+    complex_t v[PER_ITEM];
+    filtered_rows(v, spectrum, tables, support, dc, image, group, x);
+    keep_largest(largest, store_rows(values, v, group * BATCH + own_transform(INNER), other), found);
 }
 
 #ifndef ONE_LAUNCH
@@ -100,12 +108,9 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
-    complex_t v[PER_ITEM];
-    const uint group = get_group_id(0);
     const size_t picture = get_global_id(1), size = (size_t)WIDTH * HEIGHT;
-    spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, get_global_size(1));
-    filtered_rows(v, spectrum, tables, support, dc, image + picture * size, group, x);
-    const real_t most = visited_rows(values + picture * size, v, group * BATCH + own_transform(INNER), other, true);
-    keep_largest(largest + (one_scale ? 0 : FOUND * picture), most, &found);
+    inverse_rows(values + picture * size, spectrum + picture * (2 * (size_t)PLANE) + of_pixels(other, get_global_size(1)),
+                 tables, largest + (one_scale ? 0 : FOUND * picture), support, dc, other, image + picture * size,
+                 get_group_id(0), x, &found);
 }
 #endif
