@@ -89,21 +89,24 @@ class Notch(Part):
 
     def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
         top, left = rows.indices(height)[0], columns.indices(width)[0]
-        for (x, y), down, across in self._near(height, width):
-            # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-            for near_y, near_x in product(_within(down, top, len(gains)), _within(across, left, gains.shape[1])):
-                fx, fy = np.fft.fftfreq(width)[near_x], np.fft.fftfreq(height)[near_y, None]
-                part = gains[near_y.start - top : near_y.stop - top, near_x.start - left : near_x.stop - left]
-                part *= self._passes(fx - x, fy - y, height, width)
+        for down, across, dy, dx in self._windows(height, width):
+            y, x = _within(down, top, gains.shape[0]), _within(across, left, gains.shape[1])
+            if y.start < y.stop and x.start < x.stop:
+                part = gains[y.start - top : y.stop - top, x.start - left : x.stop - left]
+                of_x, of_y = dx[x.start - across.start :], dy[y.start - down.start :]
+                part *= self._passes(of_x[: part.shape[1]], of_y[: part.shape[0], None], height, width)
 
     @lru_cache(maxsize=512)  # noqa: B019  as bands of a grid ask for it one by one
-    def _near(self, height: int, width: int) -> list[tuple[tuple[float, float], list[slice], list[slice]]]:
-        """Return each peak with the runs of rows and of columns near it: only there are gains other than 1."""
+    def _windows(self, height: int, width: int) -> list[tuple[slice, slice, Array, Array]]:
+        """Return the runs of rows and of columns near each peak, where alone gains are not 1, and their distances.
+
+        Slices take a fifth of the time of indexes; beside the highest frequency they are two.
+        """
         fx, fy, zero, near = np.fft.fftfreq(width), np.fft.fftfreq(height), np.zeros(1), []
         for x, y in self.peaks():
-            down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
-            across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
-            near.append(((x, y), _runs(down), _runs(across)))
+            down = _runs(np.flatnonzero(self._passes(zero, fy - y, height, width) != 1))
+            across = _runs(np.flatnonzero(self._passes(fx - x, zero, height, width) != 1))
+            near += [(run, other, fy[run] - y, fx[other] - x) for run, other in product(down, across)]
         return near
 
     def caution(self, height: int, width: int) -> str | None:
@@ -222,12 +225,9 @@ def _runs(indexes: Array) -> list[slice]:
     return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
 
 
-def _within(runs: list[slice], first: int, count: int) -> Iterator[slice]:
-    """Yield the parts of runs that lie within ``count`` indexes from the ``first`` one on."""
-    for run in runs:
-        start, stop = max(run.start, first), min(run.stop, first + count)
-        if start < stop:
-            yield slice(start, stop)
+def _within(run: slice, first: int, count: int) -> slice:
+    """Return the part of a run that lies within ``count`` indexes from the ``first`` one on."""
+    return slice(max(run.start, first), min(run.stop, first + count))
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:
