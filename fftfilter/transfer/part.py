@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .grid import Gain
     from .radial import Radial
 
+    Multiplier = Callable[[Gain, slice, slice], None]
+
 
 ALL = slice(None)
 # H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
@@ -131,9 +133,13 @@ class Part:
             if broken:
                 raise ParameterError(f"{self.kind}: on a grid of {width} x {height} its gains are {broken}")
 
-    def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
-        """Multiply gains in rows and columns of the grid of a size by H, in place."""
-        gains *= self.gain(height, width, rows, columns)
+    def multiplier(self, height: int, width: int) -> Multiplier:
+        """Return what multiplies gains in some rows and columns of the grid of a size by H, in place."""
+
+        def multiply(gains: Gain, rows: slice, columns: slice) -> None:
+            gains *= self.gain(height, width, rows, columns)
+
+        return multiply
 
     def caution(self, height: int, width: int) -> str | None:  # noqa: ARG002
         """Return a line if it has no effect on images of a size, or leaves nothing of them; None if neither."""

@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 from numbers import Integral
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -27,6 +26,9 @@ from .part import ALL, Part, Ring
 from .product import Transfer
 from .shapes import SHAPES, ShapeName
 from .units import Radius, RadiusLike
+
+if TYPE_CHECKING:
+    from .part import Multiplier
 
 USUAL_WIDTH = "0.006cyc"
 MOST_OF_LATTICE = 20
@@ -84,30 +86,28 @@ class Notch(Part):
 
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         gains = super().gain(height, width, rows, columns)
-        self.multiply(gains, height, width, rows, columns)
+        self.multiplier(height, width)(gains, rows, columns)
         return gains
 
-    def multiply(self, gains: Gain, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> None:
-        top, left = rows.indices(height)[0], columns.indices(width)[0]
-        for down, across, dy, dx in self._windows(height, width):
-            y, x = _within(down, top, gains.shape[0]), _within(across, left, gains.shape[1])
-            if y.start < y.stop and x.start < x.stop:
-                part = gains[y.start - top : y.stop - top, x.start - left : x.stop - left]
-                of_x, of_y = dx[x.start - across.start :], dy[y.start - down.start :]
-                part *= self._passes(of_x[: part.shape[1]], of_y[: part.shape[0], None], height, width)
-
-    @lru_cache(maxsize=512)  # noqa: B019  as bands of a grid ask for it one by one
-    def _windows(self, height: int, width: int) -> list[tuple[slice, slice, Array, Array]]:
-        """Return the runs of rows and of columns near each peak, where alone gains are not 1, and their distances.
-
-        Slices take a fifth of the time of indexes; beside the highest frequency they are two.
-        """
+    def multiplier(self, height: int, width: int) -> Multiplier:
+        # The runs of rows and of columns near each peak, where alone gains are not 1, and their distances from it.
+        # Slices take a fifth of the time of indexes; beside the highest frequency they are two.
         fx, fy, zero, near = np.fft.fftfreq(width), np.fft.fftfreq(height), np.zeros(1), []
         for x, y in self.peaks():
             down = _runs(np.flatnonzero(self._passes(zero, fy - y, height, width) != 1))
             across = _runs(np.flatnonzero(self._passes(fx - x, zero, height, width) != 1))
             near += [(run, other, fy[run] - y, fx[other] - x) for run, other in product(down, across)]
-        return near
+
+        def multiply(gains: Gain, rows: slice, columns: slice) -> None:
+            top, left = rows.indices(height)[0], columns.indices(width)[0]
+            for down, across, dy, dx in near:
+                y, x = _within(down, top, gains.shape[0]), _within(across, left, gains.shape[1])
+                if y.start < y.stop and x.start < x.stop:
+                    part = gains[y.start - top : y.stop - top, x.start - left : x.stop - left]
+                    of_x, of_y = dx[x.start - across.start :], dy[y.start - down.start :]
+                    part *= self._passes(of_x[: part.shape[1]], of_y[: part.shape[0], None], height, width)
+
+        return multiply
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""

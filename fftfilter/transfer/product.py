@@ -211,13 +211,13 @@ class Transfer:
         import numpy as np
 
         high, across = _part(height, width, rows, columns)
-        first, *rest = self.parts or (Part(),)
+        multipliers = [part.multiplier(height, width) for part in self.parts]
         step = max(1, BAND // len(range(width)[across]))
         for start in range(0, high, step):
             where = slice(start, min(start + step, high)), across
-            gain = first.gain(height, width, *where)
-            for part in rest:
-                part.multiply(gain, height, width, *where)
+            gain = np.ones((where[0].stop - start, len(range(width)[across])))
+            for multiply in multipliers:
+                multiply(gain, *where)
             if self.depth is not None:
                 gain *= 1 - self.floor
                 gain += self.floor
