@@ -5,10 +5,6 @@
 // A complex number is a two-vector (re, im). FLIP is the book's way to invert a transform: its
 // sign bit, exclusive-or'ed into the imaginary part, turns W(k, n) into its conjugate.
 
-#ifndef REAL
-#error "complex.cl: -D REAL=float or -D REAL=double is missing"
-#endif
-
 // Comparisons of names for #if: PASTE(REAL, _is_single) is 1 for float.
 #define float_is_single 1
 #define double_is_single 0

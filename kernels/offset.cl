@@ -3,10 +3,6 @@
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
-#ifndef LOAD_PIXEL
-#error "offset.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
-#endif
-
 // Rows of the image are `pitch` pixels apart.
 static inline __attribute__((always_inline)) LOAD_PIXEL offset(global const LOAD_PIXEL *image, const uint height,
                                                                      const uint width, const size_t pitch)

@@ -11,14 +11,11 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from weakref import WeakKeyDictionary
 
 import hypothesis
 import numpy as np
 import pytest
 
-from fftfilter.fused.cpu import program
 from fftfilter.system import cores
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
@@ -76,22 +73,6 @@ def pytest_xdist_auto_num_workers():
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)
 hypothesis.settings.load_profile("fftfilter")
-
-
-class LaterSizes(WeakKeyDictionary):
-    """Tells the fused CPU form of a device that all tests share that another size came first.
-
-    The first size would get programs of its own, and be another one in each process of pytest.
-    """
-
-    def setdefault(self, device, default):
-        from fftfilter.device_choice import choose
-
-        is_shared = device is choose(device.index)
-        return SimpleNamespace(setdefault=lambda *_: None) if is_shared else super().setdefault(device, default)
-
-
-program._first = LaterSizes()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.opencl import Device
 from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError
 
@@ -22,9 +21,3 @@ def cpu():
         return Launcher(choose("cpu"))
     except DeviceError as error:
         pytest.skip(str(error))
-
-
-@pytest.fixture
-def unused(cpu):
-    """The same device, for which nothing was built yet: the first size gets a program of its own."""
-    return Launcher(Device(cpu.device.index, cpu.device.cl_device))

@@ -80,8 +80,6 @@ def cpu():
         return FusedCpuPipeline(launcher, transfer, stack, lanes=4)
 
     high = H.highpass(2)
-    # One program has all butterflies, if the first size has a large prime. Else the first has one with its own, as
-    # those of the other types have here.
     check(make, high, (1, 4, 67))
     check(make, high, (1, 1, 1))
     check(make, high, (2, 9, 13), histogram=True)

@@ -114,18 +114,18 @@ def test_the_largest_part_is_found_whether_it_is_real_or_imaginary(cpu, kind, al
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2"])
-def test_pixels_are_read_as_they_are(unused, dtype):
+def test_pixels_are_read_as_they_are(cpu, dtype):
     x = numbers((2, 8, 512), dtype)
-    half = run(unused, Shape("real", "both", *x.shape, half=True), x, pixel=x.dtype)
+    half = run(cpu, Shape("real", "both", *x.shape, half=True), x, pixel=x.dtype)
     assert_transform(half, np.fft.rfft2(x), 60)
 
 
 @pytest.mark.parametrize(("kind", "lanes"), [("complex", 4), ("real", 8), ("values", 4)])
-def test_vectors_of_any_length_give_the_same(cpu, unused, kind, lanes):
+def test_vectors_of_any_length_give_the_same(cpu, kind, lanes):
     size = (2, 60, 324)
     shape = Shape(kind, "both", *size, half=kind != "complex")
     x = numbers(shape.source, "f4" if kind == "real" else "c8")
-    assert_transform(run(unused, shape, x, lanes=lanes), run(cpu, shape, x), 60)
+    assert_transform(run(cpu, shape, x, lanes=lanes), run(cpu, shape, x), 60)
 
 
 def test_parts_that_fit_a_small_cache_give_the_same(cpu):
@@ -134,8 +134,7 @@ def test_parts_that_fit_a_small_cache_give_the_same(cpu):
     for shape, source in ((Shape("complex", "both", *size), x), (Shape("values", "both", *size, half=True), y)):
         made = CpuTransform(cpu, shape, part_bytes=small)
         assert made.plan.rows.whole_stages >= 1
-        # Not to the last bit: the first size on a device has a program of its own.
-        assert_transform(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0], 60)
+        np.testing.assert_array_equal(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0])
 
 
 @pytest.mark.parametrize("workers", [1, 3])

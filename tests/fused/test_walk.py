@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.launcher import Launcher
-from fftfilter.device.opencl import Device
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.output.rounding import NUDGE
@@ -82,9 +80,7 @@ def test_pixels_are_values_of_which_the_largest_is_white():
 
 @pytest.fixture(scope="module")
 def pipeline(cpu):
-    # As on a new device: the first size gets a program of its own, which compiles sooner than that for any size.
-    unused = Launcher(Device(0, cpu.device.cl_device))
-    return FusedCpuPipeline(unused, HIGH, stack_of(np.empty((1, 8, 8), np.uint8)), lanes=4)
+    return FusedCpuPipeline(cpu, HIGH, stack_of(np.empty((1, 8, 8), np.uint8)), lanes=4)
 
 
 def strips_after(pipeline, steps, images):

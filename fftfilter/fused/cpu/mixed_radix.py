@@ -17,8 +17,6 @@ from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddl
 # The radices whose butterflies need no table, in the order of the stages: the largest first, as the first
 # stages work outside the first cache, where fewer stages are fewer trips through memory.
 RADICES = (8, 5, 4, 3, 2)
-# Larger primes than this go through a loop on the device.
-LARGEST_WRITTEN_OUT = 19
 # Instructions of a stage for each number, loads and stores included, to choose between convolution lengths.
 INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
 # Primes up to here are transformed by the definition, which costs less than Bluestein's two transforms of more than

@@ -36,7 +36,7 @@ from ...transfer import Transfer
 from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .program import FILTER, PART_BYTES, mask_terms, params, plan, program, turns_of, twins_of
+from .program import FILTER, PART_BYTES, mask_terms, params, plan, turns_of, twins_of
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 # Steps that do nothing where the ramps are given.
@@ -98,10 +98,9 @@ class FusedCpuPipeline:
             arguments[name] = launcher.wrap(axis.twiddles(), constant=True)
         arguments |= {"ramps": self._ramps_buffer, "counted": self._counted_buffer, "extremes": self._extremes_buffer}
         arguments |= {"first_step": 0, "end_step": len(STEPS)}
-        given = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
-        defines = (f"VECTOR={self.plan.lanes}", *launcher.device.own_builtins, *given)
-        files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)
-        self._filter = launcher.kernel(files, defines, "filter", arguments)
+        defines = f"VECTOR={self.plan.lanes}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
+        defines += launcher.device.own_builtins
+        self._filter = launcher.kernel((FILTER,), defines, "filter", arguments)
         self._ramps: Ramps = own_ramps(stack)
         self._set_ramps(None)
         self.retune(transfer)

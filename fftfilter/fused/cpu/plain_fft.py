@@ -24,7 +24,7 @@ from ...device.programs import declared, record
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
-from .program import PARAMS, PART_BYTES, SPARE_ROWS, Axis, filled, program, vector_width
+from .program import PARAMS, PART_BYTES, SPARE_ROWS, Axis, filled, vector_width
 
 if TYPE_CHECKING:
     from .. import Shape
@@ -147,8 +147,8 @@ class CpuLayout:
 
 # The steps of each kind of data.
 STEPS = {
-    "complex": ("fused/cpu/plain_fft/complex_columns.cl", "fused/cpu/plain_fft/complex_rows.cl"),
-    "real": ("fused/cpu/plain_fft/real_columns.cl", "fused/cpu/plain_fft/real_rows.cl"),
+    "complex": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/complex_rows.cl"),
+    "real": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/real_rows.cl"),
     "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
 }
 LAUNCH = "fused/cpu/plain_fft/launch.cl"
@@ -200,11 +200,9 @@ class CpuTransform:
         arguments |= {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32)), "z": strips, "x": x}
         arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
         arguments["largest"] = self._largest_buffer
-        given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
-        defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
+        defines = f"VECTOR={lanes}", f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         files = (*STEPS[shape.data], LAUNCH)
-        names, defines = program(device, layout.columns, layout.rows, defines, files)
-        self._kernel = launcher.kernel(names, defines, "plain_fft", arguments)
+        self._kernel = launcher.kernel(files, (*defines, *device.own_builtins), "plain_fft", arguments)
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.

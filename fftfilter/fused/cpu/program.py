@@ -1,10 +1,7 @@
-"""The plan of the CPU form, its program, and what its kernels read: parameters (``params.cl``), mask (``mask.cl``).
+"""The plan of the CPU form, and what its kernels read: parameters (``params.cl``), mask (``mask.cl``).
 
-The plan has the strips of an image, its transforms, and the bytes between the steps.
-
-Compiling takes longer than filtering most folders. So lengths are parameters, and only the butterflies are compiled for
-the radices. The butterflies of one size compile in half the time of all. The first size on a device gets a program with
-its own; all other sizes share one program with all. Both compute the same, bit for bit.
+The plan has the strips of an image, its transforms, and the bytes between the steps. Lengths are parameters: compiling
+takes longer than filtering most folders, so one program serves any size.
 
 The mask is terms of horizontal and of vertical frequencies, or gains.
 """
@@ -13,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +23,7 @@ from ...output.rounding import decided_row
 from ...transfer.edges import Edges
 from ...transfer.shapes import SHAPES, TABLE, number_of
 from . import mixed_radix
-from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein, MixedRadix
+from .mixed_radix import Bluestein, MixedRadix
 
 if TYPE_CHECKING:
     from ...transfer.radial import Radial
@@ -151,42 +147,7 @@ def vector_width(device: Device) -> int:
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
 
 
-# The program
-
-Defines = tuple[str, ...]
-
 FILTER = "fused/cpu/filter.cl"
-# With Bluestein's convolutions
-GENERIC_FILTER = ("fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl", FILTER)
-# The radices that are written out in the generic program; other primes go through its loop.
-RADICES = {1, 2, 3, 4, 5, 7, 8}
-# The defines of the first size, for each device and all other defines
-_first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
-
-
-def program(
-    device: Device, columns: Axis, rows: Axis, defines: Defines, files: tuple[str, ...] = ()
-) -> tuple[tuple[str, ...], Defines]:
-    """Return the files and all defines of the program for two axes; ``defines`` are those that do not depend on them.
-
-    ``files`` are by default those of the filter.
-    """
-    generic = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
-    own = generic
-    if not (isinstance(columns, Bluestein) or isinstance(rows, Bluestein)):
-        own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
-        if _first.setdefault(device, {}).setdefault(defines, own) != own:
-            own = generic
-    return files or (GENERIC_FILTER if own == generic else (FILTER,)), (*defines, *own)
-
-
-def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
-    """Return the defines that compile the butterflies of these radices, and no others."""
-    loops = [radix for radix in radices if radix > LARGEST_WRITTEN_OUT]
-    bits = sum(1 << radix for radix in radices if radix not in loops)
-    return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}", f"BLUESTEIN={int(bluestein)}"
-
-
 PARAMS = ("fused/cpu/params.cl", "params_t")
 
 

@@ -8,6 +8,12 @@
 //
 // needs: fused/cpu/transform.cl
 
+// Whether an axis is transformed by a convolution
+INLINE bool is_convolved(global const axis_t *axis)
+{
+    return axis->length != axis->points;
+}
+
 // The last forward stage, times the filter, the first inverse stage: the spectrum stays in registers.
 INLINE void convolved_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
                             global const float2 *filter, global const float2 *roots)
@@ -109,3 +115,26 @@ INLINE void end_convolution(global const vector_t *x, number_t *a, const uint j,
         end_convolution(numbers, a, j, span, v); \
         FOUR(a[q] = spun(a[q], chirp[k].x, chirp[k].y); statement, ) \
     })
+
+// The transform of any length and its inverse, in place
+NOINLINE void transform_any(global vector_t *x, global const axis_t *axis, global const float2 *twiddles)
+{
+    if (!is_convolved(axis)) {
+        transform(x, axis, twiddles, 0);
+        return;
+    }
+    BEGIN_CONVOLUTION(x, axis, twiddles, load(x + 2 * k));
+    convolve(x, axis, twiddles);
+    END_CONVOLUTION(x, axis, twiddles, store(x + 2 * k, a[q]));
+}
+
+NOINLINE void inverse_any(global vector_t *x, global const axis_t *axis, global const float2 *twiddles)
+{
+    if (!is_convolved(axis)) {
+        inverse(x, axis, twiddles, 0);
+        return;
+    }
+    BEGIN_CONVOLUTION(x, axis, twiddles, swapped(load(x + 2 * k)));
+    convolve(x, axis, twiddles);
+    END_CONVOLUTION(x, axis, twiddles, store(x + 2 * k, swapped(a[q])));
+}

@@ -1,20 +1,11 @@
-// Butterflies: forward transforms of 2 to 5, 7, 8, 11, 13, 17 or 19 numbers in registers, of larger primes in a loop.
+// Butterflies: forward transforms of 2 to 5, 7 or 8 numbers in registers, of larger primes in a loop.
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
 // needs: fused/cpu/numbers.cl
-//
-// -D RADIX_BITS=bits    bit r is set for each radix r of the plans; other butterflies are not compiled
-// -D LOOP_PRIME=p       the largest prime radix whose butterfly is a loop, 1 if there is none
 
-#if !defined RADIX_BITS || !defined LOOP_PRIME
-#error "fused/cpu/butterflies.cl: -D RADIX_BITS=bits or -D LOOP_PRIME=p is missing"
-#endif
-
-// Whether a plan has this radix, so that its butterfly is compiled
-#define HAS(radix) ((RADIX_BITS >> (radix)) & 1)
-// The most numbers of any butterfly
-#define WIDEST (LOOP_PRIME > 19 ? LOOP_PRIME : 19)
+// The most numbers of any butterfly: the largest prime that is a radix (mixed_radix.py)
+#define WIDEST 61
 
 INLINE void butterfly_2(number_t *a)
 {
@@ -86,7 +77,7 @@ INLINE void butterfly_8(number_t *a)
 // Any odd prime by the definition, q and radix - q together: sums with cosines, differences with sines.
 // roots[k] = (cos, sin)(2 pi k / radix)
 //
-// 7 to 19 written out by the compiler, so that the numbers are in registers and the roots at known places.
+// 7 written out by the compiler, so that the numbers are in registers and the roots at known places.
 #define PRIME_BUTTERFLY(how, name, most, unroll) \
     how void name(number_t *a, const uint radix, global const float2 *roots) \
     { \
@@ -110,8 +101,8 @@ INLINE void butterfly_8(number_t *a)
             a[radix - p] = plus_imaginary(real_, 1, imag_); \
         } \
     }
-PRIME_BUTTERFLY(INLINE, butterfly_written_out, 19, _Pragma("unroll"))
-PRIME_BUTTERFLY(NOINLINE, butterfly_loop, LOOP_PRIME, )
+PRIME_BUTTERFLY(INLINE, butterfly_written_out, 7, _Pragma("unroll"))
+PRIME_BUTTERFLY(NOINLINE, butterfly_loop, WIDEST, )
 
 // kind is the radix, or 0 for a prime known only at run time. It is a constant in every call: the switch is
 // gone in the machine code, and the numbers of all but the primes stay in registers.
@@ -125,10 +116,6 @@ INLINE void butterfly(const uint kind, number_t *a, const uint radix, global con
     case 5: butterfly_5(a); break;
     case 7: butterfly_written_out(a, 7, roots); break;
     case 8: butterfly_8(a); break;
-    case 11: butterfly_written_out(a, 11, roots); break;
-    case 13: butterfly_written_out(a, 13, roots); break;
-    case 17: butterfly_written_out(a, 17, roots); break;
-    case 19: butterfly_written_out(a, 19, roots); break;
     }
 }
 
@@ -141,17 +128,11 @@ INLINE void butterfly(const uint kind, number_t *a, const uint radix, global con
         ONE_(2, first, __VA_ARGS__) ONE_(3, first, __VA_ARGS__) \
         ONE_(4, first, __VA_ARGS__) ONE_(5, first, __VA_ARGS__) \
         ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
-        ONE_(8, first, __VA_ARGS__) ONE_(9, first, __VA_ARGS__) \
-        ONE_(10, first, __VA_ARGS__) ONE_(11, first, __VA_ARGS__) \
-        ONE_(12, first, __VA_ARGS__) ONE_(13, first, __VA_ARGS__) \
-        ONE_(14, first, __VA_ARGS__) ONE_(15, first, __VA_ARGS__) \
-        ONE_(16, first, __VA_ARGS__) ONE_(17, first, __VA_ARGS__) \
-        ONE_(18, first, __VA_ARGS__) \
     } else \
         for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
 
-// Calls stage(kind, radix, ...), a constant kind for each radix that the plans have.
-#define CASE_(kind, radix, stage, ...) if (HAS(kind) && (radix) == kind) stage(kind, kind, __VA_ARGS__)
+// Calls stage(kind, radix, ...) with a constant kind.
+#define CASE_(kind, radix, stage, ...) if ((radix) == kind) stage(kind, kind, __VA_ARGS__)
 #define BY_RADIX(radix, stage, ...) \
     CASE_(8, radix, stage, __VA_ARGS__); \
     else CASE_(4, radix, stage, __VA_ARGS__); \
@@ -159,9 +140,5 @@ INLINE void butterfly(const uint kind, number_t *a, const uint radix, global con
     else CASE_(5, radix, stage, __VA_ARGS__); \
     else CASE_(3, radix, stage, __VA_ARGS__); \
     else CASE_(7, radix, stage, __VA_ARGS__); \
-    else CASE_(11, radix, stage, __VA_ARGS__); \
-    else CASE_(13, radix, stage, __VA_ARGS__); \
-    else CASE_(17, radix, stage, __VA_ARGS__); \
-    else CASE_(19, radix, stage, __VA_ARGS__); \
     else CASE_(1, radix, stage, __VA_ARGS__); \
-    else if (LOOP_PRIME > 1) stage(0, radix, __VA_ARGS__)
+    else stage(0, radix, __VA_ARGS__)

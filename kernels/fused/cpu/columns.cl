@@ -7,7 +7,7 @@
 // A strip is contiguous, row after row. So it is its own work space, stays in the cache from the first stage to the
 // last, and the rows find VECTOR of its rows in one piece.
 //
-// needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mask.cl
+// needs: fused/cpu/bluestein.cl fused/cpu/pixels.cl fused/cpu/mask.cl
 
 // First stage: butterflies of a strip's pixels, so that the image is never stored as floats
 INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, global const pixels_t *pixels,
@@ -45,51 +45,61 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
     return largest;
 }
 
-// Reads    the pixels of some strips that share lines of the cache, row after row
+// Reads    the pixels of some strips that share lines of the cache, row after row; of one strip for a convolution
 // Writes   their transforms without the offset, permuted, with 0 where nothing passes, and their largest deviation
 //          from it
-// Scratch  x, for the pixels
+// Scratch  x, for the pixels, or for a convolution, whose pixels wait in the strip
 NOINLINE void columns_forward(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *deviation, global const float2 *twiddles,
                               global const uint *places, const size_t picture, const uint task)
 {
     global const axis_t *axis = &params->columns;
-    const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
+    const stage_t first = axis->stages[0];
     const uint strip = task * params->strips_per_task, count = min(params->strips_per_task, params->strips - strip);
     const uint left = min(strip * 2 * VECTOR, params->last_start);
     z += 2 * params->strip_stride * (picture * params->strips + strip);
     const float base = offset_of(params, image, picture);
     image += picture * axis->points * params->pitch + left;
 
-    global pixels_t *pixels = (global pixels_t *)x;
+    global pixels_t *pixels = (global pixels_t *)(is_convolved(axis) ? z : x);
     const range_t range = gather_pixels(pixels, image, axis->points, params->pitch, count, params->last_start - left);
     const float found = deviation_of(range, base);
     for (uint i = 0; i < count; ++i) {
         global vector_t *own = z + 2 * (size_t)params->strip_stride * i;
-        BY_RADIX(first.radix, first_stage, own, pixels + 2 * (size_t)axis->points * i, base, axis->points, first.span,
-                 twiddles + first.twiddles, twiddles + first.roots);
-        if (axis->stage_count > 1)
-            for (uint part = 0; part < axis->length; part += part_length(axis)) {
-                forward_stages(own, axis, twiddles, part, 1);
-                BY_RADIX(last.radix, last_forward_stage, own + 2 * part, part_length(axis), twiddles + last.roots);
-            }
+        if (is_convolved(axis)) {
+            BEGIN_CONVOLUTION(x, axis, twiddles, load_pixels(pixels + 2 * (size_t)pixel_at(k, points), base));
+            convolve(x, axis, twiddles);
+            END_CONVOLUTION(x, axis, twiddles, store(own + 2 * k, a[q]));
+        } else {
+            BY_RADIX(first.radix, first_stage, own, pixels + 2 * (size_t)axis->points * i, base, axis->points,
+                     first.span, twiddles + first.twiddles, twiddles + first.roots);
+            if (axis->stage_count > 1)
+                transform(own, axis, twiddles, 1);
+        }
         clear_zero_rows(params, own, places);
         deviation[picture * params->strips + strip + i] = found;
     }
 }
 
 // The values of a strip's transform, permuted, in its place, 2 VECTOR a row; returns the largest magnitudes.
-NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t *z, const float back,
-                                  global const float2 *twiddles)
+NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t *z, global vector_t *x,
+                                  const float back, global const float2 *twiddles)
 {
     global const axis_t *axis = &params->columns;
-    const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
-    if (axis->stage_count > 1)
-        for (uint part = 0; part < axis->length; part += part_length(axis)) {
-            BY_RADIX(last.radix, first_inverse_stage, z + 2 * part, part_length(axis), twiddles + last.roots);
-            inverse_stages(z, axis, twiddles, part, 1);
-        }
+    const stage_t first = axis->stages[0];
     vector_t most = 0;
+    if (is_convolved(axis)) {
+        BEGIN_CONVOLUTION(x, axis, twiddles, swapped(load(z + 2 * k)));
+        convolve(x, axis, twiddles);
+        END_CONVOLUTION(x, axis, twiddles, {
+            const number_t values = values_of(a[q], back);
+            most = larger_magnitude(most, values);
+            store(z + 2 * k, values);
+        });
+        return most;
+    }
+    if (axis->stage_count > 1)
+        inverse(z, axis, twiddles, 1);
 // BY_RADIX takes statements, so the result goes into `most`.
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
     BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, twiddles + first.twiddles, twiddles + first.roots);
@@ -98,16 +108,17 @@ NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t
 
 // Reads    a strip's transform, permuted
 // Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
+// Scratch  x, for a convolution
 NOINLINE void columns_inverse(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *largest, global const float2 *twiddles,
                               const size_t picture, const uint strip)
 {
     z += 2 * params->strip_stride * (picture * params->strips + strip);
     const float back = params->back * offset_of(params, image, picture);
-    vector_t most = inverse_columns(params, z, back, twiddles);
+    vector_t most = inverse_columns(params, z, x, back, twiddles);
 #if IS_MIRRORED
     if (params->needs_two_inverses) {
-        inverse_columns(params, other_strips(params, z), back, twiddles);
+        inverse_columns(params, other_strips(params, z), x, back, twiddles);
         most = own_pixels(params, z, strip);
     }
 #endif

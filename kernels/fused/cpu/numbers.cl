@@ -7,10 +7,6 @@
 //
 // -D VECTOR=4 | 8 | 16    floats in a vector register
 
-#ifndef VECTOR
-#error "fused/cpu/numbers.cl: -D VECTOR=4, 8 or 16 is missing"
-#endif
-
 // Always inlined, so that arguments that are constants are known to the compiler
 #define INLINE static inline __attribute__((always_inline))
 // For what is large: PoCL compiles the body of a kernel three times, but a function that it calls once. Such a
@@ -51,13 +47,6 @@ INLINE void store(global vector_t *at, const number_t a)
 {
     at[0] = a.re;
     at[1] = a.im;
-}
-
-// Numbers first ... end - 1 of x become 0.
-INLINE void clear(global vector_t *x, const uint first, const uint end)
-{
-    for (uint k = first; k < end; ++k)
-        store(x + 2 * k, (number_t){0, 0});
 }
 
 INLINE number_t plus(const number_t a, const number_t b)

@@ -7,10 +7,6 @@
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
-#ifndef LOAD_PIXEL
-#error "fused/cpu/pixels.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
-#endif
-
 // A vector of pixels as floats
 #define to_floats PASTE(convert_float, VECTOR)
 

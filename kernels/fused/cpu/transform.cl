@@ -1,4 +1,4 @@
-// Transform: runs the stages of an axis one after the other, forward and back, except the two around the middle.
+// Transform: runs the stages of an axis one after the other, forward and back.
 //
 // The first stages run on the whole transform. They leave independent parts that fit into the first cache. Each part
 // then goes through the remaining forward stages, the work in the middle, and its inverse stages. After the last part
@@ -32,5 +32,25 @@ NOINLINE void inverse_stages(global vector_t *x, global const axis_t *axis, glob
         const bool is_whole = s - 1 < axis->whole_stages;
         BY_RADIX(stage.radix, inverse_stage, x + (is_whole ? 0 : 2 * part), is_whole ? axis->length : part_length(axis),
                  stage.span, twiddles + stage.twiddles, twiddles + stage.roots);
+    }
+}
+
+// All forward stages from `first` on, in place: natural order in, the plan's order out
+NOINLINE void transform(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint first)
+{
+    const stage_t last = axis->stages[axis->stage_count - 1];
+    for (uint part = 0; part < axis->length; part += part_length(axis)) {
+        forward_stages(x, axis, twiddles, part, first);
+        BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
+    }
+}
+
+// All inverse stages down to stage `first`
+NOINLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint first)
+{
+    const stage_t last = axis->stages[axis->stage_count - 1];
+    for (uint part = 0; part < axis->length; part += part_length(axis)) {
+        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
+        inverse_stages(x, axis, twiddles, part, first);
     }
 }

@@ -10,7 +10,7 @@
 //
 //   INTERLEAVE    of each four elements the lower or upper two of a and of b in turn
 //   PAIRS         of each four elements the lower or upper two of a, then those of b
-//   HALVES, FOURS halves of both vectors, or fours of even or of odd place
+//   FOURS         fours of even or of odd place
 //
 // Written out, as compilers take choices written element by element apart and find worse ones.
 #define PICK(which, a, b) __builtin_shufflevector(a, b, which)
@@ -24,15 +24,11 @@
 #define INTERLEAVE_UPPER 2, 10, 3, 11, 6, 14, 7, 15
 #define PAIRS_LOWER 0, 1, 8, 9, 4, 5, 12, 13
 #define PAIRS_UPPER 2, 3, 10, 11, 6, 7, 14, 15
-#define HALVES_LOWER 0, 1, 2, 3, 8, 9, 10, 11
-#define HALVES_UPPER 4, 5, 6, 7, 12, 13, 14, 15
 #else
 #define INTERLEAVE_LOWER 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
 #define INTERLEAVE_UPPER 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
 #define PAIRS_LOWER 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
 #define PAIRS_UPPER 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
-#define HALVES_LOWER 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
-#define HALVES_UPPER 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
 #define FOURS_EVEN 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27
 #define FOURS_ODD 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31
 #endif
@@ -55,16 +51,16 @@ INLINE void transpose(vector_t *square)
 #pragma unroll
     for (uint i = 0; i < 4; ++i) {
         const float8 a = square[i], b = square[i + 4];
-        square[i] = PICK(HALVES_LOWER, a, b);
-        square[i + 4] = PICK(HALVES_UPPER, a, b);
+        square[i] = (vector_t)(a.lo, b.lo);
+        square[i + 4] = (vector_t)(a.hi, b.hi);
     }
 #elif VECTOR == 16
 #pragma unroll
     for (uint i = 0; i < 4; ++i) {
-        const float16 a = PICK(HALVES_LOWER, square[i], square[i + 4]);
-        const float16 b = PICK(HALVES_LOWER, square[i + 8], square[i + 12]);
-        const float16 c = PICK(HALVES_UPPER, square[i], square[i + 4]);
-        const float16 d = PICK(HALVES_UPPER, square[i + 8], square[i + 12]);
+        const float16 a = (vector_t)(square[i].lo, square[i + 4].lo);
+        const float16 b = (vector_t)(square[i + 8].lo, square[i + 12].lo);
+        const float16 c = (vector_t)(square[i].hi, square[i + 4].hi);
+        const float16 d = (vector_t)(square[i + 8].hi, square[i + 12].hi);
         square[i] = PICK(FOURS_EVEN, a, b);
         square[i + 4] = PICK(FOURS_ODD, a, b);
         square[i + 8] = PICK(FOURS_EVEN, c, d);

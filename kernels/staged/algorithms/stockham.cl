@@ -8,10 +8,6 @@
 // -D STOCKHAM_RADIX=2 | 4 | 8 | 16                          R, the numbers that a work-item holds
 // -D STOCKHAM_MULTIPLY=multiply_plain | multiply_mad        how complex numbers are multiplied
 
-#if !defined STOCKHAM_RADIX || !defined STOCKHAM_MULTIPLY
-#error "stockham.cl: -D STOCKHAM_RADIX=2, 4, 8 or 16 or -D STOCKHAM_MULTIPLY=multiply_plain or multiply_mad is missing"
-#endif
-
 // W(m, 16), m = 0 ... 7; a literal carries the precision that is asked for
 #if PASTE(REAL, _is_single)
 #define LITERAL(number) number##f

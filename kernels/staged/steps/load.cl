@@ -6,10 +6,6 @@
 //
 // -D LOAD_PIXEL=uchar | ushort | float | double
 
-#ifndef LOAD_PIXEL
-#error "load.cl: -D LOAD_PIXEL=uchar, ushort, float or double is missing"
-#endif
-
 kernel void load(global complex_t *x, global const LOAD_PIXEL *image, global const real_t *offset,
                  const uint width)
 {

@@ -14,10 +14,6 @@
 // -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
 // -D SHAPE=table    any gain, from a table
 
-#ifndef SHAPE
-#error "staged/steps/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
-#endif
-
 // 1 if SHAPE is ideal, or table; other names have no macro, and count as 0.
 #define ideal_is_ideal 1
 #define table_is_table 1

@@ -12,10 +12,6 @@
 //
 // -D STORE_PIXEL=uchar | ushort | float
 
-#ifndef STORE_PIXEL
-#error "quantize.cl: -D STORE_PIXEL=uchar, ushort or float is missing"
-#endif
-
 kernel void quantize(global STORE_PIXEL *image, global const real_t *values, global const complex_t *parts,
                      const ulong first, const ulong count, global const real_t *noise_floor,
                      global const ramp_t *ramps, global uint *counts)

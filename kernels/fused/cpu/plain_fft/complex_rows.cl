@@ -4,7 +4,7 @@
 // Writes   the spectrum in natural order, rows as they belong; of a long signal columns of a matrix, side by side
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/plain_fft/store.cl
+// needs: fused/cpu/plain_fft/columns.cl
 
 NOINLINE void load_strip(global vector_t *x, global const vector_t *z, global const uint *at)
 {
@@ -49,17 +49,11 @@ INLINE uint signal(const shared_t *shared, global vector_t *x, global float *tar
         store(x + 2 * k, (number_t){a.re * w.re - a.im * w.im, a.re * w.im + a.im * w.re});
     }
     transform_any(x, axis, shared->row_twiddles);
-    integers_t most = 0;
-    for (uint k = 0; k < axis->points; ++k) {
-        const number_t a = times(load(x + shared->take[k]), (vector_t)(shared->scale));
-        most = larger_bits(larger_bits(most, a.re), a.im);
-        scatter(target + 2 * column + k * pitch, a);
-    }
-    return largest_bits(most);
+    return store_columns(shared, axis->points, x, target + 2 * column);
 }
 
-NOINLINE uint complex_rows(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
-                           global float *target, const uint group)
+NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
+                          global float *target, const uint group)
 {
     global const params_t *params = shared->params;
     global const layout_t *layout = shared->layout;

@@ -5,7 +5,7 @@
 // Writes   both spectra, whole or half, in natural order
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/plain_fft/real_columns.cl fused/cpu/plain_fft/store.cl
+// needs: fused/cpu/plain_fft/columns.cl
 
 // VECTOR pixels of VECTOR rows become lanes, real (part 0) or imaginary ones.
 NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *source, const uint width,
@@ -24,8 +24,8 @@ NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *sour
     }
 }
 
-NOINLINE uint real_rows(const shared_t *shared, global vector_t *z, global vector_t *x,
-                        global const LOAD_PIXEL *source, global float *target, const uint group)
+NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x,
+                          global const LOAD_PIXEL *source, global float *target, const uint group)
 {
     global const params_t *params = shared->params;
     global const layout_t *layout = shared->layout;

@@ -32,8 +32,8 @@ INLINE integers_t last_values_stage(const uint kind, const uint radix, global co
     return most;
 }
 
-NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global vector_t *x,
-                             global const float *source, global float *target, const uint strip)
+NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
+                          global float *target, const uint strip)
 {
     global const axis_t *axis = &shared->params->columns;
     global const float2 *twiddles = shared->column_twiddles;
@@ -43,15 +43,12 @@ NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global 
     z += 2 * (size_t)shared->params->strip_stride * strip;
     target += min(strip * 2 * VECTOR, shared->params->last_start);
     integers_t most = 0;
-#if BLUESTEIN
-    if (axis->length != axis->points) {
-        swap_all(x, z, axis->points);
-        transform_any(x, axis, twiddles);
-        for (uint k = 0; k < axis->points; ++k)
-            most = store_values(target + (size_t)k * pitch, load(x + 2 * k), scale, most);
+    if (is_convolved(axis)) {
+        BEGIN_CONVOLUTION(x, axis, twiddles, swapped(load(z + 2 * k)));
+        convolve(x, axis, twiddles);
+        END_CONVOLUTION(x, axis, twiddles, most = store_values(target + (size_t)k * pitch, a[q], scale, most));
         return largest_bits(most);
     }
-#endif
     if (axis->stage_count > 1)
         inverse(z, axis, twiddles, 1);
 // BY_RADIX takes statements, so the result goes into `most`.

@@ -43,36 +43,12 @@ NOINLINE void load_half(const shared_t *shared, global vector_t *x, global const
     }
 }
 
-// The plan's order in, natural order out, down to stage `first`
-NOINLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint first)
+NOINLINE uint first_step(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
+                         global float *target, const uint group)
 {
-    const stage_t last = axis->stages[axis->stage_count - 1];
-    for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
-        inverse_stages(x, axis, twiddles, part, first);
-    }
-}
-
-INLINE void swap_all(global vector_t *to, global const vector_t *from, const uint count)
-{
-    for (uint k = 0; k < count; ++k)
-        store(to + 2 * k, swapped(load(from + 2 * k)));
-}
-
-NOINLINE uint values_rows(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
-                          global float *target, const uint group)
-{
-    global const axis_t *axis = &shared->params->rows;
     global const uint *at = shared->places + group * 2 * VECTOR;
     load_half(shared, x, source, shared->to + group * 2 * VECTOR);
-#if BLUESTEIN
-    if (axis->length != axis->points) {
-        swap_all(x, x, axis->points);
-        transform_any(x, axis, shared->row_twiddles);
-        swap_all(x, x, axis->points);
-    } else
-#endif
-        inverse(x, axis, shared->row_twiddles, 0);
+    inverse_any(x, &shared->params->rows, shared->row_twiddles);
     store_rows(shared->params, z, x, at, at + VECTOR);
     return 0;
 }
