@@ -7,13 +7,14 @@ range are scaled first.
 
 from __future__ import annotations
 
+import inspect
 import math
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +40,8 @@ Lengths = Sequence[int | None] | None
 Axes = Sequence[int] | None
 Norm = Literal["backward", "ortho", "forward"] | None
 Half = Literal["made", "given"] | None
+Out = NDArray[Any] | None
+Made = TypeVar("Made", bound=Callable[..., Any])
 
 # Numbers side by side from which on columns are transformed as columns, not moved to become rows.
 BESIDE = 16
@@ -52,17 +55,33 @@ PIXELS = (np.uint8, np.uint16, np.float32)
 MOST_KEPT, MOST_BYTES = 16, 256 << 20
 
 
+class Options(TypedDict, total=False):
+    """Options of every transform, then those of algorithms of the papers."""
+
+    algorithm: str | None
+    device: str | int | None
+    precision: Precision
+
+    arithmetic: str
+    layout: str
+    p: int | None
+    r: int
+    radix: int
+
+
+def _spelled_out(transform: Made) -> Made:
+    """Show the options of every transform in a signature; type checkers have them from ``**how``."""
+    shown = inspect.signature(transform)
+    *own, rest = shown.parameters.values()
+    every = {"algorithm": None, "device": None, "precision": "single"}
+    own += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in every.items()]
+    transform.__signature__ = shown.replace(parameters=[*own, rest.replace(name="options", annotation="Option")])  # type: ignore[attr-defined]
+    return transform
+
+
+@_spelled_out
 def fft(
-    a: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the transform along an axis, of any length, as ``numpy.fft.fft`` does.
 
@@ -74,174 +93,96 @@ def fft(
 
         spectrum = fftfilter.fft(signal)
     """
-    return Engine(algorithm, device, precision, options).transformed(a, lengths_of(n), (axis,), norm, out=out)
+    return Engine(**how).transformed(a, lengths_of(n), (axis,), norm, out=out)
 
 
+@_spelled_out
 def ifft(
-    a: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
-    return Engine(algorithm, device, precision, options).transformed(
-        a, lengths_of(n), (axis,), norm, out=out, inverse=True
-    )
+    return Engine(**how).transformed(a, lengths_of(n), (axis,), norm, out=out, inverse=True)
 
 
+@_spelled_out
 def fft2(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = (-2, -1),
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the transform over the last two axes, as ``numpy.fft.fft2`` does; see :func:`fft` for the rest.
 
     ``a`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex; real ones take half the time.
     ``s`` and ``axes`` are NumPy's.
     """
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out)
+    return Engine(**how).transformed(a, s, axes, norm, out=out)
 
 
+@_spelled_out
 def ifft2(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = (-2, -1),
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, inverse=True)
+    return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True)
 
 
+@_spelled_out
 def rfft2(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = (-2, -1),
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the half of a real array's transform that says it all, as ``numpy.fft.rfft2`` does; see :func:`fft2`.
 
     The result is ``(..., height, width // 2 + 1)``.
     """
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, half="made")
+    return Engine(**how).transformed(a, s, axes, norm, out=out, half="made")
 
 
+@_spelled_out
 def irfft2(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = (-2, -1),
-    norm: Norm = None,
-    out: Real | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Real:
     """Return the real array of half a spectrum, as ``numpy.fft.irfft2`` does; see :func:`rfft2`.
 
     The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
     odd one has to be given in ``s``.
     """
-    return Engine(algorithm, device, precision, options).transformed(
-        a, s, axes, norm, out=out, inverse=True, half="given"
-    )
+    return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True, half="given")
 
 
+@_spelled_out
 def fftn(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the transform over axes, by default all, as ``numpy.fft.fftn`` does; see :func:`fft2`.
 
     spectrum = fftfilter.fftn(volume)  # (depth, height, width), complex64
     """
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out)
+    return Engine(**how).transformed(a, s, axes, norm, out=out)
 
 
+@_spelled_out
 def ifftn(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the inverse transform over axes, by default all, as ``numpy.fft.ifftn`` does; see :func:`fftn`."""
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, inverse=True)
+    return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True)
 
 
+@_spelled_out
 def rfftn(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = None,
-    out: Complex | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
     """Return the half of a real array's transform that says it all, as ``numpy.fft.rfftn`` does; see :func:`fftn`.
 
     Of the last axis, frequencies from 0 to half its length are left.
     """
-    return Engine(algorithm, device, precision, options).transformed(a, s, axes, norm, out=out, half="made")
+    return Engine(**how).transformed(a, s, axes, norm, out=out, half="made")
 
 
+@_spelled_out
 def irfftn(
-    a: ArrayLike,
-    s: Sequence[int | None] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = None,
-    out: Real | None = None,
-    *,
-    algorithm: str | None = None,
-    device: str | int | None = None,
-    precision: Precision = "single",
-    **options: Option,
+    a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Real:
     """Return the real array of half a spectrum, as ``numpy.fft.irfftn`` does; see :func:`rfftn` and :func:`irfft2`."""
-    return Engine(algorithm, device, precision, options).transformed(
-        a, s, axes, norm, out=out, inverse=True, half="given"
-    )
+    return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True, half="given")
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
@@ -328,7 +269,11 @@ class Engine:
     """
 
     def __init__(
-        self, algorithm: str | None, device: str | int | None, precision: Precision, options: Mapping[str, Option]
+        self,
+        algorithm: str | None = None,
+        device: str | int | None = None,
+        precision: Precision = "single",
+        **options: Option | None,
     ) -> None:
         check_option("precision", precision, PRECISIONS)
         self.real, self.complex = PRECISIONS[precision]

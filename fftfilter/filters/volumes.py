@@ -215,7 +215,7 @@ class VolumePipeline:
             is_numpy = isinstance(launcher, NumPyLauncher)
             name = NUMPY if is_numpy else IN_DOUBLE if launcher.real == np.float64 else None
             device = None if is_numpy else described.options.get("device")
-            self._engine = Engine(name, device, described.options.get("precision", "single"), {})
+            self._engine = Engine(name, device, described.options.get("precision", "single"))
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""

@@ -138,18 +138,11 @@ def dif(n: int) -> RowPlan:
     Limits   n a power of two
     Source   J. W. Cooley, J. W. Tukey, Math. Comp. 19 (1965) 297-301, as Figure 1a of Marichal-Hernandez, Rosa,
              Rodriguez-Ramos, Efficient implementation of the FFT on a stream-programmed GPU (2005)
-
-    Return narrowing butterflies and bit reversal; unordered, DIF forward and DIT inverse without it.
     """
-    source = "staged/algorithms/dif.cl"
     log2_n = n.bit_length() - 1
+    arguments = {"x": X, "w": SPIN, "flip": FLIP, "n": n}
     narrowing = tuple(
-        Launch(
-            source,
-            "dif_butterfly",
-            (n // 2,),
-            {"x": X, "w": SPIN, "flip": FLIP, "n": n, "stage": stage},
-        )
+        Launch("staged/algorithms/dif.cl", "dif_butterfly", (n // 2,), {**arguments, "stage": stage})
         for stage in range(log2_n, 0, -1)
     )
     widening = tuple(butterfly(n, stage) for stage in range(1, log2_n + 1))
@@ -168,8 +161,6 @@ def dft(n: int) -> RowPlan:
     Limits   any n; slow from some thousands up
     Source   the definition, DFT in M. McCarthy, GPU Accelerated Fast Fourier Transform (2015); its sum is
              compensated after W. Kahan, Comm. ACM 8 (1965) 40
-
-    Return the sum as one launch, one work-item a number of the spectrum.
     """
     source = "staged/algorithms/dft.cl"
     table = Launch(source, "dft_spin_factors", (n,), {"w": SPIN, "n": n})
@@ -241,8 +232,6 @@ def stockham(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
     Trips    log2 n / log2 R, rounded up
     Limits   n a power of two
     Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 kernel" and its higher radices
-
-    Return one out-of-place stage for every factor ``radix`` of n; ``arithmetic`` is plain or mad.
     """
     source = "staged/algorithms/stockham.cl"
     check_option("radix", radix, (2, 4, 8, 16))
@@ -268,8 +257,6 @@ def workgroup(n: int, *, r: int = 32) -> RowPlan:
     Trips    log2 n / log2 2r, rounded up
     Limits   n a power of two
     Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per DFT (1)"
-
-    Return one launch for every factor 2r of n, in work-groups of r.
     """
     source = "staged/algorithms/workgroup.cl"
     if not isinstance(r, int) or r < 1 or r & (r - 1):
@@ -294,8 +281,6 @@ def workgroup_coalesced(n: int, *, r: int = 32) -> RowPlan:
     Trips    log2 n / log2 2r, rounded up
     Limits   n a power of two
     Source   the profile in E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per DFT (1)"
-
-    Return one launch for every factor 2r of n, in work-groups of up to 256.
     """
     source = "staged/algorithms/workgroup_coalesced.cl"
     check_option("r", r, (1, 2, 4, 8, 16, 32, 64, 128, 256))
@@ -306,16 +291,7 @@ def workgroup_coalesced(n: int, *, r: int = 32) -> RowPlan:
         side = min(COALESCED // size, n // (2 * size))
         arguments = {"y": Y, "x": X, "w": SPIN, "flip": FLIP, "n": n, "p": p, "r": size, "u": Local(2 * size * side)}
         group = (size * side, 1)
-        stages.append(
-            Launch(
-                source,
-                "workgroup_coalesced",
-                (n // 2,),
-                arguments,
-                swap=True,
-                group=group,
-            )
-        )
+        stages.append(Launch(source, "workgroup_coalesced", (n // 2,), arguments, swap=True, group=group))
         p *= 2 * size
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=tuple(stages), width=n)
 
@@ -332,23 +308,14 @@ def binary_exchange(n: int, *, p: int | None = None) -> RowPlan:
     Limits   n a power of two; p from 1 up, by default n, which is also the most that have work
     Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015), after A. Grama et al., Introduction to
              Parallel Computing
-
-    Return a launch of p work-items for every bit, then bit reversal; None is one work-item a number.
     """
-    source = "staged/algorithms/binary_exchange.cl"
     if p is not None and (not isinstance(p, int) or p < 1):
         raise ParameterError(f"p {p!r} is invalid: choose a number of work-items, 1 or more")
     items = min(p or n, n)
     log2_n = n.bit_length() - 1
-    arguments = {"r": Y, "s": X, "w": SPIN, "flip": FLIP, "log2_n": log2_n}
+    arguments = {"r": Y, "s": X, "w": SPIN, "flip": FLIP, "log2_n": log2_n, "p": items}
     stages = tuple(
-        Launch(
-            source,
-            "binary_exchange",
-            (items,),
-            {**arguments, "m": m, "p": items},
-            swap=True,
-        )
+        Launch("staged/algorithms/binary_exchange.cl", "binary_exchange", (items,), {**arguments, "m": m}, swap=True)
         for m in range(log2_n)
     )
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(*stages, bit_reversal(n)), width=n)

@@ -6,7 +6,7 @@
 // Spin     e = b_m b_(m-1) ... b_0 0 ... 0: the first m + 1 bits of l backward, on top
 
 kernel void binary_exchange(global complex_t *r, global const complex_t *s, global const complex_t *w,
-                            const uint flip, const uint log2_n, const uint m, const uint p)
+                            const uint flip, const uint log2_n, const uint p, const uint m)
 {
     const uint process = get_global_id(0);
     const uint n = 1u << log2_n;
