@@ -47,16 +47,17 @@ def test_parts_fit_and_the_last_stage_is_always_done_in_parts():
 
 @pytest.mark.parametrize("n", [67, 1021, 1531, 32749])
 def test_a_convolution_is_long_enough_and_made_of_small_radices(n):
-    made = mixed_radix.transform(n, 256, 0)
-    assert isinstance(made, mixed_radix.Bluestein)
-    assert 2 * n - 1 <= made.inner.n <= 1 << (2 * n).bit_length()
-    assert set(made.inner.radices) <= set(mixed_radix.RADICES)
-    assert made.inner.radices[0] == 8
+    made = mixed_radix.plan(n, 256, 0)
+    assert made.is_convolution
+    assert 2 * n - 1 <= made.length <= 1 << (2 * n).bit_length()
+    assert set(made.radices) <= set(mixed_radix.RADICES)
+    assert made.radices[0] == 8
+    assert made.whole_stages >= 1
 
 
 def test_a_chirp_is_right_where_whole_numbers_have_32_bits(monkeypatch):
     """As in NumPy 1.26 on Windows."""
-    made, arange = mixed_radix.transform(65537, 256, 0), np.arange
+    made, arange = mixed_radix.plan(65537, 256, 0), np.arange
     wanted = made.twiddles()
     monkeypatch.setattr(np, "arange", lambda *given, dtype=np.int32: arange(*given, dtype=dtype))
     np.testing.assert_array_equal(made.twiddles(), wanted)
@@ -78,7 +79,7 @@ def test_every_row_and_its_mirrored_one_are_paired_once():
     [((512, 512), 2, 1, 8), ((512, 512), 2, 4, 15), ((512, 512), 16, 1, 64), ((2, 2048), 64, 1, 64), ((3, 8), 2, 1, 3)],
 )
 def test_pixels_are_written_by_lines_of_the_cache_in_as_few_bands_as_leave_tasks_for_all(size, workers, pixel, tasks):
-    columns, rows = (mixed_radix.transform(n, 160, least) for n, least in zip(size, (1, 0), strict=True))
+    columns, rows = (mixed_radix.plan(n, 160, least) for n, least in zip(size, (1, 0), strict=True))
     made = FusedCpuPlan(*size, 16, workers, columns, rows)
     assert made.strips_in_line(pixel) == {1: 2, 4: 1}[pixel]
     assert made.tasks_of_quantize(pixel) == tasks

@@ -36,45 +36,59 @@ class RadixStage(NamedTuple):
     roots: int
 
 
-class MixedRadix(NamedTuple):
-    """The transform of length n: its stages, and how many of them run on the whole before it is cut into parts."""
+class Axis(NamedTuple):
+    """The transform of ``points`` along an axis: the stages of this ``length``, more for Bluestein's convolution.
 
-    n: int
+    The first ``whole_stages`` of them run on the whole before it is cut into parts.
+    """
+
+    points: int
+    length: int
     stages: tuple[RadixStage, ...]
     whole_stages: int
 
     @property
-    def inner(self) -> MixedRadix:
-        """The plan that does the work: itself, where Bluestein's has that of its convolution."""
-        return self
+    def is_convolution(self) -> bool:
+        """Whether ``points`` has a large prime factor."""
+        return self.length != self.points
 
     @property
     def radices(self) -> tuple[int, ...]:
-        """The radices, first stage first; their product is n."""
+        """The radices, first stage first; their product is the length."""
         return tuple(stage.radix for stage in self.stages)
 
     @property
     def part(self) -> int:
         """Numbers of a part, part_length in transform.cl."""
-        return self.stages[self.whole_stages - 1].span if self.whole_stages else self.n
+        return self.stages[self.whole_stages - 1].span if self.whole_stages else self.length
 
     def twiddles(self) -> NDArray[np.complex64]:
-        """Return the twiddle factors of all stages, W(j q, radix span) for j below the span, q from 1."""
+        """Return the twiddle factors of all stages, W(j q, radix span) for j below the span, q from 1.
+
+        For a convolution the chirp follows, and its filter in the order that the stages leave.
+        """
         tables = [np.zeros(0, np.complex128)]
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
             tables.append(twiddles(turn, stage.radix * stage.span).ravel())
             if has_roots(stage.radix):
                 tables.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
-        return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
+        tables.append(np.ones(1))
+        if self.is_convolution:
+            own = chirp(self.points)
+            tables += own, chirp_filter(own, self.length)[self._order()]
+        return np.concatenate(tables).astype(np.complex64)
 
     @property
-    def twiddle_count(self) -> int:
-        """How many numbers :meth:`twiddles` returns."""
+    def chirp(self) -> int:
+        """Where the chirp begins among the twiddle factors."""
         return 1 + sum((each.radix - 1) * each.span + each.radix * has_roots(each.radix) for each in self.stages)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds after the forward transform."""
+        return np.arange(self.points, dtype=np.int64) if self.is_convolution else self._order()
+
+    def _order(self) -> NDArray[np.int64]:
         k = np.zeros(1, np.int64)
         for radix in reversed(self.radices):
             k = (np.arange(radix)[:, None] + radix * k).ravel()
@@ -112,42 +126,6 @@ def is_smooth(n: int) -> bool:
     return n == 1
 
 
-def plan(n: int, part: int, least_whole: int) -> MixedRadix:
-    """Return the plan of a smooth length.
-
-    Parts of at most ``part`` numbers fit into the first cache. At least ``least_whole`` stages run on the whole (the
-    one that reads pixels has to), but never the last one.
-    """
-    stages: list[RadixStage] = []
-    span, twiddles = n, 0
-    for radix in factors(n):
-        span //= radix
-        roots = twiddles + (radix - 1) * span
-        stages.append(RadixStage(radix, span, twiddles, roots))
-        twiddles = roots + (radix if has_roots(radix) else 0)
-    whole = 0
-    while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > part):
-        whole += 1
-    return MixedRadix(n, tuple(stages), whole)
-
-
-class Bluestein(NamedTuple):
-    """The transform of a length n with a large prime factor: Bluestein's convolution, of a smooth length."""
-
-    n: int
-    inner: MixedRadix
-
-    def twiddles(self) -> NDArray[np.complex64]:
-        """Return those of the inner plan, the chirp, and its filter in the order that the inner plan leaves."""
-        own = chirp(self.n)
-        of_convolution = chirp_filter(own, self.inner.n)[self.inner.frequencies()]
-        return np.concatenate([self.inner.twiddles(), own, of_convolution]).astype(np.complex64)
-
-    def frequencies(self) -> NDArray[np.int64]:
-        """Return the frequency that each position holds: its own."""
-        return np.arange(self.n, dtype=np.int64)
-
-
 def convolution_length(n: int) -> int:
     """Return the cheapest length of a convolution of n points: at least 2n - 1, a product of 8 and of 2, 3 and 5."""
 
@@ -158,11 +136,24 @@ def convolution_length(n: int) -> int:
     return min((m for m in convolution_lengths(n, 4 * n - 3, (2, 3, 5)) if factors(m)[0] == 8), key=instructions)
 
 
-def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
-    """Return the plan of any length; see :func:`plan`."""
-    if is_smooth(n):
-        return plan(n, part, least_whole)
-    return Bluestein(n, plan(convolution_length(n), part, 1))
+def plan(n: int, part: int, least_whole: int) -> Axis:
+    """Return the plan of n points, by a convolution if n has a large prime factor.
+
+    Parts of at most ``part`` numbers fit into the first cache. At least ``least_whole`` stages run on the whole (the
+    one that reads pixels has to, and the first one of a convolution), but never the last one.
+    """
+    length = span = n if is_smooth(n) else convolution_length(n)
+    stages: list[RadixStage] = []
+    twiddles = 0
+    for radix in factors(length):
+        span //= radix
+        roots = twiddles + (radix - 1) * span
+        stages.append(RadixStage(radix, span, twiddles, roots))
+        twiddles = roots + (radix if has_roots(radix) else 0)
+    least, whole = least_whole if length == n else 1, 0
+    while whole < len(stages) - 1 and (whole < least or stages[whole].span * stages[whole].radix > part):
+        whole += 1
+    return Axis(n, length, tuple(stages), whole)
 
 
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

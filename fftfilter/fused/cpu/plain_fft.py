@@ -24,7 +24,7 @@ from ...device.programs import declared, record
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 from . import mixed_radix
-from .program import PARAMS, PART_BYTES, SPARE_ROWS, Axis, filled, vector_width
+from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, vector_width
 
 if TYPE_CHECKING:
     from .. import Shape
@@ -53,8 +53,8 @@ class CpuLayout:
         numbers = lanes // 2
         height, width = shape.height, shape.width
         part = part_bytes // (8 * lanes)
-        self.columns: Axis = mixed_radix.transform(height if kind != LINES else 1, part, 1)
-        self.rows: Axis = mixed_radix.transform(width if kind != COLUMNS else 1, part, 0)
+        self.columns = mixed_radix.plan(height if kind != LINES else 1, part, 1)
+        self.rows = mixed_radix.plan(width if kind != COLUMNS else 1, part, 0)
         if kind == LINES:
             self.pitch = max(width, lanes if shape.data == "real" else numbers)
             self.strips = 0
@@ -71,8 +71,8 @@ class CpuLayout:
         self.spectrum = shape.spectrum_width if shape.data == "values" else stored
         """Numbers of a spectrum's row that are read or stored."""
         # A work space begins elsewhere in the cache's sets than the one before.
-        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, self.rows.inner.n)
-        convolution = self.columns.inner.n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, self.rows.length)
+        convolution = self.columns.length if self.columns.is_convolution else 0
         self.workspace = max(longest, convolution) + SPARE_ROWS
         """Numbers of a worker's work space."""
         self.strip_stride = height + SPARE_ROWS

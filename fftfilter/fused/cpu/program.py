@@ -23,12 +23,10 @@ from ...output.rounding import decided_row
 from ...transfer.edges import Edges
 from ...transfer.shapes import SHAPES, TABLE, number_of
 from . import mixed_radix
-from .mixed_radix import Bluestein, MixedRadix
+from .mixed_radix import Axis
 
 if TYPE_CHECKING:
     from ...transfer.radial import Radial
-
-Axis = MixedRadix | Bluestein
 
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
@@ -71,12 +69,12 @@ class FusedCpuPlan(NamedTuple):
     @property
     def workspace(self) -> int:
         """Numbers of a worker's work space: its longest transform."""
-        return max(self.strips * 2 * self.lanes, self.rows.inner.n, self.columns.inner.n) + self.gains
+        return max(self.strips * 2 * self.lanes, self.rows.length, self.columns.length) + self.gains
 
     @property
     def gains(self) -> int:
         """Numbers of it that hold gains, two each: of a part of a row, or of a whole row by Bluestein's."""
-        of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
+        of_rows = self.width if self.rows.is_convolution else self.rows.part
         return -(-max(of_rows, MIRRORED_GAINS) // 2)
 
     def strips_in_line(self, pixel: int) -> int:
@@ -102,7 +100,7 @@ class FusedCpuPlan(NamedTuple):
         """
         in_line = self.strips_in_line(pixel)
         enough = self.strips >= in_line * TASKS * self.workers
-        return in_line if enough and not isinstance(self.columns, Bluestein) else 1
+        return in_line if enough and not self.columns.is_convolution else 1
 
     def buffers(self, count: int, pixel: int, out: int) -> list[int]:
         """Return the bytes of the strips of a stack, of the workers' work spaces, of the stack and of its result.
@@ -136,7 +134,7 @@ def plan(
     lanes = lanes or vector_width(device)
     part = part_bytes // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
-    columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
+    columns, rows = mixed_radix.plan(height, part, 1), mixed_radix.plan(width, part, 0)
     workers = workers or device.cl_device.max_compute_units
     return FusedCpuPlan(height, width, lanes, workers, columns, rows, inverses)
 
@@ -178,13 +176,11 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
     for name, value in fields.items():
         made[name] = value
     for name, axis in zip(("columns", "rows"), axes, strict=False):
-        of_axis, plan = made[name], axis.inner
-        stages = np.array(list(plan.stages), of_axis["stages"].dtype)
-        of_axis["points"], of_axis["length"] = axis.n, plan.n
-        of_axis["stage_count"], of_axis["whole_stages"] = len(stages), plan.whole_stages
-        # Where Bluestein's tables begin among the axis's twiddles.
-        of_axis["chirp"], of_axis["filter"] = plan.twiddle_count, plan.twiddle_count + axis.n
-        of_axis["stages"][:, : len(stages)] = stages
+        of_axis = made[name]
+        for field in ("points", "length", "whole_stages", "chirp"):
+            of_axis[field] = getattr(axis, field)
+        of_axis["filter"], of_axis["stage_count"] = axis.chirp + axis.points, len(axis.stages)
+        of_axis["stages"][:, : len(axis.stages)] = np.array(list(axis.stages), of_axis["stages"].dtype)
     return made
 
 

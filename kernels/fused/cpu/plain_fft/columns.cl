@@ -97,3 +97,20 @@ NOINLINE uint first_step(const shared_t *shared, global vector_t *z, global vect
     }
     return alone ? store_columns(shared, axis->points, x, target + 2 * left) : 0;
 }
+
+// `width` elements of each of VECTOR rows become lanes, element k at x[step k].
+NOINLINE void load_lines(global vector_t *x, const uint step, global const LOAD_PIXEL *source, const uint width,
+                         const size_t pitch, global const uint *rows)
+{
+    for (uint k = 0; k < width; k += VECTOR) {
+        const uint first = min(k, width - VECTOR);
+        vector_t square[VECTOR];
+#pragma unroll
+        for (uint i = 0; i < VECTOR; ++i)
+            square[i] = to_floats(*(global const pixels_t *)(source + rows[i] * pitch + first));
+        transpose(square);
+#pragma unroll
+        for (uint i = 0; i < VECTOR; ++i)
+            x[step * (first + i)] = square[i];
+    }
+}

@@ -21,23 +21,6 @@ NOINLINE void load_strip(global vector_t *x, global const vector_t *z, global co
     }
 }
 
-// VECTOR / 2 numbers of each row are a square: its columns are real and imaginary parts in turn, as x has them.
-NOINLINE void load_lines(global vector_t *x, global const float *source, const uint width, const size_t pitch,
-                         global const uint *rows)
-{
-    for (uint k = 0; k < width; k += VECTOR / 2) {
-        const uint first = min(k, width - VECTOR / 2);
-        vector_t square[VECTOR];
-#pragma unroll
-        for (uint i = 0; i < VECTOR; ++i)
-            square[i] = *(global const unaligned_t *)(source + rows[i] * pitch + 2 * first);
-        transpose(square);
-#pragma unroll
-        for (uint i = 0; i < VECTOR; ++i)
-            x[2 * first + i] = square[i];
-    }
-}
-
 // The rows of the group become VECTOR columns of the matrix that is the signal's spectrum.
 INLINE uint signal(const shared_t *shared, global vector_t *x, global float *target, const uint column)
 {
@@ -59,7 +42,7 @@ NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vec
     global const layout_t *layout = shared->layout;
     global const uint *to = shared->to + group * VECTOR, *at = shared->places + group * VECTOR;
     if (layout->kind == LINES)
-        load_lines(x, source, params->pitch, 2 * (size_t)layout->source_pitch, to);
+        load_lines(x, 1, source, 2 * params->pitch, 2 * (size_t)layout->source_pitch, to);
     else
         for (uint strip = 0; strip < params->strips; ++strip)
             load_strip(x + 2 * min(strip * VECTOR, params->last_start),

@@ -7,23 +7,6 @@
 //
 // needs: fused/cpu/plain_fft/columns.cl
 
-// VECTOR pixels of VECTOR rows become lanes, real (part 0) or imaginary ones.
-NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *source, const uint width,
-                               const size_t pitch, global const uint *rows)
-{
-    for (uint k = 0; k < width; k += VECTOR) {
-        const uint first = min(k, width - VECTOR);
-        vector_t square[VECTOR];
-#pragma unroll
-        for (uint i = 0; i < VECTOR; ++i)
-            square[i] = to_floats(*(global const pixels_t *)(source + rows[i] * pitch + first));
-        transpose(square);
-#pragma unroll
-        for (uint i = 0; i < VECTOR; ++i)
-            x[2 * (first + i)] = square[i];
-    }
-}
-
 NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x,
                           global const LOAD_PIXEL *source, global float *target, const uint group)
 {
@@ -34,7 +17,7 @@ NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vec
     if (is_lines)
 #pragma unroll 1
         for (uint part = 0; part < 2; ++part)
-            load_pixel_lines(x + part, source, params->pitch, layout->source_pitch, to + part * VECTOR);
+            load_lines(x + part, 2, source, params->pitch, layout->source_pitch, to + part * VECTOR);
     else
         load_rows(params, x, z, at, at + VECTOR);
     transform_any(x, &params->rows, shared->row_twiddles);
