@@ -20,7 +20,7 @@ from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform
-from fftfilter.fused.cpu.program import PART_BYTES
+from fftfilter.fused.cpu.program import PART_BYTES, vector_width
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.modes import Auto
 from fftfilter.output.rounding import deviation
@@ -82,7 +82,7 @@ def test_every_size_gives_what_the_reference_gives(cpu, height, width):
 def test_parts_that_fit_a_small_cache_give_the_same(cpu, height, width):
     # Parts of 16 numbers: several stages on the whole before, in both directions.
     image = noise((1, height, width))
-    small = 16 * 8 * FusedCpuPipeline(cpu, HIGH, stack_of(image)).plan.lanes
+    small = 16 * 8 * vector_width(cpu.device)
     plan = FusedCpuPipeline(cpu, HIGH, stack_of(image), part_bytes=small).plan
     assert min(plan.columns.whole_stages, plan.rows.whole_stages) >= 2
     np.testing.assert_array_equal(fused(cpu, image, part_bytes=small), fused(cpu, image))

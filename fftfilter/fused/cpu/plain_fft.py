@@ -39,28 +39,79 @@ WAITING = 1 << 19
 FEW, MANY = 1 << 10, 1 << 14
 
 
-class CpuLayout:
-    """The plan of a plain FFT on a CPU: pitches, axes, tasks, tables.
+# The steps of each kind of data.
+STEPS = {
+    "complex": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/complex_rows.cl"),
+    "real": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/real_rows.cl"),
+    "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
+}
+LAUNCH = "fused/cpu/plain_fft/launch.cl"
 
-    ``source_pitch`` and ``target_pitch`` are the numbers from a row to the next: narrow arrays have wider rows than
-    their own, as a vector has to fit in.
+
+class CpuTransform:
+    """A transform of arrays of one shape and type on a CPU.
+
+    With ``sides`` (rows, columns) each row is transformed as a matrix. ``pixel`` is the type of real numbers: uint8,
+    uint16 or float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the
+    work; both are the device's by default.
     """
 
-    def __init__(self, shape: Shape, kind: int, *, lanes: int, workers: int, part_bytes: int) -> None:
-        self.shape, self.kind, self.lanes, self.workers = shape, kind, lanes, workers
-        # A strip's columns, and the complex numbers of a vector.
-        self.strip = lanes if shape.data == "complex" else 2 * lanes
-        numbers = lanes // 2
-        height, width = shape.height, shape.width
-        part = part_bytes // (8 * lanes)
+    def __init__(
+        self,
+        launcher: Launcher,
+        shape: Shape,
+        pixel: np.dtype[Any] = np.dtype(np.float32),  # noqa: B008  a constant
+        *,
+        sides: tuple[int, int] | None = None,
+        lanes: int | None = None,
+        workers: int | None = None,
+        part_bytes: int = PART_BYTES,
+    ) -> None:
+        self.launcher, device = launcher, launcher.device
+        self.lanes = lanes = lanes or vector_width(device)
+        self.workers = workers = workers or device.cl_device.max_compute_units
+        self.kind = SIGNAL if sides else KINDS[shape.along]
+        if sides:
+            height, width = sides
+            shape = shape._replace(data="complex", along="both", arrays=shape.height, height=height, width=width)
+        self.shape = shape
+        strip_bytes = self._plan(part_bytes // (8 * lanes))
+        progress = np.zeros(1 + 2 * -(-shape.arrays // self.chunk) * (1 + workers), np.uint32)
+
+        self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
+        self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
+        source_step = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
+        rows = shape.width if self.kind == SIGNAL else shape.height
+        target_step = rows * self.target_pitch * (1 if shape.data == "values" else 2)
+        tables = self._tables(source_step, target_step)
+        sizes = max(64, strip_bytes), 8 * lanes * self.workspace * workers
+        self.device_bytes = sum(sizes) + tables["between"].nbytes
+        """Bytes that the transform keeps between calls."""
+        arrays = [shape.arrays * source_step * pixel.itemsize, shape.arrays * target_step * 4]
+        device.check_memory(str(shape), [self.device_bytes, *arrays])
+
+        self._largest = np.zeros(workers, np.uint32)
+        self._largest_buffer = launcher.wrap(self._largest)
+        strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in sizes)
+        arguments: dict[str, Any] = dict.fromkeys(declared(LAUNCH, "plain_fft"))  # None is set later
+        arguments |= {"progress": launcher.wrap(progress), "z": strips, "x": x}
+        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
+        arguments["largest"] = self._largest_buffer
+        defines = f"VECTOR={lanes}", f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
+        files = (*STEPS[shape.data], LAUNCH)
+        self._kernel = launcher.kernel(files, (*defines, *device.own_builtins), "plain_fft", arguments)
+
+    def _plan(self, part: int) -> int:
+        """Set axes, pitches and strips, with parts of at most so many numbers; return the bytes of all strips."""
+        shape, kind, lanes, height, width = self.shape, self.kind, self.lanes, self.shape.height, self.shape.width
         self.columns = mixed_radix.plan(height if kind != LINES else 1, part, 1)
         self.rows = mixed_radix.plan(width if kind != COLUMNS else 1, part, 0)
-        if kind == LINES:
-            self.pitch = max(width, lanes if shape.data == "real" else numbers)
-            self.strips = 0
-        else:
-            self.pitch = max(width, self.strip)
-            self.strips = -(-self.pitch // self.strip)
+        # A strip's columns, and the complex numbers of a vector. Narrow arrays have wider rows than their own, as a
+        # vector has to fit in: a pitch is the numbers from a row to the next.
+        self.strip, numbers = lanes if shape.data == "complex" else 2 * lanes, lanes // 2
+        narrowest = self.strip if kind != LINES else lanes if shape.data == "real" else numbers
+        self.pitch = max(width, narrowest)
+        self.strips = -(-self.pitch // self.strip) if kind != LINES else 0
         spectrum_pitch = max(shape.spectrum_width, numbers)
         self.source_pitch = spectrum_pitch if shape.data == "values" else self.pitch
         if kind == SIGNAL:
@@ -78,20 +129,26 @@ class CpuLayout:
         self.strip_stride = height + SPARE_ROWS
         # Between two steps the strips of some images wait, those that go through the steps together.
         strip_bytes = 0 if kind in (LINES, COLUMNS) else 8 * lanes * self.strip_stride * self.strips
-        most = WAITING * workers // strip_bytes if strip_bytes else shape.arrays
+        most = WAITING * self.workers // strip_bytes if strip_bytes else shape.arrays
         self.chunk = max(1, min(shape.arrays, most))
-        self.strip_bytes = strip_bytes * self.chunk
-        self.progress = 1 + 2 * -(-shape.arrays // self.chunk) * (1 + workers)
-        """Counters of the tasks of all steps."""
+        return strip_bytes * self.chunk
 
-    def tables(self) -> dict[str, Array]:
-        """Return what the kernel reads, by the names of its arguments (``params.cl``, ``layout.cl``)."""
-        shape, (at, to), (of_source, of_target) = self.shape, self._groups(), self.sizes()
+    def _tables(self, source_step: int, target_step: int) -> dict[str, Array]:
+        """Return what the kernel reads, by the names of its arguments (``params.cl``, ``layout.cl``).
+
+        A step is the floats (or pixels) of an array.
+        """
+        shape, (at, to) = self.shape, self._groups()
         params = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
         params["last_start"] = max(0, self.pitch - self.strip)
         tasks = self.strips, len(to)
         layout = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
-        layout |= {"source_step": of_source, "target_step": of_target, "images": shape.arrays, "width": self.spectrum}
+        layout |= {
+            "source_step": source_step,
+            "target_step": target_step,
+            "images": shape.arrays,
+            "width": self.spectrum,
+        }
         layout["tasks"] = tasks[::-1] if shape.data == "values" else tasks
         between = np.ones(1, np.complex128)
         if self.kind == SIGNAL:  # the twiddle factors between its steps, (width, height)
@@ -137,95 +194,27 @@ class CpuLayout:
         at = np.concatenate([mixed_radix.grouped(each, lanes) for each in rows], axis=1)
         return at, sign * frequencies[at] % height
 
-    def sizes(self) -> tuple[int, int]:
-        """Return the floats (or pixels) of a source array and of a target array."""
-        shape = self.shape
-        source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
-        rows = shape.width if self.kind == SIGNAL else shape.height
-        return source, rows * self.target_pitch * (1 if shape.data == "values" else 2)
-
-
-# The steps of each kind of data.
-STEPS = {
-    "complex": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/complex_rows.cl"),
-    "real": ("fused/cpu/plain_fft/columns.cl", "fused/cpu/plain_fft/real_rows.cl"),
-    "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
-}
-LAUNCH = "fused/cpu/plain_fft/launch.cl"
-
-
-class CpuTransform:
-    """A transform of arrays of one shape and type on a CPU.
-
-    With ``sides`` (rows, columns) each row is transformed as a matrix. ``pixel`` is the type of real numbers: uint8,
-    uint16 or float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the
-    work; both are the device's by default.
-    """
-
-    def __init__(
-        self,
-        launcher: Launcher,
-        shape: Shape,
-        pixel: np.dtype[Any] = np.dtype(np.float32),  # noqa: B008  a constant
-        *,
-        sides: tuple[int, int] | None = None,
-        lanes: int | None = None,
-        workers: int | None = None,
-        part_bytes: int = PART_BYTES,
-    ) -> None:
-        device = launcher.device
-        lanes = lanes or vector_width(device)
-        workers = workers or device.cl_device.max_compute_units
-        self.kind = SIGNAL if sides else KINDS[shape.along]
-        if sides:
-            height, width = sides
-            shape = shape._replace(data="complex", along="both", arrays=shape.height, height=height, width=width)
-        self.launcher, self.shape = launcher, shape
-        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, part_bytes=part_bytes)
-        self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
-        self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        of_source, of_target = layout.sizes()
-        workspaces = 8 * lanes * layout.workspace * workers
-        tables = layout.tables()
-        strip_bytes = max(64, layout.strip_bytes)
-        self.device_bytes = strip_bytes + workspaces + tables["between"].nbytes
-        """Bytes that the transform keeps between calls."""
-        arrays = [shape.arrays * of_source * pixel.itemsize, shape.arrays * of_target * 4]
-        device.check_memory(str(shape), [self.device_bytes, *arrays])
-
-        self._largest = np.zeros(workers, np.uint32)
-        self._largest_buffer = launcher.wrap(self._largest)
-        strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strip_bytes, workspaces))
-        arguments: dict[str, Any] = dict.fromkeys(declared(LAUNCH, "plain_fft"))  # None is set later
-        arguments |= {"progress": launcher.wrap(np.zeros(layout.progress, np.uint32)), "z": strips, "x": x}
-        arguments |= {name: launcher.wrap(table, constant=True) for name, table in tables.items()}
-        arguments["largest"] = self._largest_buffer
-        defines = f"VECTOR={lanes}", f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
-        files = (*STEPS[shape.data], LAUNCH)
-        self._kernel = launcher.kernel(files, (*defines, *device.own_builtins), "plain_fft", arguments)
-
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
 
         The magnitude is NaN if any number is. Arrays are read and written in place; only rows narrower than a vector
         are copied.
         """
-        shape, layout = self.shape, self.plan
-        given, made = shape.source[-1], shape.target[-1]
-        if given != layout.source_pitch:
-            source = np.pad(source, ((0, 0), (0, 0), (0, layout.source_pitch - given)))
+        shape, given, made = self.shape, self.shape.source[-1], self.shape.target[-1]
+        if given != self.source_pitch:
+            source = np.pad(source, ((0, 0), (0, 0), (0, self.source_pitch - given)))
         source = np.require(source, self._given, ("C", "A"))
         rows = shape.width if self.kind == SIGNAL else shape.height
-        target = aligned((shape.arrays, rows, layout.target_pitch), self._made)
+        target = aligned((shape.arrays, rows, self.target_pitch), self._made)
         buffers = self.launcher.wrap(source), self.launcher.wrap(target)
         self._kernel.bind(source=buffers[0], target=buffers[1], scale=float(scale))
-        self.launcher.enqueue("transform", self._kernel, (layout.workers,), (1,))
+        self.launcher.enqueue("transform", self._kernel, (self.workers,), (1,))
         self.launcher.finish(buffers[1], target)
         self.launcher.finish(self._largest_buffer, self._largest)
         largest = float(self._largest.max().view(np.float32))
         if self.kind == SIGNAL:  # the transform of its matrix is transposed
             return target.reshape(1, shape.arrays, -1), largest
-        return target if made == layout.target_pitch else np.ascontiguousarray(target[:, :, :made]), largest
+        return target if made == self.target_pitch else np.ascontiguousarray(target[:, :, :made]), largest
 
 
 def long(launcher: Launcher, shape: Shape) -> CpuTransform | LongChirp | None:
