@@ -19,8 +19,8 @@ from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddl
 RADICES = (8, 5, 4, 3, 2)
 # Instructions of a stage for each number, loads and stores included, to choose between convolution lengths.
 INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
-# Primes up to here (WIDEST in butterflies.cl) are transformed by the definition: less than Bluestein's two transforms of
-# more than twice the length. Measured, the two are even between 67 and 97.
+# Primes up to here (WIDEST in butterflies.cl) are transformed by the definition, which costs less than Bluestein's two
+# transforms of more than twice the length. Measured, the two are even between 67 and 97.
 LARGEST_PRIME = 61
 
 
