@@ -99,8 +99,7 @@ class FusedCpuPipeline:
         arguments |= {"ramps": self._ramps_buffer, "counted": self._counted_buffer, "extremes": self._extremes_buffer}
         arguments |= {"first_step": 0, "end_step": len(STEPS)}
         defines = f"VECTOR={self.plan.lanes}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
-        defines += launcher.device.own_builtins
-        self._filter = launcher.kernel((FILTER,), defines, "filter", arguments)
+        self._filter = launcher.kernel((FILTER,), (*defines, *launcher.device.own_builtins), "filter", arguments)
         self._ramps: Ramps = own_ramps(stack)
         self._set_ramps(None)
         self.retune(transfer)
