@@ -440,6 +440,14 @@ def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
     assert not MemoryPool.holds(fused(cpu, image[:, :36, :60]))  # a small one is no burden
 
 
+def test_many_sizes_are_one_program(cpu):
+    device = Launcher(Device(0, cpu.device.cl_device))
+    for height, width in ((8, 8), *np.random.default_rng(7).integers(1, 200, (60, 2))):
+        image = noise((1, height, width))
+        assert_as_the_reference(fused(device, image), image, HIGH)
+    assert device.device._build.cache_info().currsize == 1
+
+
 def test_arrays_of_any_layout_are_read(cpu):
     image = noise((1, 36, 60))
     wanted = fused(cpu, image)
