@@ -6,7 +6,7 @@
 // Writes   their transforms in the plan's order to the strip; of columns alone, in natural order, to their places
 // Scratch  x, for columns alone or for a convolution
 //
-// needs: fused/cpu/plain_fft/store.cl
+// needs: fused/cpu/plain_fft/store.cl fused/cpu/bluestein.cl
 //
 // -D TRANSFORM=complex | real             which of the two
 // -D LOAD_PIXEL=uchar | ushort | float    the type of real numbers

@@ -4,7 +4,7 @@
 // The inverse to real values takes rows of the spectrum to strips, then columns. Arrays interleave real and imaginary
 // parts.
 //
-// needs: fused/cpu/bluestein.cl fused/cpu/transpose.cl
+// needs: fused/cpu/numbers.cl fused/cpu/params.cl
 
 // `images` lie `source_step` and `target_step` numbers apart; `chunk` of them go through the steps together, and share
 // the strips. A step has `tasks` for each image. Rows are `source_pitch` and `target_pitch` numbers apart, and a row of

@@ -1,6 +1,6 @@
 // Store: copies rows of a spectrum from the work space to their places. Lanes become rows again.
 //
-// needs: fused/cpu/plain_fft/layout.cl
+// needs: fused/cpu/plain_fft/layout.cl fused/cpu/transpose.cl
 
 // What is stored of a number Z[k] and its mirrored one, Z[-k]: Z[k] itself; conj Z[-k], which is Z[k] of the row of the
 // opposite frequency, if the image is real; or, where the rows of real numbers are packed as l + i r, twice L[k] or R[k].

@@ -4,7 +4,7 @@
 // Writes   its 2 VECTOR columns, row after row, times the scale
 // Scratch  the strip; x for a convolution
 //
-// needs: fused/cpu/plain_fft/values_rows.cl
+// needs: fused/cpu/plain_fft/layout.cl fused/cpu/bluestein.cl
 
 // real parts are exchanged with imaginary ones, as the inverse has them
 INLINE integers_t store_values(global float *at, const number_t exchanged, const float scale, const integers_t most)

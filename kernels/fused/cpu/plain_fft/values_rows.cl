@@ -7,7 +7,7 @@
 // Writes   their inverse transforms, packed, to the strips
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/plain_fft/layout.cl
+// needs: fused/cpu/plain_fft/layout.cl fused/cpu/bluestein.cl fused/cpu/transpose.cl
 
 // VECTOR / 2 numbers of some rows, rows as lanes
 INLINE void load_square(vector_t *square, global const float *source, const size_t pitch, global const uint *rows)
