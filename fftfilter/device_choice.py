@@ -180,8 +180,21 @@ def devices() -> tuple[Device, ...]:
     from .device import opencl
 
     with _choosing:
+        if not _loaded_by and _has_own_pocl() and (other := _other_llvm()):
+            raise DeviceError(f"no OpenCL: PoCL would end this process, as its LLVM clashes with {other}")
         _loaded_by.add(os.getpid())
         return opencl.devices()
+
+
+def _other_llvm() -> str:
+    """Return the library with the LLVM of another program in this process, such as Mesa's for OpenGL; "" without one.
+
+    Two of them register their options in one table, which the second one aborts for.
+    """
+    with suppress(OSError):
+        mapped = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
+        return next((line.split()[-1] for line in mapped if "/libLLVM" in line), "")
+    return ""
 
 
 def check_process() -> None:

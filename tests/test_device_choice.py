@@ -258,3 +258,15 @@ def test_many_processes_share_the_cpu(monkeypatch):
 
     monkeypatch.setattr(device_choice, "choose", refused)
     assert for_processes("gpu") == ("gpu", True)  # the processes say what is wrong
+
+
+def test_numpy_filters_where_another_llvm_would_end_the_process():
+    libraries = [*Path("/usr/lib").glob("**/libLLVM*.so.1")]
+    if not (libraries and Path(cl.__file__).with_name(".libs").exists()):
+        pytest.skip("there is no LLVM beside PoCL's")
+    script = (
+        "import ctypes, sys, fftfilter, numpy as np; ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL);"
+        "print(fftfilter.lowpass(np.full((8, 9), 7, np.uint8), '4px').max())"
+    )
+    result = subprocess.run([sys.executable, "-c", script, libraries[0]], capture_output=True, text=True, check=True)
+    assert (result.stdout, "clashes with" in result.stderr) == ("7\n", True)

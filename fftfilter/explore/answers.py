@@ -36,8 +36,8 @@ from .shown import MAP, FilePage, Kind, around_gray, at, eight_bits, frame, hist
 READY = 4
 # Points of the curve up to 1 cycle per pixel, of which those up to a corner of the spectrum are sent.
 CURVE, CORNER = 512, 0.5**0.5
-# The largest level of pixels that stand for floats.
-FINE = 65535
+# The part of the largest value of floats that cannot be seen.
+UNSEEN = 1 / 65535
 
 
 @dataclass(eq=False)
@@ -52,8 +52,6 @@ class Answer:
     """The output that is shown."""
     planes: Array
     """Gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
-    unit: float
-    """The file's gray levels to one of :attr:`planes`."""
     level: int
     clipped: float | None
     """The part of the samples that became black or white, None if unknown."""
@@ -78,7 +76,7 @@ class Answer:
             black, white, gamma = 0.0, float(self.page.picture.maxval), 1.0
             if MODES[self.output].keeps_levels:
                 black, white, gamma = request.levels or self.page.shown  # as the input
-            part = eight_bits(part, (black / self.unit, white / self.unit, gamma))
+            part = eight_bits(part, (black, white, gamma))
         part = self.page.checkered(part, self.level, left, top)
         return joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
 
@@ -86,7 +84,7 @@ class Answer:
         """Return the number of the request and the output's gray levels at points ``(count, 2)``, x and y."""
         if self.level > 1 or self.request.removed:
             return {}
-        return {"id": self.request.id, "after": at(self.planes, points, self.page.holes, self.unit)}
+        return {"id": self.request.id, "after": at(self.planes, points, self.page.holes)}
 
 
 class Answers(Worker):
@@ -116,8 +114,8 @@ class Answers(Worker):
             region = request.marked.reduced(level, *planes.shape[1:])
         options = {**recipe.options, **own, "device": session.device}
         filter_ = self._filter(recipe.how.maker(), planes.shape, tuned, options)
-        clipped, unit = None, 1.0
-        least = page.range[1] / FINE if planes.dtype.kind == "f" else 0.5
+        clipped, white, is_float = None, picture.maxval, planes.dtype.kind == "f"
+        least = page.range[1] * UNSEEN if is_float else 0.5
         if request.removed:
             lost = np.subtract(planes, filter_(planes, channel_axis=0), dtype=np.float32)
             lost = lost if region is None else lost * region.weight(*planes.shape[1:])
@@ -125,19 +123,14 @@ class Answers(Worker):
         else:
             # While something is dragged, values that were filled once are filtered.
             holes = page.holes if takes_missing and request.rest and level == 1 else None
-            is_float = planes.dtype.kind == "f"
-            white = page.range[1] if is_float and MODES[output].keeps_levels else picture.maxval
-            dtype, levels = (np.uint16, FINE) if is_float else (None, picture.maxval)
-            made = filter_(planes, channel_axis=0, dtype=dtype, levels=levels, white=white, missing=holes)
-            if is_float:
-                unit = white / FINE
-            elif not recipe.mode.is_values:
+            made = filter_(planes, channel_axis=0, levels=white, white=white, missing=holes)
+            if not (is_float or recipe.mode.is_values):
                 clipped = filter_.clipped()[0]
             if region:
-                made = region.blended(planes, made, holes, Gray(white, made.dtype, levels))
+                made = region.blended(planes, made, holes, Gray(white, made.dtype, white))
             rows = zip(planes.reshape(-1, planes.shape[2]), made.reshape(-1, planes.shape[2]), strict=True)
-            is_same = MODES[output].keeps_levels and all((abs(a - b * unit) <= least).all() for a, b in rows)
-        return Answer(request, page, measured, output, made, unit, level, clipped, perf_counter() - started, is_same)
+            is_same = MODES[output].keeps_levels and all((abs(a - b.astype(float)) <= least).all() for a, b in rows)
+        return Answer(request, page, measured, output, made, level, clipped, perf_counter() - started, is_same)
 
     def _filter(
         self, kind: type[Filter], shape: tuple[int, ...], transfer: Transfer, options: dict[str, Any]
@@ -181,7 +174,6 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
     if recipe.mode.is_absolute:
         notes = [*notes, *page.cautions, *recipe.mode.cautions(recipe.scale)]
     holes = page.holes if answer.level == 1 else None
-    between = page.range[0] / answer.unit, page.range[1] / answer.unit
     told = {
         "id": request.id,
         "command": command_line(request.words, session.source, session.target),
@@ -191,7 +183,7 @@ def words(answer: Answer, *, is_mapped: bool) -> list[str | bytes]:
         "mask": request.mask,
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(shown, *page.size),
-        "histogram": None if request.removed else histogram(answer.planes, between, holes),
+        "histogram": None if request.removed else histogram(answer.planes, page.range, holes),
         "clipped": answer.clipped,
         "waves": waves(answer.measured.transfer, *page.size) if recipe.method == "descreen" else [],
         "note": "; ".join(notes) or None,

@@ -123,12 +123,13 @@ def view_of(given: object) -> tuple[int, int, int, int] | None:
 
 def levels_of(given: object) -> tuple[float, float, float] | None:
     """Return black, white and gamma as a page gives them; raises ParameterError."""
-    if given is None:
-        return None
-    numbers = [each for each in given if isinstance(each, int | float)] if isinstance(given, list) else []
-    if len(numbers) != 3 or not (-1e30 < numbers[0] < numbers[1] < 1e30 and 0.01 <= numbers[2] <= 100):
-        raise ParameterError("levels are black, white and gamma, such as [0, 255, 1]: give black below white")
-    return float(numbers[0]), float(numbers[1]), float(numbers[2])
+    match given:
+        case None:
+            return None
+        case [int() | float() as black, int() | float() as white, int() | float() as gamma]:
+            if -1e30 < black < white < 1e30 and 0.01 <= gamma <= 100:
+                return float(black), float(white), float(gamma)
+    raise ParameterError("levels are black, white and gamma, such as [0, 255, 1]: give black below white")
 
 
 def read(text: str | bytes) -> dict[str, Any]:

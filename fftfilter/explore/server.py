@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 HERE, USUAL_PORT = "127.0.0.1", 17326
 HOSTS = (HERE, "localhost")
 PAGE = Path(__file__).parent / "page"
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -125,8 +124,8 @@ class Server:
         small = {"small": self._small_picture, "found": lambda _, query: found(self._of(query))}
         app.add_routes(
             [
-                web.get(f"{path}/", self._file),
-                web.get(f"{path}/page/{{name}}", self._file),
+                web.get(f"{path}/", self._index),
+                web.static(f"{path}/page", PAGE),
                 *(web.get(f"{path}/{name}", self._ask(self._drawing, make)) for name, make in drawn.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._long, make)) for name, make in long.items()),
                 *(web.get(f"{path}/{name}", self._ask(self._small, make, keep=False)) for name, make in small.items()),
@@ -206,16 +205,9 @@ class Server:
         if self._progress.process:
             self._progress.process.terminate()
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        name = request.match_info.get("name")
-        if name is None:
-            self._visited()
-            name = "index.html"
-        # Names are compared with existing ones: no path leads elsewhere.
-        found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
-        if found is None:
-            raise web.HTTPNotFound
-        return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
+    async def _index(self, _: web.Request) -> web.StreamResponse:
+        self._visited()
+        return web.FileResponse(PAGE / "index.html")
 
     def _ask(self, worker: Worker, make: Callable[[Session, Mapping[str, str]], Any], *, keep: bool = True) -> Handler:
         """Return the handler that sends what ``make`` returns for a file and a query; a worker calls it."""

@@ -277,7 +277,7 @@ class Folder:
         self._source, self._target, self._device = Path(first.source), first.target, first.device
         self.path = self._source.parent
         self._lock = threading.Lock()
-        self._open, self._seen = {self._source.name: first}, {self._source.name: first.opened}
+        self._open = {self._source.name: first}
         self._dropped: dict[str, str] = {}
         self.saved: set[str] = set()
         """The paths of the files that the page has saved."""
@@ -351,9 +351,6 @@ class Folder:
             for old in [*self._open][: 1 - OPEN]:
                 del self._open[old]
             self._open[name] = made
-            # What a page shows of a file that was closed meanwhile is of the file as it was.
-            made.opened = made.opened if anew else self._seen.get(name, made.opened)
-            self._seen[name] = made.opened
             return made
 
 

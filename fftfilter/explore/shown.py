@@ -249,10 +249,10 @@ class FilePage:
         return {"amplitude": float(np.abs(found).mean()), "phase": float(np.angle(found.sum()))}
 
 
-def at(planes: Array, points: NDArray[np.int64], holes: Holes | None, unit: float = 1) -> list[list[float | None]]:
-    """Return samples, times ``unit``, at points ``(count, 2)``, x and y, or next to them; None for missing ones."""
+def at(planes: Array, points: NDArray[np.int64], holes: Holes | None) -> list[list[float | None]]:
+    """Return samples at points ``(count, 2)``, x and y, or next to them; None for missing ones."""
     x, y = np.clip(points.T, 0, np.array(planes.shape[:0:-1])[:, None] - 1)
-    found = (planes[:, y, x].astype(np.float64) * unit).astype(object)
+    found = planes[:, y, x].astype(np.float64).astype(object)
     if holes is not None:
         found[holes[:, y, x]] = None
     return cast("list[list[float | None]]", found.tolist())

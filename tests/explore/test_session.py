@@ -60,17 +60,6 @@ def test_a_file_that_changed_is_opened_anew_if_that_is_asked_for_alone(folder):
     assert after.has_changed
 
 
-def test_a_file_that_changed_while_it_was_closed_is_said_to_have(folder):
-    files = opened(folder)
-    for name in ("b.png", "c.png", "d.png"):
-        files.session(name)
-    for name in ("a.png", "b.png"):
-        os.utime(folder / name, ns=(1, 1))
-    again = files.session("a.png")
-    assert again.has_changed
-    assert not files.session("a.png", anew=True).has_changed
-
-
 def test_the_output_of_another_file_has_a_name_of_its_own_in_the_folder_of_out(folder, tmp_path):
     (tmp_path / "made").mkdir()
     files = Folder(Session(str(folder / "a.png"), str(tmp_path / "made" / "out.tif")))

@@ -92,7 +92,7 @@ def test_a_part_that_ends_within_a_reduced_pixel_has_it():
     places = []
     page = SimpleNamespace(checkered=lambda planes, *place: places.append(place) or planes)
     view = SimpleNamespace(view=(0, 2, 3, 5), removed=True, level=2)
-    answer = Answer(view, page, None, "keep", np.zeros((1, 6, 5), np.uint8), 1, 2, None, 0)  # type: ignore[arg-type]
+    answer = Answer(view, page, None, "keep", np.zeros((1, 6, 5), np.uint8), 2, None, 0)  # type: ignore[arg-type]
     assert answer.pixels().shape == (2, 2)
     assert places == [(2, 0, 1)]  # the level, and the corner in its pixels
 
@@ -243,10 +243,10 @@ def test_a_view_of_a_result_is_shown_by_the_levels_that_are_asked_for_unless_it_
 @pytest.mark.parametrize(("level", "removed"), [(2, False), (1, True)])
 def test_values_are_told_of_a_result_at_its_own_resolution_alone(level, removed):
     request = SimpleNamespace(id=3, removed=removed)
-    answer = Answer(request, SimpleNamespace(holes=None), None, "keep", np.zeros((1, 2, 2)), 0.5, level, None, 0)  # type: ignore[arg-type]
+    answer = Answer(request, SimpleNamespace(holes=None), None, "keep", np.zeros((1, 2, 2)), level, None, 0)  # type: ignore[arg-type]
     assert answer.values(np.array([[0, 0]])) == {}
-    whole = Answer(SimpleNamespace(id=3, removed=False), answer.page, None, "keep", np.eye(2)[None], 0.5, 1, None, 0)  # type: ignore[arg-type]
-    assert whole.values(np.array([[0, 0], [1, 0]])) == {"id": 3, "after": [[0.5, 0]]}
+    whole = Answer(SimpleNamespace(id=3, removed=False), answer.page, None, "keep", np.eye(2)[None], 1, None, 0)  # type: ignore[arg-type]
+    assert whole.values(np.array([[0, 0], [1, 0]])) == {"id": 3, "after": [[1, 0]]}
 
 
 @pytest.mark.parametrize("size", [(40, 64), (41, 63)])

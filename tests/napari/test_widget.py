@@ -36,7 +36,7 @@ def open_widget(make_napari_viewer):
 
     def opened():
         viewer = make_napari_viewer()
-        _, widget = viewer.window.add_plugin_dock_widget("fftfilter", "Frequency filter")
+        _, widget = viewer.window.add_plugin_dock_widget("fftfilter-opencl", "Frequency filter")
         return viewer, widget
 
     return opened
@@ -348,3 +348,109 @@ def test_a_preview_that_is_removed_by_hand_comes_back_with_the_next_change(open_
     widget.cutoff.value = "3"
     finished(widget)
     assert len(viewer.layers) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        ("stripes", lambda image: fftfilter.stripes(image, "0")),
+        ("wiener", fftfilter.wiener),
+        ("descreen", fftfilter.descreen),
+    ],
+)
+def test_filters_that_find_their_gains_filter_each_plane(open_widget, finished, rng, kind, made):
+    viewer, widget = open_widget()
+    rows = 20 * rng.standard_normal((2, 64, 1))
+    stack = np.clip(128 + rows + 5 * rng.standard_normal((2, 64, 96)), 0, 255).astype(np.uint8)
+    viewer.add_image(stack)
+    widget.kind.value, widget.angle.value = kind, "0"
+    press(widget)
+    finished(widget)
+    np.testing.assert_array_equal(viewer.layers[-1].data, [made(plane) for plane in stack])
+
+
+def test_a_click_in_the_spectrum_sets_a_notch_at_the_strongest_wave_and_a_second_one_takes_it_away(
+    open_widget, finished, rng
+):
+    viewer, widget = open_widget()
+    wave = 30 * np.sin(2 * np.pi * (0.125 * np.arange(96) + 0.25 * np.arange(64)[:, None]))
+    image = np.rint(rng.normal(128, 4, (64, 96)) + wave).astype(np.uint8)
+    viewer.add_image(image)
+    widget.kind.value = "none"
+    widget.spectrum.native.click()
+    assert widget._spectrum.world_to_data((0, 0)) == pytest.approx((512, 512))  # DC is in the middle
+    widget._notches.add([(0.253, 0.128)])
+    np.testing.assert_allclose(widget._notches.data, [(0.25, 0.125)])
+    press(widget)
+    finished(widget)
+    np.testing.assert_array_equal(viewer.layers[-1].data, fftfilter.notch(image, (0.125, 0.25)))
+    widget._notches.add([(-0.252, -0.127)])  # that of its conjugate
+    assert len(widget._notches.data) == 0
+
+
+def test_a_mask_is_the_visible_plane_of_labels_or_all_shapes(open_widget, finished, stack):
+    viewer, widget = open_widget()
+    viewer.add_image(stack, scale=(1, 0.5, 0.5))
+    masks = np.zeros((3, 10, 12), int)
+    masks[2, 2:6, 3:9] = 1
+    labels = viewer.add_labels(masks, scale=(1, 0.5, 0.5))
+    # In another scale: rows 2 to 6, columns 3 to 9.
+    box = viewer.add_shapes([np.array([(1, 1.5), (1, 4.5), (3, 4.5), (3, 1.5)])], shape_type="rectangle")
+    viewer.dims.set_current_step(0, 2)
+    for mask, use, option in ((labels, "filter inside", "region"), (labels, "filter outside", "protect")):
+        widget.mask.value, widget.mask_use.value = mask, use
+        press(widget)
+        finished(widget)
+        wanted = fftfilter.lowpass(stack, "8px", **(COMMAND | OPTIONS), **{option: masks[2]})
+        np.testing.assert_array_equal(viewer.layers[-1].data, wanted)
+    widget.mask.value = box
+    made = widget._described().options["protect"].pixels(10, 12)
+    assert made[3:5, 4:8].all()
+    assert not made[[0, 9]].any()
+    labels.data[2] = 0
+    widget.mask.value = labels
+    press(widget)
+    finished(widget)
+    assert "is empty" in widget.line.value
+
+
+def test_a_volume_is_filtered_as_one_with_the_sizes_of_its_voxels(open_widget, finished, rng):
+    viewer, widget = open_widget()
+    volume = rng.normal(100, 20, (2, 8, 16, 20)).astype(np.float32)
+    viewer.add_image(volume, scale=(1, 0.3, 0.1, 0.1), units=("um",) * 4)
+    widget.volume.value, widget.cutoff.value = True, "1"
+    widget.unit.value = "\N{MICRO SIGN}m"
+    press(widget)
+    finished(widget)
+    sizes = ("0.3um", "0.1um", "0.1um")
+    wanted = [fftfilter.lowpass(each, "1um", shape="gaussian", axes=3, pixel_size=sizes) for each in volume]
+    np.testing.assert_array_equal(viewer.layers[-1].data, wanted)
+    widget.live.value = True
+    finished(widget)
+    np.testing.assert_array_equal(viewer.layers[-1].data, [wanted[0]])
+
+
+def test_the_active_layer_is_the_first_choice_and_a_slider_sets_its_cutoff(image, stack, make_napari_viewer):
+    viewer = make_napari_viewer()
+    viewer.add_image(image, name="first")
+    active = viewer.add_image(stack, name="active")
+    viewer.add_image(stack, name="last")
+    viewer.layers.selection.active = active
+    _, widget = viewer.window.add_plugin_dock_widget("fftfilter-opencl", "Frequency filter")
+    assert widget.layer.value is active
+    for place, period in ((0, "2"), (200, "12")):
+        widget.cutoff_slider.value = place
+        assert widget.cutoff.value == period
+    widget.cutoff.value = "4.9"
+    assert widget.cutoff_slider.value == pytest.approx(100, abs=1)
+
+
+def test_a_preview_says_at_once_that_it_is_filtered(open_widget, finished, held, image):
+    viewer, widget = open_widget()
+    viewer.add_image(image)
+    widget.live.value = True
+    assert widget.line.value == "filtering ..."
+    held[0].set()
+    finished(widget)
+    assert widget.line.value == ""
+    assert viewer.layers[-1].blending == "opaque"
