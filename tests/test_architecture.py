@@ -63,7 +63,7 @@ ROOMS = {
     "calls": "errors region transfer device_choice analysis filters imagej_filter descreen_filter",
     "preview": "errors output arrays transfer missing analysis filters",
     "dask": "errors calls",
-    "napari": "errors output arrays transfer analysis filters",
+    "napari": "errors output arrays region transfer analysis filters descreen_filter preview",
     "work": (
         "fftfilter errors system memory text output arrays region transfer device staged fused plain device_choice "
         "engine files images missing filters imagej_filter descreen_filter analysis preview"

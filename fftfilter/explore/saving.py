@@ -29,7 +29,7 @@ from ..files.atomic import take_place, temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from ..files.urls import is_name
 from .answers import command_line
-from .session import NAME, ChangedError, check
+from .session import CONFLICT, NAME, ChangedError, RefusedError, check
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
@@ -37,17 +37,8 @@ if TYPE_CHECKING:
     from .session import Folder, Session
 
 
-# Statuses of a refusal: the name is not a file's of the folder that a page may write into; or a file is in the way, or
-# the input is not what is shown.
-ELSEWHERE, CONFLICT = 403, 409
-
-
-class RefusedError(FftfilterError):
-    """A save that is refused with a status and, for the page, ``more`` than a message."""
-
-    def __init__(self, status: int, message: str, **more: Any) -> None:
-        super().__init__(message)
-        self.status, self.more = status, more
+# The status of a refusal: the name is not a file's of the folder that a page may write into.
+ELSEWHERE = 403
 
 
 @dataclass

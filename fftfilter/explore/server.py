@@ -24,8 +24,8 @@ from ..files.messages import quoted_if_odd
 from .answers import Answers
 from .live import Live, line_of
 from .request import DRAWN, LONGEST, Request, found, page_of, peaks, read, steps, whole_of
-from .saving import CONFLICT, Progress, RefusedError, applied, downloaded, keep_mask, save
-from .session import ChangedError, Folder, Worker
+from .saving import Progress, applied, downloaded, keep_mask, save
+from .session import Folder, RefusedError, Worker
 from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
@@ -68,12 +68,10 @@ SILENT.disabled = True
 
 
 def _refusal(error: Exception) -> web.Response:
-    status, more = 400 if isinstance(error, FftfilterError | MemoryError) else 500, {}
     if isinstance(error, RefusedError):
-        status, more = error.status, error.more
-    if isinstance(error, ChangedError):
-        status, more = CONFLICT, {"changed": True}
-    return web.json_response({"error": line_of(error), **more}, status=status)
+        return web.json_response({"error": line_of(error), **error.more}, status=error.status)
+    status = 400 if isinstance(error, FftfilterError | MemoryError) else 500
+    return web.json_response({"error": line_of(error)}, status=status)
 
 
 async def _body(request: web.Request) -> bytes:

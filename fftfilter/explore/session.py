@@ -45,8 +45,8 @@ UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
 FLOATS = {suffix for suffix, kind in FORMATS.items() if kind.gray == 32}
 # Most files that are listed, and most that are open.
 MOST, OPEN = 500, 3
-# Most characters of a name in a message.
-NAME = 60
+# Most characters of a name in a message. The status of a refusal: a file is in the way, or not what is shown.
+NAME, CONFLICT = 60, 409
 # What tells the work of a thread to stop.
 _STOP = threading.local()
 
@@ -55,11 +55,20 @@ class StoppedError(FftfilterError):
     """Nobody waits for the result of this work."""
 
 
-class ChangedError(FftfilterError):
+class RefusedError(FftfilterError):
+    """What is refused with a status and, for the page, ``more`` than a message."""
+
+    def __init__(self, status: int, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.status, self.more = status, more
+
+
+class ChangedError(RefusedError):
     """The file of a session is not the one that a page shows."""
 
     def __init__(self, source: str) -> None:
-        super().__init__(f"{quoted_if_odd(source)} is not the file that was opened: open it again")
+        line = f"{quoted_if_odd(source)} is not the file that was opened: open it again"
+        super().__init__(CONFLICT, line, changed=True)
 
 
 def check() -> None:
