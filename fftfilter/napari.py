@@ -258,7 +258,9 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         self._notches.mode = "add"
         self._notches.events.data.connect(self._snap)
         self._spectrum = viewer.layers["spectrum"]
-        self._viewer.window.add_dock_widget(QtViewer(viewer), name="Spectrum: a click sets a notch")
+        view = QtViewer(viewer)
+        view.setMinimumSize(300, 300)
+        self._viewer.window.add_dock_widget(view, name="Spectrum: a click sets a notch")
         self._refresh()
 
     def _draw_spectrum(self, task: Task) -> None:

@@ -167,7 +167,8 @@ export function saveOf(store, { facts, commands, begin, again, reload }) {
     if (!shown.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
     const { ms, same } = got.words;
-    const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts()));
+    // What to try by an option of the command is left out: the page has fields, and a button.
+    const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts())).replace(/: [^:;]*--[^;]*/g, "");
     if (same) {
       const [label, goal, settings] = nextOf(asked.settings, got.peaks?.value?.peaks) ?? [];
       return [
