@@ -189,12 +189,13 @@ def devices() -> tuple[Device, ...]:
 def _other_llvm() -> str:
     """Return the library with the LLVM of another program in this process, such as Mesa's for OpenGL; "" without one.
 
-    Two of them register their options in one table, which the second one aborts for.
+    Two of them register their options in one table, which the second one aborts for. Once PoCL is there, all is well.
     """
+    mapped = ""
     with suppress(OSError):
-        mapped = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
-        return next((line.split()[-1] for line in mapped if "/libLLVM" in line), "")
-    return ""
+        mapped = Path("/proc/self/maps").read_text("utf-8", "replace")
+    lines = [] if "/libpocl" in mapped else mapped.splitlines()
+    return next((line.split()[-1] for line in lines if "/libLLVM" in line), "")
 
 
 def check_process() -> None:
