@@ -136,12 +136,12 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         self.spectrum.changed.connect(self._open_spectrum)
         napari_viewer.dims.events.current_step.connect(self._refresh)
         self.native.destroyed.connect(self._close)
+        if (active := napari_viewer.layers.selection.active) in self.layer.choices:
+            self.layer.value = active
         self._refresh()
 
     def _layers(self, _: object) -> list[Image]:
-        """Return the image layers, the active one first."""
-        found = [each for each in self._viewer.layers if isinstance(each, Image) and each is not self._preview]
-        return sorted(found, key=lambda each: each is not self._viewer.layers.selection.active)
+        return [each for each in self._viewer.layers if isinstance(each, Image) and each is not self._preview]
 
     def _masks(self, _: object) -> list[Labels | Shapes]:
         return [each for each in self._viewer.layers if isinstance(each, Labels | Shapes)]
@@ -166,6 +166,8 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         else:
             corners = [[layer.world_to_data(mask.data_to_world(at))[-2:] for at in each] for each in mask.data]
             pixels = Shapes(corners, shape_type=mask.shape_type).to_masks(size).any(axis=0)
+        if not pixels.any():
+            raise ParameterError(f"the mask {mask.name} is empty: paint labels, or draw shapes")
         what = MASKS[self.mask_use.value]
         return {what: Area.of_mask(pixels, what, mask.name)}
 

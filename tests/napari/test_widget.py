@@ -411,7 +411,7 @@ def test_a_mask_is_the_visible_plane_of_labels_or_all_shapes(open_widget, finish
     widget.mask.value = labels
     press(widget)
     finished(widget)
-    assert "is empty" in widget.line.value
+    assert widget.line.value == "the mask Labels is empty: paint labels, or draw shapes"
 
 
 def test_a_volume_is_filtered_as_one_with_the_sizes_of_its_voxels(open_widget, finished, rng):
@@ -430,7 +430,7 @@ def test_a_volume_is_filtered_as_one_with_the_sizes_of_its_voxels(open_widget, f
     np.testing.assert_array_equal(viewer.layers[-1].data, [wanted[0]])
 
 
-def test_the_active_layer_is_the_first_choice_and_a_slider_sets_its_cutoff(image, stack, make_napari_viewer):
+def test_the_active_layer_is_chosen_and_a_slider_sets_its_cutoff(image, stack, make_napari_viewer):
     viewer = make_napari_viewer()
     viewer.add_image(image, name="first")
     active = viewer.add_image(stack, name="active")
