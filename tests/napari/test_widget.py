@@ -411,7 +411,7 @@ def test_a_mask_is_the_visible_plane_of_labels_or_all_shapes(open_widget, finish
     widget.mask.value = labels
     press(widget)
     finished(widget)
-    assert widget.line.value == "the mask Labels is empty: paint labels, or draw shapes"
+    assert widget.line.value == "the mask masks is empty: paint labels, or draw shapes"
 
 
 def test_a_volume_is_filtered_as_one_with_the_sizes_of_its_voxels(open_widget, finished, rng):
