@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fftfilter import Filter, images, missing, transfer
-from fftfilter.commands.shared.options import device_option
+from fftfilter.commands.options import device_option
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import open_opencl
 from fftfilter.missing import fill

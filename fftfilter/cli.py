@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
 import sys
 from importlib import import_module
@@ -18,10 +17,12 @@ from typing import Any, NoReturn
 
 import click
 
-from . import __distribution__, __version__, commands, device_choice, signals
+from . import __distribution__, __version__, device_choice, signals
 from .errors import FftfilterError, TooLargeError, code_of, pip_install, without_secrets
 from .files.standard_streams import guarded, tell
 
+# The commands beside the filters, each in the module of its name.
+OTHERS = ("apply", "bench", "devices", "engines", "explore", "peaks", "spectrum")
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
 
@@ -30,35 +31,24 @@ _LONGEST = 2000
 
 
 class Cli(click.Group):
-    """A group whose commands are the click commands in the modules of ``commands/``, loaded when they are asked for.
-
-    A module has the name of its command; the module ``filters`` has several, in its dict ``COMMANDS``.
-    """
+    """A group whose commands are imported when they are asked for: the filters, and those in modules of their own."""
 
     verbosity = 0
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__) if module.name != "shared"]
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        for module in self._modules:
-            self._load(module)
-        return super().list_commands(ctx)
+        from .commands.filters import COMMANDS
+
+        return sorted([*COMMANDS, *OTHERS])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, None if there is none."""
-        for module in (cmd_name, "filters", *self._modules):
-            if module in self._modules and cmd_name not in self.commands:
-                self._load(module)
-        return super().get_command(ctx, cmd_name)
+        if cmd_name in OTHERS:
+            command: click.Command = getattr(import_module(f".commands.{cmd_name}", __package__), cmd_name)
+            return command
+        from .commands.filters import COMMANDS
 
-    def _load(self, module: str) -> None:
-        loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        for command in (loaded.get(module), *loaded.get("COMMANDS", {}).values()):
-            if isinstance(command, click.Command):
-                self.add_command(command)
+        return COMMANDS.get(cmd_name)
 
     @guarded()
     def main(self, *arguments: Any, **extra: Any) -> NoReturn:

@@ -17,8 +17,7 @@ from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..output.modes import EACH, FOLDER, Range
 from . import filters
-from .shared.automatic import AUTO
-from .shared.options import GroupedOption, file_names, several, typed
+from .options import GroupedOption, file_names, several, typed
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -45,7 +44,7 @@ ELSEWHERE = r"([A-Za-z][A-Za-z0-9+.-]*:)?(//|\\\\)"
     "--show",
     group="Filter",
     is_flag=True,
-    short="Print the recipe as a command line and in Python; filter nothing.",
+    everyday=True,
     help="Print the recipe as a command line and in Python; filter and fetch nothing. IN and OUT are left out.",
 )
 @several(*filters.other_options)
@@ -126,8 +125,9 @@ def read(file: str | os.PathLike[str], *, fetches: bool = False) -> Saved:
 
     with errors_of(name):
         words = filters.kept_words(given.arguments)
-    if f"{AUTO}={FOLDER}" in words:
-        raise ParameterError(f"{name}: {AUTO} {FOLDER} is for command lines: a recipe has the notches that were found")
+    if f"{filters.AUTO}={FOLDER}" in words:
+        what = f"{filters.AUTO} {FOLDER}"
+        raise ParameterError(f"{name}: {what} is for command lines: a recipe has the notches that were found")
     return given._replace(arguments=words).renamed(place)
 
 

@@ -13,7 +13,7 @@ import click
 
 from .. import startup
 from ..system import lacking
-from .shared.options import GroupedOption, device_option, precision_option, trace_option
+from .options import GroupedOption, device_option, precision_option, trace_option
 
 if TYPE_CHECKING:
     from ..bench.measure import Setting

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..errors import DeviceError, FftfilterError, RefusedError, VerifyError
-from .shared.options import GroupedOption, device_option, trace_option
+from .options import GroupedOption, device_option, trace_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
 

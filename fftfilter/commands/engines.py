@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import check_option
-from .shared.options import GroupedOption, trace_option
+from .options import GroupedOption, trace_option
 
 if TYPE_CHECKING:
     from ..staged.algorithms import Entry

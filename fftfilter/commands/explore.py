@@ -19,8 +19,8 @@ from .. import device_choice, signals, system
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
-from .shared.one_file import ADVANCE
-from .shared.options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
+from .one_file import ADVANCE
+from .options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
 if TYPE_CHECKING:
     from ..work.recipe import Recipe
@@ -41,10 +41,10 @@ page_option = partial(GroupedOption, group="Page")
 @page_option(
     '--with "FILTER OPTIONS"',
     "filter_",
-    short="The filter to start with.",
+    everyday=True,
     help="The filter to start with, as on a command line.  [default: none]",
 )
-@page_option("--no-browser", is_flag=True, short=True, help="Print the address instead of opening a browser.")
+@page_option("--no-browser", is_flag=True, everyday=True, help="Print the address instead of opening a browser.")
 @page_option(
     "--port N",
     type=click.IntRange(0, 65535),

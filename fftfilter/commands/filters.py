@@ -8,32 +8,33 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..device_choice import wanted
+from ..device_choice import devices_named, wanted
 from ..errors import WriteError, check_option
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
-from ..images.formats import FORMATS, Coding, extension_of, is_zarr
+from ..images.formats import FORMATS, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.radial import PASSES
+from . import options as shared
+from .folder import folder_options, handle_folder, inputs_of, is_folder
 from .kinds import KINDS, pixel_size_option
-from .shared import automatic
-from .shared import options as shared
-from .shared.folder import folder_options, handle_folder, inputs_of, is_folder
-from .shared.one_file import handle_file
+from .one_file import handle_file
 
 if TYPE_CHECKING:
+    from ..analysis.search import AutoNotches
     from ..output.modes import Output
     from ..transfer.edges import Edges
+    from ..transfer.shapes import ShapeName
     from ..work.recipe import Recipe
     from .kinds import Kind
 
@@ -43,6 +44,48 @@ VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
+AUTO = "--auto"
+automatic_option = partial(shared.filter_option, group="Automatic")
+auto_options = [
+    automatic_option(
+        f"{AUTO} [each|folder]",
+        type=click.Choice([EACH, FOLDER]),
+        everyday=True,
+        help="Find waves and remove them: each picture's own, or those of a folder. They are those that 'fftfilter "
+        "peaks' finds, and are removed from the color channels that have them (for --output magnitude and signed from "
+        "all channels). Those of a folder are in its mean spectrum.  [default: each]",
+    ),
+    automatic_option(
+        "--strength DB",
+        type=float,
+        help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
+        "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
+    ),
+    automatic_option(
+        "--insist",
+        is_flag=True,
+        help="With --auto, also remove waves that look like a part of the picture: lines of text, ruled paper, "
+        "windows, bricks, fabric.",
+    ),
+    automatic_option(
+        "--keep FX,FY",
+        multiple=True,
+        help="With --auto, leave this wave and its harmonics in the picture; given as for notch --at. May be repeated.",
+    ),
+    automatic_option(
+        "--longest PX",
+        type=float,
+        help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
+    ),
+    automatic_option(
+        "--largest LEVELS",
+        type=float,
+        help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
+    ),
+]
+
+# Without them a recipe has the notches that were found.
+AUTOMATIC = [str(option.name) for option in auto_options]
 times_option = shared.filter_option(
     '--times "FILTER OPTIONS"',
     group="Further filters",
@@ -102,9 +145,9 @@ verify_option = shared.check_option(
 )
 preview_option = shared.check_option(
     "--preview FILE",
-    short="Draw IN, the spectrum, OUT and what is removed on one page.",
-    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
-    ".webp; for a folder one row per file, at most 60, those that stand out among them.",
+    everyday=True,
+    help="Draw IN, spectrum, OUT and what is removed. FILE is a .png, .jpg or .webp; for a folder it has one row per "
+    "file, at most 60, those that stand out among them.",
 )
 recipe_options = [
     shared.output_option(
@@ -185,30 +228,30 @@ class FilterCommand(shared.GroupedCommand):
                 args[i] = f"{VERIFY}={VERIFIED}"
             if arg == "--skip-existing":
                 args[i] = f"{arg}=digest"
-            if arg == automatic.AUTO and following not in (EACH, FOLDER):
-                args[i] = f"{automatic.AUTO}={EACH}"
+            if arg == AUTO and following not in (EACH, FOLDER):
+                args[i] = f"{AUTO}={EACH}"
         return super().parse_args(ctx, args)
 
 
 def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     """Return the options that say what filtered values become, with their defaults."""
-    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
+    brief = ", ".join(f"{name} ({mode.brief})" for name, mode in MODES.items())
+    each = "; ".join(f"{name}: {mode.help}" for name, mode in MODES.items())
     what = shared.result_option(
         "--output",
         type=click.Choice([*MODES, REMOVED]),
         default=default,
-        short=f"{', '.join(each)} or {REMOVED} (what keep takes away).",
-        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}; {REMOVED}: what "
-        "keep takes away, as values into .tif, .npy, .pfm and .fits, else as signed, 0 in the middle. "
-        "In Python the default is keep, and mirror for --edges.",
+        everyday=True,
+        help=f"{brief} or {REMOVED} (what keep takes away). {each}; {REMOVED}: as values into .tif, .npy, .pfm and "
+        ".fits, else as signed. In Python the default is keep, and mirror for --edges.",
     )
     edges_option = shared.result_option(
         "--edges",
         type=click.Choice(EDGES),
         default=edges,
-        short="wrap, or mirror: no border shows on the opposite one.",
-        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border "
-        "from showing on the opposite one.",
+        everyday=True,
+        help="wrap, or mirror: no border shows on the other side. Beyond the borders lies the picture again, or its "
+        "mirror image.",
     )
     return [what, edges_option, channels_option, scale_option]
 
@@ -225,7 +268,7 @@ def filter_command(name: str, kind: Kind) -> click.Command:
         click.Argument(["sources"], metavar="IN...", nargs=-1, shell_complete=shared.file_names),
         click.Argument(["target"], metavar="OUT", shell_complete=shared.file_names),
         *kind.options,
-        *([*automatic.auto_options, automatic.ignore_option] if kind.method == "plain" else []),
+        *([*auto_options, shared.ignore_option] if kind.method == "plain" else []),
         *(axes_options if name in PASSES else []),
         pixel_size_option,
         depth_option,
@@ -243,35 +286,13 @@ def filter_command(name: str, kind: Kind) -> click.Command:
 COMMANDS = {name: filter_command(name, kind) for name, kind in KINDS.items()}
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
-class CommandOptions:
-    """The options of a filter command, for one picture or for a folder."""
+class CommandOptions(SimpleNamespace):
+    """The values of a filter command's options by their names, and what follows from them."""
 
     recipe: Recipe
     device: str | None
-    profile: bool
-    save_stages: Path | None
-    preview: str | None
-    in_place: bool
-    input_limit: int | None
-    memory: int | None
-    """The most bytes that this process may take."""
-    scratch: str | None
-    verify: int | None
-    quiet: bool
-    verbose: int
     masks: tuple[str, ...]
     """Files of gains and of regions, which are also inputs."""
-    recursive: bool
-    pattern: tuple[str, ...]
-    skip_existing: str | None
-    retries: int | None
-    fail_fast: bool
-    dry_run: bool
-    report: str | None
-    save_recipe: str | None
-    cluster: str | None
-    processes: int | None
     only: Mapping[str, str]
     """The first of the given options that are for folders alone, and so on, by what they are for."""
 
@@ -321,7 +342,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     words = _said(context)
     if is_removed := given.get("output") == REMOVED:
         given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
-    mode, auto = automatic.take_options(given, name)
+    mode, auto = _take_automatic(given, name)
     voxel = _take_axes(given, kind, auto)
     made = kind.made(given)
     if given.get("lattice") is not None:
@@ -333,12 +354,12 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     size = None if voxel else given["pixel_size"]
     made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
     if auto and mode == FOLDER:
-        found = automatic.of_folder(auto, given["sources"], given)
+        found = _notches_of_folder(auto, given)
         from ..work.saved import words_of_part
 
         made.append(found)
         given["ignore"] = given["ignore"] if _product(made).is_measured else None
-        words = {name: each for name, each in words.items() if name not in automatic.NAMES}
+        words = {name: each for name, each in words.items() if name not in AUTOMATIC}
         words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
     transfer = _passed(_product(made), is_removed, passes=given.get("pass", False))
@@ -367,18 +388,62 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         scale if scale in (FOLDER, STACK) else EACH,
         shared.pages_of(given),
         auto,
-        Coding(given["png_level"], given["quality"], given["compression"]),
+        shared.coding_of(given),
         given["format_"],
         Missing.of(given["nodata"], given["missing"]),
         region=region,
         arguments=(name, *kept_words_of(context, words)),
         **{each: given[each] for each in ("strip", "preserve_times", "embed_recipe")},
     )
-    others = {name: given[name] for name in CommandOptions.__dataclass_fields__ if name in given}
-    others["device"] = wanted({**recipe.options, "device": given["device"]})
     named = [each for each in reversed(params) if isinstance(each, shared.GroupedOption) and given.get(str(each.name))]
-    others["only"] = {each.only: each.opts[-1] for each in named if each.only}
-    return CommandOptions(recipe, masks=(*files, *recipe.masks), **others)
+    follows = {
+        "device": wanted({**recipe.options, "device": given["device"]}),
+        "only": {each.only: each.opts[-1] for each in named if each.only},
+    }
+    return CommandOptions(recipe=recipe, masks=(*files, *recipe.masks), **{**given, **follows})
+
+
+def _take_automatic(given: dict[str, Any], name: str) -> tuple[str | None, AutoNotches | None]:
+    """Take --auto and what is for it from the options of a command, and check them with --at; raises FftfilterError."""
+    if "auto" not in given:
+        return None, None
+    asked = {option: given.pop(option) for option in AUTOMATIC}
+    mode = asked.pop("auto")
+    if name == "stripes" and not given["angle"]:
+        if mode is None:
+            raise click.UsageError(f"no stripes are given: give --angle, or {AUTO} to have them found.")
+        if mode == FOLDER:
+            raise click.UsageError(f"{AUTO} {FOLDER} is for waves: leave {FOLDER} out, or give --angle.")
+        given["angle"], mode = ("auto",), None
+    if mode is None:
+        if others := [option for option, value in asked.items() if value or type(value) is float]:
+            raise click.UsageError(f"--{others[0]} is for the waves that {AUTO} finds: give {AUTO} as well.")
+        if not (given.get("at", True) or given["times"]):
+            raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
+        return None, None
+    from ..analysis.search import AutoNotches
+    from ..transfer.fitted import USUAL_STRENGTH
+
+    strength, insists = asked.pop("strength"), asked.pop("insist")
+    shape: ShapeName = given["shape"] if name == "notch" else "gaussian"
+    wanted = AutoNotches(USUAL_STRENGTH if strength is None else strength, shape, insists=insists, **asked)
+    return mode, AutoNotches.of(wanted, given["output"], given.get("channels"))
+
+
+def _notches_of_folder(auto: AutoNotches, given: dict[str, Any]) -> Transfer:
+    """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
+    from ..analysis.search import notches
+    from .one_file import say_waves
+    from .peaks import spectrum_of_sources
+
+    sources = given["sources"]
+    if len(sources) == 1 and not is_folder(sources[0]):
+        raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
+    mean, *_ = spectrum_of_sources(sources, given, devices_named(given["device"])[0], failures=False)
+    found, content = auto.peaks(mean)
+    if not given["quiet"]:
+        say_waves(found, content, auto, f"{mean.pictures} pictures", verbose=given["verbose"])
+    return notches(found, auto.shape, given["edges"], given["depth"], given["channels"])
 
 
 def _passed(transfer: Transfer, is_removed: bool, *, passes: bool) -> Transfer:

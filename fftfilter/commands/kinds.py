@@ -15,7 +15,7 @@ import click
 from .. import transfer
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
-from .shared.options import GroupedOption, filter_option, several
+from .options import GroupedOption, filter_option, several
 
 if TYPE_CHECKING:
     from ..output.modes import Output
@@ -90,26 +90,22 @@ def factor(name: str, text: str) -> GroupedOption:
 
 
 RADIUS = (
-    "Cutoff: 40 (cycles across the shorter side), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist); with the size of a pixel also 2.6um (period; nm to m, in), 5arcsec, 150lpi, 12lp/mm."
+    "Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%. px are periods, cyc cycles per pixel, and % is "
+    "of Nyquist; with the size of a pixel also 2.6um (period; nm to m, in), 5arcsec, 150lpi, 12lp/mm."
 )
-one_cutoff = filter_option(
-    "--radius R",
-    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
-    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
-)
+one_cutoff = filter_option("--radius R", everyday=True, help=f"{RADIUS}  [default: n/8, n being the shorter side]")
 two_cutoffs = several(
     filter_option("--inner R", help="The other cutoff, in the units of --outer. The order does not matter."),
     filter_option("--outer R", help=RADIUS),
     filter_option(
         "--large P",
-        short="The largest structures, such as 40px.",
-        help="Instead of --inner: the size of the largest structures; 40 means 40px.",
+        everyday=True,
+        help="The largest structures, such as 40px. This is instead of --inner; 40 means 40px.",
     ),
     filter_option(
         "--small P",
-        short="The smallest structures, such as 3px.",
-        help="Instead of --outer: the size of the smallest structures.",
+        everyday=True,
+        help="The smallest structures, such as 3px. This is instead of --outer.",
     ),
 )
 shape_options = several(
@@ -118,8 +114,9 @@ shape_options = several(
         group="Shape",
         type=click.Choice(list(SHAPES)),
         default="ideal",
-        short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
-        help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
+        everyday=True,
+        help="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi. The smooth shapes have gain 1/2 "
+        "at the cutoff.",
     ),
     filter_option("--order N", group="Shape", type=int, help="Steepness of butterworth, 1 to 100.  [default: 2]"),
     filter_option(
@@ -192,10 +189,10 @@ PEAK = "FX,FY[,WIDTH]"
 @filter_option(
     f"--at {PEAK}",
     multiple=True,
-    short="Remove this wave: 0.123,0.047 are its cycles per pixel. May be repeated.",
-    help="Remove this wave, given by its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. "
-    "At the distance WIDTH, in the units of a cutoff, half of the amplitude is left; the default is 0.006cyc. May "
-    "be repeated.",
+    everyday=True,
+    help="Remove this wave: its cycles per pixel, 0.123,0.047. They count to the right and down, as 'fftfilter peaks' "
+    "prints them. At the distance WIDTH, in the units of a cutoff, half of the amplitude is left; the default is "
+    "0.006cyc. May be repeated.",
 )
 @filter_option(
     "--harmonics N", type=int, default=1, help="Also remove multiples of each --at, up to N times its frequency."
@@ -235,7 +232,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
 @filter_option(
     "--angle DEG",
     multiple=True,
-    short="The direction of the stripes in degrees, counterclockwise. Without it, --auto finds the stripes.",
+    everyday=True,
     help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
     "angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
 )
@@ -246,8 +243,9 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
 )
 @filter_option(
     "--spare R",
-    short="Keep frequencies below this radius, such as 40px.",
-    help="Keep frequencies below this radius, for all pictures alike.  [default: by the picture; 40px with --width]",
+    everyday=True,
+    help="Keep frequencies below this radius, such as 40px. It is the same for all pictures.  [default: by the "
+    "picture; 40px with --width]",
 )
 def stripes(angle: str, **given: Any) -> Transfer:
     """Remove parallel lines, stripes and bands of any width.
@@ -268,9 +266,9 @@ def stripes(angle: str, **given: Any) -> Transfer:
     "--noise NOISE",
     multiple=True,
     default=("auto",),
-    short="The noise in gray levels, white being 255, or auto.",
-    help="The standard deviation of the noise in gray levels, white being 255; auto measures it where the spectrum is "
-    "lowest.",
+    everyday=True,
+    help="The standard deviation of the noise in gray levels, white being 255, or auto. auto measures it where the "
+    "spectrum is lowest.",
 )
 def wiener(noise: str) -> Transfer:
     """Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays."""
@@ -295,9 +293,9 @@ def wiener(noise: str) -> Transfer:
     "--keep-detail PERCENT",
     type=float,
     default=0.0,
-    short="Detail that stays, -50 to 100; below 0 the picture is smoother.  [default: 0]",
-    help="Percent of the detail to keep of what is smoothed away: 100 removes only the waves of the screen; below 0, "
-    "down to -50, the picture is smoother.",
+    everyday=True,
+    help="The detail that stays of what is smoothed away, -50 to 100. 100 removes only the waves of the screen; below "
+    "0 the picture is smoother.",
 )
 def descreen(**given: Any) -> Transfer:
     """Take the dots out of a scanned print.
@@ -318,7 +316,7 @@ def descreen(**given: Any) -> Transfer:
     "--mask FILE",
     multiple=True,
     required=True,
-    short="A picture of gains, DC in the middle, white is 1; or .npy. May be repeated.",
+    everyday=True,
     help="A picture of gains, DC in the middle, white is 1; or .npy, with the gains as they are. Gains are a function "
     "of frequency, so images may have any size, and are made even. May be repeated.",
 )
@@ -335,8 +333,8 @@ def mask(mask: str) -> Transfer:
         filter_option(
             "--autoscale/--no-autoscale",
             default=True,
-            short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
-            help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; others keep their levels.",
+            everyday=True,
+            help="Stretch a gray picture of 8 or 16 bits to its whole range. Others keep their levels, as in ImageJ.",
         ),
         filter_option("--saturate/--no-saturate", default=True, help="Clip 1 percent of the pixels when stretching."),
     ),
@@ -345,21 +343,21 @@ def mask(mask: str) -> Transfer:
 @filter_option(
     "--large P",
     default="40",
-    short="Filter large structures down to: 40 (pixels) or 2.6um.",
-    help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
+    everyday=True,
+    help="Filter large structures down to this period: 40 (pixels) or 2.6um.",
 )
 @filter_option(
     "--small P",
     default="3",
-    short="Filter small structures up to: 3 (pixels) or 0.2um.",
-    help="Filter small structures up to: likewise; 0 keeps the finest.",
+    everyday=True,
+    help="Filter small structures up to this period: 3 (pixels) or 0.2um. 0 keeps the finest.",
 )
 @filter_option(
     "--suppress",
     type=click.Choice(["none", "horizontal", "vertical"]),
     default="none",
-    short="Suppress stripes: horizontal or vertical.",
-    help="Suppress stripes in this direction.",
+    everyday=True,
+    help="Suppress horizontal or vertical stripes.",
 )
 @filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of --suppress.")
 def imagej(**given: Any) -> Transfer:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from functools import partial
+from posixpath import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import without_secrets
+from ..errors import ParameterError, ReadError, without_secrets
+from ..files.urls import without_file_scheme
+from ..images.formats import is_zarr
 from ..text import INCH, Angle, length_text, text_table
-from .shared import options as shared
-from .shared.automatic import ignore_option
+from . import options as shared
+from .folder import inputs_of, is_folder, refuse_options_of_folders
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
+    from ..analysis.power import Spectrum
 
 # Meters; smaller pixels are those of microscopes.
 PIXEL_OF_PRINTS = 5e-6
@@ -27,19 +32,19 @@ search_option = partial(shared.GroupedOption, group="Search")
 @search_option(
     "--strength DB",
     type=float,
-    short="The least strength of a wave; 18 if left out.",
+    everyday=True,
     help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
 )
 @search_option(
     "--pixel-size LENGTH",
-    short="For periods in physical units: 65nm, 300dpi.",
+    everyday=True,
     help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
 )
-@ignore_option
-@shared.folder_option("-r", "--recursive", is_flag=True, short=True, help="Search folders in IN, too.")
+@shared.ignore_option
+@shared.folder_option("-r", "--recursive", is_flag=True, everyday=True, help="Search folders in IN, too.")
 @shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches.")
 @shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors.")
-@shared.GroupedOption("--json", "as_json", is_flag=True, short=True, help="Print all properties as JSON.")
+@shared.GroupedOption("--json", "as_json", is_flag=True, everyday=True, help="Print all properties as JSON.")
 @shared.pages_option
 @shared.several(*shared.reading_options)
 @shared.input_limit_option
@@ -70,15 +75,13 @@ def peaks(
     from ..analysis.search import nothing_of, peaks_of
     from ..transfer.fitted import USUAL_STRENGTH, checked_strength
     from ..transfer.units import parse_pixel_size
-    from .shared.automatic import of_sources
-    from .shared.folder import is_folder
 
     wanted = USUAL_STRENGTH if strength is None else strength
     checked_strength(wanted)
     size = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
     if size and isinstance(size[0], Angle):
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
-    mean, pixel, is_whole = of_sources(sources, given)
+    mean, pixel, is_whole = spectrum_of_sources(sources, given)
     pixel = size or pixel
     found = peaks_of(mean, wanted)
     name = without_secrets(sources[0]) if len(sources) == 1 else "IN"
@@ -100,6 +103,48 @@ def peaks(
         searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
         click.echo(f"{searched_in}: {nothing_of(wanted)}")
     return 0 if is_whole else 1
+
+
+def spectrum_of_sources(
+    sources: Sequence[str], given: Mapping[str, Any], device: str | None = None, *, failures: bool = True
+) -> tuple[Spectrum, tuple[float, float] | None, bool]:
+    """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
+
+    Behind it, return the sides of a pixel in meters, if they are known, and whether all files were read. ``given`` are
+    the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
+    FftfilterError.
+    """
+    from ..folders.jobs import Files
+    from ..folders.mean_spectrum import mean_spectrum, opened, pixel_of
+    from ..folders.progress import Progress
+    from ..region import area_of
+    from ..work.missing import unmeasured
+    from ..work.opened import spectrum_of
+
+    sources = [without_file_scheme(each) for each in sources]
+    pages, quiet = shared.pages_of(given), given["quiet"]
+    of_folders = {"recursive": given["recursive"], "pattern": given["pattern"]}
+    ignore = None if given["ignore"] is None else area_of(given["ignore"], "ignore")
+    if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
+        refuse_options_of_folders(sources, **of_folders)
+        found = opened(sources[0], pages, given["input_limit"])
+        holes = partial(unmeasured, name=sources[0], ignore=ignore)
+        return spectrum_of(found, device=device, holes=holes), pixel_of(found), True
+    tree = inputs_of(sources, **of_folders, says_so=failures)
+    try:
+        names = [branch.file(name) for branch in tree.walk() for name in branch.names]
+    except OSError as error:
+        raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
+    progress = Progress(len(names), quiet=quiet)
+    made = mean_spectrum(names, progress.advance, pages, device, ignore)
+    progress.clear()
+    made.failed += [f"{join(str(tree), path)}: {why}" for path, why in tree.failed.items()]
+    shared.remark(*made.failed, quiet=not failures)
+    if made.spectrum is None:
+        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
+    shared.remark(*made.notes(), quiet=quiet)
+    left_out = isinstance(tree, Files) and tree.folders
+    return made.spectrum, made.pixel, not (made.failed or left_out)
 
 
 def _in_meters(peak: Peak, pixel: tuple[float, float]) -> dict[str, float]:

@@ -14,8 +14,8 @@ from ..files.atomic import remove_leftovers_beside, store
 from ..files.messages import as_error, shown
 from ..text import Angle
 from ..transfer.units import parse_pixel_size
+from . import options as shared
 from .kinds import pixel_size_option
-from .shared import options as shared
 
 if TYPE_CHECKING:
     from ..files.atomic import Spare
@@ -31,10 +31,10 @@ UNEQUAL = 0.01
 @shared.result_option(
     "--table FILE.csv",
     kept=False,
-    short="Write the power by frequency as a table.",
-    help="Write a table: frequency, period, mean power without the picture's mean, and number of frequencies; with the "
-    "size of a pixel in cycles per meter, too. The power is in the square of the gray levels: that of noise is its "
-    "variance.",
+    everyday=True,
+    help="Write the power by frequency as a table: frequency and period, mean power without the picture's mean, and "
+    "number of frequencies; with the size of a pixel in cycles per meter, too. The power is in the square of the gray "
+    "levels: that of noise is its variance.",
 )
 @shared.result_option(
     "--by", type=click.Choice(["frequency", "angle"]), default="frequency", help="The rows of the table."
@@ -50,8 +50,8 @@ UNEQUAL = 0.01
     '--with "FILTER OPTIONS"',
     "filter_",
     group="Filter",
-    short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
-    help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and "
+    everyday=True,
+    help="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part. Below are "
     "curves of gain and power by frequency. OUT is a .png, .jpg or .webp.",
 )
 @shared.input_option(
@@ -81,7 +81,7 @@ def spectrum(
     from ..work.missing import USUAL
     from ..work.opened import filled
     from .filters import options_of, parsed
-    from .shared.one_file import draw_effect, only
+    from .one_file import draw_effect, only
 
     table, name = given["table"], shown(source, "standard input")
     if target is None and table is None:
@@ -98,7 +98,7 @@ def spectrum(
     device = wanted(given)
     if target is not None:
         images.check_output(source, target, in_place=in_place)
-        images.refuse_coding(target, coding_of(given))
+        images.refuse_coding(target, shared.coding_of(given))
         remove_leftovers_beside(target)
 
     def working(size: images.Size) -> int:
@@ -120,11 +120,6 @@ def spectrum(
     if given["verbose"]:
         (_, height, width), what = picture.planes.shape, "" if picture.planes.dtype.kind == "f" else "log-"
         click.echo(f"{width} x {height}: {what}magnitude spectrum, one bin a pixel", err=True)
-
-
-def coding_of(given: dict[str, Any]) -> images.Coding:
-    """Return how a picture is coded, by the values of options."""
-    return images.Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def write_spectrum(
@@ -153,7 +148,7 @@ def write_spectrum(
         picture.maxval = 1
     else:
         picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    images.write(picture, target, coding=coding_of(given), spare=spare)
+    images.write(picture, target, coding=shared.coding_of(given), spare=spare)
 
 
 def sides_of(picture: images.Picture, given: str | None) -> tuple[float, float] | None:

@@ -21,7 +21,7 @@ from PIL import Image
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
 from fftfilter.commands.filters import context_of
-from fftfilter.commands.shared.options import input_limit_option
+from fftfilter.commands.options import input_limit_option
 from fftfilter.device_choice import devices
 from fftfilter.errors import RefusedError
 from fftfilter.files.atomic import temporary_name

@@ -17,8 +17,8 @@ from fftfilter import filter_stack
 from fftfilter import transfer as H
 from fftfilter.analysis.found import Harmonic, Peak
 from fftfilter.analysis.search import AutoNotches, peaks_text
+from fftfilter.commands.one_file import say_of
 from fftfilter.commands.peaks import table
-from fftfilter.commands.shared.automatic import say_of
 from fftfilter.filters import Filter
 from fftfilter.folders import mean_spectrum
 from tests.helpers import SAMPLES

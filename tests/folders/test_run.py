@@ -1197,7 +1197,7 @@ def test_a_run_says_how_many_files_it_has_filtered_a_second(run, tmp_path, monke
     for i in range(6):
         pgm(tmp_path / f"in/{i}.pgm", i)
     clock = iter([100.0, 104.0])
-    monkeypatch.setattr("fftfilter.commands.shared.folder.time", SimpleNamespace(monotonic=clock.__next__))
+    monkeypatch.setattr("fftfilter.commands.folder.time", SimpleNamespace(monotonic=clock.__next__))
     said = run("highpass", "--processes", 1, tmp_path / "in", tmp_path / "out")[2]
     assert said.startswith("6 of 6 files filtered in 4.0 s (1.5/s); by this process on ")
 

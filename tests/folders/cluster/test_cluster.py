@@ -427,7 +427,7 @@ def test_workers_get_their_device_their_threads_and_absolute_names(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cluster, "connect", connect)
     monkeypatch.setattr(cluster, "ClusterWorkers", in_this_process)
-    monkeypatch.setattr("fftfilter.commands.shared.folder.cores", lambda: 7)
+    monkeypatch.setattr("fftfilter.commands.folder.cores", lambda: 7)
     monkeypatch.delenv("FFTFILTER_DEVICE", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

@@ -17,33 +17,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import images, system
-from ...errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
-from ...files import sources
-from ...files.atomic import refuse_inputs, remove_leftovers_beside
-from ...files.messages import as_error, shown
-from ...files.standard_streams import Events
-from ...files.urls import is_url
-from ...output.modes import STACK
-from ...text import length_text, text_table
-from .automatic import say_of
+from .. import images, system
+from ..errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
+from ..files import sources
+from ..files.atomic import refuse_inputs, remove_leftovers_beside
+from ..files.messages import as_error, shown
+from ..files.standard_streams import Events
+from ..files.urls import is_url
+from ..output.modes import STACK
+from ..text import length_text, text_table
 from .folder import check_preview, write_preview
 from .options import device_for, refuse, remark
 
 if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...files.sources import Identity
-    from ...filters import Filter
-    from ...folders.jobs import Outcome
-    from ...images import Pages, Picture
-    from ...work.done import Done
-    from ...work.opened import Frame, Opened
-    from ...work.output_file import Share
-    from ..filters import CommandOptions
+    from ..analysis.found import Peak
+    from ..analysis.search import AutoNotches
+    from ..arrays import Array
+    from ..files.sources import Identity
+    from ..filters import Filter
+    from ..folders.jobs import Outcome
+    from ..images import Pages, Picture
+    from ..work.done import Done
+    from ..work.opened import Frame, Opened
+    from ..work.output_file import Share
+    from .filters import CommandOptions
 
 
 # For a stack on two cores, decoding and encoding included: enough to say how long it takes
 PIXELS_A_SECOND, PAGES_A_SECOND = 3e7, 500
+# Waves that are named without -v.
+SAID = 4
 # The key of a context's function that is called after each page with the number of all pages.
 ADVANCE = "fftfilter.advance"
 
@@ -51,18 +54,18 @@ ADVANCE = "fftfilter.advance"
 def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for; raises FftfilterError."""
     size = _bytes_of(source, options)
-    options = replace(options, device=device_for(options.device, options.recipe, size, verbose=options.verbose))
-    from ...folders.progress import tell_of_compiling
+    options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
+    from ..folders.progress import tell_of_compiling
 
     options.check_for_file(source, target)
-    options = replace(options, recipe=options.recipe.fitting(source, target))
+    options.recipe = options.recipe.fitting(source, target)
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
     reported: Any = nullcontext(SimpleNamespace())
     if options.report or isinstance(sys.stderr, Events):
-        from ...folders.report import Report  # which takes some milliseconds
+        from ..folders.report import Report  # which takes some milliseconds
 
         reported = Report(options.report, remark).of_one(source, target, options.recipe)
         if options.report:
@@ -85,7 +88,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
 
 def _filter(source: str, target: str, options: CommandOptions, masks: list[Identity | None], outcome: Outcome) -> None:
     """Filter a picture or pages that fit into memory, and enter into the outcome what it becomes."""
-    from ...work.opened import open_input
+    from ..work.opened import open_input
 
     compare = options.verify is not None
     try:
@@ -93,14 +96,14 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
         opened = open_input(source, options.recipe, device=device, limit=limit, compare=compare, target=target)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
         with closing(opened), _shared(source, target, opened, options) as (share, device):
-            options = replace(options, device=device)
+            options.device = device
             began = time.monotonic()
             done, outcome.device = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
             vars(outcome).update(vars(done), pixel_size=opened.pixel_size, peaks=opened.peaks)
             outcome.seconds = {"all": time.monotonic() - began}
     except (KeyboardInterrupt, ImageError, DeviceError):
         if images.is_zarr(source, target):
-            from ...images.formats import unfinished_zarr
+            from ..images.formats import unfinished_zarr
 
             if (folder := unfinished_zarr(target)).is_dir():
                 remark(f"{folder} has the planes that are done; the same command goes on")
@@ -108,7 +111,7 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
     except MemoryError as error:
         raise TooLargeError(f"{shown(source, 'standard input')}: out of memory; use a smaller image") from error
     if done.difference:
-        from ...work import verify
+        from ..work import verify
 
         verify.check(done.difference, target)
         if not options.quiet:
@@ -117,8 +120,8 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
 
 def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
-    from ...folders.progress import Progress
-    from ...work.large import LargeFile
+    from ..folders.progress import Progress
+    from ..work.large import LargeFile
 
     try:
         given = {name: vars(options)[name] for name in ("verify", "preview", "save_stages", "profile")}
@@ -150,8 +153,8 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
 
 def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome) -> None:
     """Print what :func:`handle_file` would do and take; the picture, or the first page, is read."""
-    from ... import memory
-    from ...work.opened import first_of, open_input
+    from .. import memory
+    from ..work.opened import first_of, open_input
 
     recipe = options.recipe
     opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit)
@@ -182,7 +185,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         refuse_inputs(written, [*map(sources.identity, options.masks)])
     recipe.refuse(target)
     if options.verify:
-        from ...work import verify
+        from ..work import verify
 
         verify.refuse(target, recipe)
     if options.preview:
@@ -200,7 +203,7 @@ def _shared(
     if options.preview or options.recipe.axes or not images.is_zarr(source, target):
         yield None, options.device
         return
-    from ...folders.processes import choose_for_planes, share_planes, started
+    from ..folders.processes import choose_for_planes, share_planes, started
 
     wanted = choose_for_planes(opened.pages, options.device, options.processes)
     if not wanted.processes:
@@ -214,8 +217,8 @@ def _make_and_tell(
     opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
 ) -> tuple[Done, str]:
     """Filter a picture, or pages one by one or by ``share``; return the device, too. ``files`` are all inputs."""
-    from ...folders.progress import Progress
-    from ...work.output_file import make_output
+    from ..folders.progress import Progress
+    from ..work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)
     opened.spare = files[1:] if options.in_place else files
@@ -264,6 +267,31 @@ def _make_and_tell(
     return done, filter_.launcher.device.name
 
 
+def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
+    """Say which waves are taken out of a file; raises ParameterError for a picture that is too small."""
+    if opened.too_few:
+        from ..analysis.search import SMALLEST
+
+        raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
+    if opened.recipe.auto and not quiet:
+        what = "found" if opened.transfer.is_complement else "removed"
+        say_waves(opened.peaks or [], opened.content, opened.recipe.auto, opened.name, verbose=verbose, what=what)
+
+
+def say_waves(
+    found: Sequence[Peak], content: int, auto: AutoNotches, name: str, *, verbose: int, what: str = "removed"
+) -> None:
+    """Say which waves were found, with -v each of them, and how many look like a part of the picture and stay."""
+    from ..analysis.search import peaks_text
+
+    if content:
+        remark(f"{name}: {auto.left(content)}")
+    if found:
+        click.echo(f"{name}: {what} {peaks_text(found, None if verbose else SAID)}", err=True)
+    elif not content:
+        remark(f"{name}: {auto.nothing}")
+
+
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
     """Say what was found in a picture, or in the first page; with -v in each."""
     if options.quiet or not opened.recipe.says_notes:
@@ -282,7 +310,7 @@ def only(found: Picture | Pages, name: str) -> Picture:
 
 def draw_effect(source: str, target: str, options: CommandOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
-    from ...work.opened import filter_frames, open_input
+    from ..work.opened import filter_frames, open_input
 
     recipe = replace(options.recipe, format=".tif")
     check_preview(target, source, "-")
@@ -302,8 +330,8 @@ def _write_page(
     preview: str, opened: Opened, frame: Frame, device: str | None, spare: Sequence[Identity | None]
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
-    from ...preview.page import page
-    from ...preview.report import about_filter
+    from ..preview.page import page
+    from ..preview.report import about_filter
 
     report, made, recipe = opened.report(frame, device), frame.picture, opened.recipe
     height, width = report.size
@@ -318,7 +346,7 @@ def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[st
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
-    from ...preview.panels import StepPictures
+    from ..preview.panels import StepPictures
 
     pictures, numbers = StepPictures(), count(1)
 

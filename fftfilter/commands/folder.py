@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import images, signals, startup
-from ...device_choice import devices_named, is_numpy, lacks_opencl
-from ...errors import DeviceError, ReadError, without_secrets
-from ...files import urls
-from ...files.messages import as_error, quoted_if_odd
-from ...files.sources import Identity
-from ...files.standard_streams import Events, tell
-from ...files.urls import Url, is_url, place
-from ...images import extensions, suffix_of
-from ...output.modes import FOLDER
-from ...system import cores
+from .. import images, signals, startup
+from ..device_choice import devices_named, is_numpy, lacks_opencl
+from ..errors import DeviceError, ReadError, without_secrets
+from ..files import urls
+from ..files.messages import as_error, quoted_if_odd
+from ..files.sources import Identity
+from ..files.standard_streams import Events, tell
+from ..files.urls import Url, is_url, place
+from ..images import extensions, suffix_of
+from ..output.modes import FOLDER
+from ..system import cores
 from .options import device_for, folder_option, remark
 
 if TYPE_CHECKING:
-    from ...arrays import Array
-    from ...folders.jobs import Files, Outcome, Survey, Tree
-    from ...folders.pool import Workers
-    from ...folders.run import FolderRun
-    from ..filters import CommandOptions
+    from ..arrays import Array
+    from ..folders.jobs import Files, Outcome, Survey, Tree
+    from ..folders.pool import Workers
+    from ..folders.run import FolderRun
+    from .filters import CommandOptions
 
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
 folder_options = [
     folder_option(
-        "-r", "--recursive", is_flag=True, short=True, help="Enter the folders in IN; OUT gets the same tree."
+        "-r", "--recursive", is_flag=True, everyday=True, help="Enter the folders in IN; OUT gets the same tree."
     ),
     folder_option(
         "--pattern GLOB",
@@ -55,9 +55,9 @@ folder_options = [
     folder_option(
         "--skip-existing [=fast]",
         type=click.Choice(["digest", "fast"]),
-        short="Resume a folder: only files that are not done yet.",
-        help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run. =fast does "
-        "not read them: their size and time, or ETag, have to be the same.",
+        everyday=True,
+        help="Resume a run: skip files that are done. Their outputs were made from the same bytes with the same "
+        "settings; =fast does not read them: their size and time, or ETag, have to be the same.",
     ),
     folder_option(
         "--retries N",
@@ -116,7 +116,7 @@ def inputs_of(names: list[str], *, recursive: bool, pattern: Sequence[str], says
     ``says_so`` prints a line for each folder that is left out. Raises UsageError for standard input among several, for
     options of a folder, and if all are folders.
     """
-    from ...folders.jobs import Files, Tree
+    from ..folders.jobs import Files, Tree
 
     if len(names) == 1 and is_folder(names[0]):
         return Tree(place(names[0]), extensions(read_only=True), recursive, pattern)
@@ -148,7 +148,7 @@ def check_preview(preview: str, source: str, target: str) -> None:
 
 def _check_preview(preview: str, source: Tree | Files, target: Path | Url) -> None:
     """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
-    from ...folders.jobs import is_inside
+    from ..folders.jobs import is_inside
 
     check_preview(preview, "-", "-")
     own = Path(os.path.realpath(urls.of_this_machine(preview)))
@@ -165,8 +165,8 @@ def write_preview(preview: str, pixels: Array, spare: Collection[Identity | None
 
 def handle_folder(source: Tree | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
-    from ...folders.jobs import Files, Settings
-    from ...folders.run import FolderRun
+    from ..folders.jobs import Files, Settings
+    from ..folders.run import FolderRun
 
     recipe = options.recipe
     options.check_for_folder(target)
@@ -214,8 +214,8 @@ def _executors(
 ) -> Iterator[tuple[list[Workers], str]]:
     """Start the workers of a run; yield their executors, and their description for the summary."""
     if options.cluster:
-        from ...folders.cluster import LOCAL, ClusterWorkers, connect
-        from ...folders.processes import THREADS_FOR_URLS
+        from ..folders.cluster import LOCAL, ClusterWorkers, connect
+        from ..folders.processes import THREADS_FOR_URLS
 
         run.source, run.target = run.source.absolute(), run.target.absolute()  # for others' folders
         workers = devices * (options.processes or 1)
@@ -228,11 +228,11 @@ def _executors(
         ):
             yield [executor], f"cluster {options.cluster}"
         return
-    from ...folders.processes import choose_workers, described, started
+    from ..folders.processes import choose_workers, described, started
 
     wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
     if not wanted.processes:
-        from ...folders.progress import tell_of_compiling
+        from ..folders.progress import tell_of_compiling
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
@@ -244,7 +244,7 @@ def _executors(
 
 def _device_of_workers(options: CommandOptions) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
-    from ...folders.cluster import LOCAL, check_address
+    from ..folders.cluster import LOCAL, check_address
 
     given, cluster = options.device, options.cluster or LOCAL
     check_address(cluster)
@@ -268,8 +268,8 @@ def _drawn(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun) -> 
     if preview is None:
         yield from outcomes
         return
-    from ...preview.page import Sheet
-    from ...preview.report import about_filter
+    from ..preview.page import Sheet
+    from ..preview.report import about_filter
 
     sheet = Sheet(run.found.files)
     for outcome in outcomes:
@@ -286,7 +286,7 @@ def _outcome_line(outcome: Outcome) -> str:
         return f"fftfilter: {outcome.error}"
     removed = ""
     if outcome.peaks:
-        from ...analysis.search import peaks_text
+        from ..analysis.search import peaks_text
 
         removed = f", without {peaks_text(outcome.peaks)}"
     removed += f" ({outcome.notes[0]})" if outcome.notes else ""
@@ -300,7 +300,7 @@ def _outcome_line(outcome: Outcome) -> str:
 
 
 def _watch(run: FolderRun, executors: list[Workers], where: str, options: CommandOptions) -> int:
-    from ...folders.progress import Progress
+    from ..folders.progress import Progress
 
     began = time.monotonic()
     progress = Progress(run.found.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)
@@ -353,7 +353,7 @@ def _print_warnings(run: FolderRun) -> None:
 
 def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
-    from ...folders.jobs import MOST_FAILURES
+    from ..folders.jobs import MOST_FAILURES
 
     why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
     if run.failed_in_a_row >= MOST_FAILURES:
@@ -393,7 +393,7 @@ def _left_out(survey: Survey) -> list[str]:
 
 def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions) -> int:
     """Print one line per file, then the device and the most memory that a picture takes on it."""
-    from ...folders.dry_run import steps
+    from ..folders.dry_run import steps
 
     code = 0
     for step in steps(run, devices, options.cluster, quiet=options.quiet):

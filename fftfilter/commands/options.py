@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
-from ...errors import ParameterError, without_secrets
-from ...files.standard_streams import Events
-from ...images.formats import COMPRESSIONS
-from ...images.pages import ALL, PALETTES, Asked, hdu_of
-from ...text import bytes_of
+from ..errors import ParameterError, without_secrets
+from ..files.standard_streams import Events
+from ..images.formats import COMPRESSIONS, Coding
+from ..images.pages import ALL, PALETTES, Asked, hdu_of
+from ..text import bytes_of
 
 if TYPE_CHECKING:
-    from ...work.recipe import Recipe
+    from ..work.recipe import Recipe
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -44,7 +44,7 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[A
 
 
 class GroupedOption(click.Option):
-    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help.
+    """An option under a heading of the help; -h shows those of ``everyday``, with the first sentence of their help.
 
     Behind a name stands what the help calls the value, as one types it: ``--radius R``. ``kept`` says that recipes may
     have it, which may be somebody else's: it decides what an output holds, and writes nothing. ``only`` is what it is
@@ -55,7 +55,7 @@ class GroupedOption(click.Option):
         self,
         *names: str,
         group: str = "Options",
-        short: str | Literal[True] = "",
+        everyday: bool = False,
         kept: bool = False,
         only: str = "",
         **attributes: Any,
@@ -64,8 +64,7 @@ class GroupedOption(click.Option):
         completes = file_names if re.search("FILE|MASK", metavar or "") else None
         attributes |= {"metavar": metavar, "shell_complete": completes, "show_default": "default" in attributes}
         super().__init__([each.partition(" ")[0] for each in names], **attributes)
-        self.group, self.short = group, str(self.help) if short is True else short
-        self.kept, self.only = kept, only
+        self.group, self.everyday, self.kept, self.only = group, everyday, kept, only
 
     def __call__(self, function: F) -> F:
         """Give a function the option, as a decorator."""
@@ -73,10 +72,10 @@ class GroupedOption(click.Option):
         return function
 
     @property
-    def name_and_value(self) -> str:
-        """The option as one types it: ``--radius R``."""
+    def name_and_sentence(self) -> tuple[str, str]:
+        """The option as one types it, ``--radius R``, and the first sentence of its help."""
         value = "" if self.is_flag or self.count else f" {self.metavar or str(self.name).upper()}"
-        return ", ".join(sorted(self.opts, key=len)) + value
+        return ", ".join(sorted(self.opts, key=len)) + value, re.split(r"(?<=\.)\s", str(self.help))[0]
 
 
 def several(*options: GroupedOption) -> Callable[[F], F]:
@@ -95,7 +94,7 @@ class GroupedCommand(click.Command):
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
-        if any(getattr(parameter, "short", "") for parameter in self.params):
+        if any(getattr(parameter, "everyday", False) for parameter in self.params):
             show = partial(click.Option, is_flag=True, is_eager=True, expose_value=False, callback=self._show_everyday)
             self.params.append(show(["-h"], help="Show the everyday options and exit."))
 
@@ -113,13 +112,12 @@ class GroupedCommand(click.Command):
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         first, *others = cleandoc(self.help or "").split("\n\n")
-        examples = [each for each in others if each.startswith("\b")]
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("\n\n".join([first, *examples]))
-        everyday = [each for each in self.params if isinstance(each, GroupedOption) and each.short]
+            formatter.write_text("\n\n".join([first, *(each for each in others if each.startswith("\b"))]))
+        everyday = [each for each in self.params if isinstance(each, GroupedOption) and each.everyday]
         with formatter.section("Everyday options"):
-            formatter.write_dl([*((each.name_and_value, each.short) for each in everyday), ("--help", "All options.")])
+            formatter.write_dl([*(each.name_and_sentence for each in everyday), ("--help", "All options.")])
         click.echo(formatter.getvalue(), nl=False)
         ctx.exit()
 
@@ -127,15 +125,12 @@ class GroupedCommand(click.Command):
         """Write the options into the help."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
+            if record := isinstance(parameter, click.Option) and parameter.get_help_record(ctx):
                 groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
-        for last in ("Options", STUDY):
-            if last in groups:
-                groups[last] = groups.pop(last)
-        for group, records in groups.items():
+        last = {"Options": 1, STUDY: 2}
+        for group in sorted(groups, key=lambda each: last.get(each, 0)):
             with formatter.section(group):
-                formatter.write_dl(records)
+                formatter.write_dl(groups[group])
 
 
 filter_option = partial(GroupedOption, group="Filter", kept=True)
@@ -168,6 +163,12 @@ trace_option = GroupedOption(
     *verbose_option.opts, count=True, callback=_verbosity, expose_value=False, help=_verbose_help
 )
 
+ignore_option = filter_option(
+    "--ignore MASK|X,Y,W,H",
+    group="Automatic",
+    help="Stars, particles or text, by a mask that is not 0 there, or a rectangle. Waves, stripes, noise and the "
+    "background of a high-pass are found in the other pixels, and taken from all.",
+)
 engine_option = of_device(
     "--engine NAME",
     kept=True,
@@ -259,7 +260,7 @@ file_options = [
 
 def device_for(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
     """Return the device for the work of this process, which auto may decide before OpenCL loads; with -v say so."""
-    from ... import device_choice
+    from .. import device_choice
 
     taken = device_choice.for_small_work(device, math.inf if recipe.needs_staged else file_bytes)
     if taken != device and verbose:
@@ -319,6 +320,11 @@ def pages_of(given: Mapping[str, Any]) -> Asked:
     asked = ALL if given["pages"] is None else Asked.parse(given["pages"])
     asked = asked._replace(place=tuple((axis, given[axis]) for axis in ("channel", "z", "time") if given[axis]))
     return asked._replace(hdu=hdu_of(given["hdu"]), palette=given["palette"] or "auto", level=given["level"])
+
+
+def coding_of(given: Mapping[str, Any]) -> Coding:
+    """Return how an output is coded, by the values of options."""
+    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def typed(context: click.Context) -> dict[str, Any]:
