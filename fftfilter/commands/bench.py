@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,8 +17,6 @@ from .options import GroupedOption, device_option, precision_option, trace_optio
 
 if TYPE_CHECKING:
     from ..bench.measure import Setting
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
 BYTES_PER_NUMBER = 64
@@ -49,9 +47,10 @@ _options = [
         default=9,
         help="Number of measurements of each thing, after one run to warm up.",
     ),
-    GroupedOption("--json", "form", flag_value="json", help="Print the table as JSON."),
-    GroupedOption("--csv", "form", flag_value="csv", help="Print the table as CSV."),
-    GroupedOption("--markdown", "form", flag_value="markdown", help="Print the table as Markdown."),
+    *(
+        GroupedOption(f"--{form.lower()}", "form", flag_value=form.lower(), help=f"Print the table as {form}.")
+        for form in ("JSON", "CSV", "Markdown")
+    ),
     GroupedOption(
         "--plot FILE",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -96,7 +95,7 @@ def _show_progress(text: str) -> None:
         click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
 
-# Options of several benchmarks: sizes and lengths
+# Sizes and lengths: values of options
 
 
 def refuse_oversize(given: object, numbers: int) -> None:
@@ -106,78 +105,63 @@ def refuse_oversize(given: object, numbers: int) -> None:
         raise click.BadParameter(f"{given} takes {taken:,} bytes, more than the {free:,} of free memory")
 
 
-def pairs(given: tuple[str, ...], advice: str) -> tuple[tuple[int, int], ...]:
-    """Return pairs of numbers given as 500x512; raises BadParameter with ``advice``."""
-    found = []
-    for text in given:
-        match = re.fullmatch(r"([1-9]\d{,8})x([1-9]\d{,8})", text)
-        if match is None:
-            raise click.BadParameter(f"{text!r} is invalid: {advice}")
-        found.append((int(match[1]), int(match[2])))
-    return tuple(found)
+def pair(text: str, advice: str) -> tuple[int, int]:
+    """Return two numbers that are given as 500x512; raises BadParameter with ``advice``."""
+    match = re.fullmatch(r"([1-9]\d{,8})x([1-9]\d{,8})", text)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is invalid: {advice}")
+    return int(match[1]), int(match[2])
 
 
-def size_option(usual: str) -> Callable[[F], F]:
-    """Return the decorator for --size, which gives ``shapes`` (height, width), none for those that are ``usual``."""
-    return click.option(
-        "--size",
-        "shapes",
-        callback=_shapes,
-        metavar="WxH",
-        multiple=True,
-        help=f"Size of an image, width x height; may be given several times.  [default: {usual}]",
-    )
+def shape(text: str) -> tuple[int, int]:
+    """Return (height, width) of an image's size, such as 640x480; raises BadParameter."""
+    width, height = pair(text, "give width x height, such as 640x480")
+    refuse_oversize(text, width * height)
+    return height, width
 
 
-def _shapes(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    found = pairs(given, "give width x height, such as 640x480")
-    for width, height in found:
-        refuse_oversize(f"{width}x{height}", width * height)
-    return tuple((height, width) for width, height in found)
+def side(text: str) -> int:
+    """Return the side of a square image; raises BadParameter."""
+    n = click.IntRange(min=1)(text)
+    refuse_oversize(n, n * n)
+    return int(n)
 
 
-def _side(_: click.Context, __: click.Parameter, given: int) -> int:
-    refuse_oversize(given, given * given)
-    return given
-
-
-def _power_of_two(_: click.Context, parameter: click.Parameter, given: str) -> int:
-    """Return a length that is given as a number or as 2^24."""
-    match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", given)
+def power_of_two(text: str) -> int:
+    """Return a length that is given as a number or as 2^24; raises BadParameter."""
+    match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", text)
     n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
     if n < 2 or n & (n - 1) or n > 1 << 30:
-        raise click.BadParameter(f"{given!r} is invalid: give a power of two from 2 to 2^30, such as 2^20")
-    refuse_oversize(given, n * n if parameter.name == "largest" else n)
+        raise click.BadParameter(f"{text!r} is invalid: give a power of two from 2 to 2^30, such as 2^20")
+    refuse_oversize(text, n)
     return n
 
 
+def largest_side(text: str) -> int:
+    """Return a power of two that is the side of a square image; raises BadParameter."""
+    n = power_of_two(text)
+    refuse_oversize(text, n * n)
+    return n
+
+
+def size_option(usual: str) -> Callable[..., Any]:
+    """Return the decorator for --size, which gives ``shapes`` (height, width), none for those that are ``usual``."""
+    text = f"Size of an image, width x height; may be given several times.  [default: {usual}]"
+    return click.option("--size", "shapes", type=shape, metavar="WxH", multiple=True, help=text)
+
+
+usual_option = partial(click.option, metavar="N", show_default=True)
 engine_option = click.option("--engine", metavar="NAME", default="book", show_default=True, help="FFT algorithm.")
-
-
-def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
-    """Return the decorator for an option whose value is a power of two; ``text`` is its help."""
-    return click.option(name, callback=_power_of_two, metavar="N", default=usual, show_default=True, help=text)
+length_option = partial(usual_option, "--n", type=power_of_two, help="Length of the transform, a power of two.")
 
 
 # The papers' tables
 
 
-def of_papers(function: Callable[..., None]) -> None:
-    """Add a benchmark to the group."""
-    bench.add_command(benchmark_command(function))
-
-
-@of_papers
+@bench.add_command
+@benchmark_command
 @engine_option
-@click.option(
-    "--side",
-    type=click.IntRange(min=1),
-    callback=_side,
-    metavar="N",
-    default=512,
-    show_default=True,
-    help="Side of the square image.",
-)
+@usual_option("--side", type=side, default="512", help="Side of the square image.")
 @click.option(
     "--transpose",
     type=click.Choice(["tiled", "plain", "float4"]),
@@ -195,8 +179,9 @@ def stages(setting: Setting, *, engine: str, side: int, transpose: str | None) -
     papers.stages(setting, engine=engine, side=side, transpose=transpose)
 
 
-@of_papers
-@length_option("--n", "2^24", "Length of the transform, a power of two.")
+@bench.add_command
+@benchmark_command
+@length_option(default="2^24")
 def radix(setting: Setting, *, n: int) -> None:
     """Time one long transform by radix (Bainville).
 
@@ -209,9 +194,10 @@ def radix(setting: Setting, *, n: int) -> None:
     papers.radix(setting, n=n)
 
 
-@of_papers
+@bench.add_command
+@benchmark_command
 @engine_option
-@length_option("--largest", "4096", "Largest size, a power of two; the first is 64.")
+@usual_option("--largest", type=largest_side, default="4096", help="Largest size, a power of two; the first is 64.")
 def sizes(setting: Setting, *, engine: str, largest: int) -> None:
     """Time transfers and FFTs by size (the stream paper's Table 1).
 
@@ -226,8 +212,9 @@ def sizes(setting: Setting, *, engine: str, largest: int) -> None:
     papers.sizes(setting, engine=engine, largest=largest)
 
 
-@of_papers
-@length_option("--n", "2^14", "Length of the transform, a power of two.")
+@bench.add_command
+@benchmark_command
+@length_option(default="2^14")
 def speedup(setting: Setting, *, n: int) -> None:
     """Compare p work-items with one on the same device (McCarthy).
 
@@ -239,7 +226,8 @@ def speedup(setting: Setting, *, n: int) -> None:
     papers.speedup(setting, n=n)
 
 
-@of_papers
+@bench.add_command
+@benchmark_command
 @size_option("256x256, 512x512, 1000x750, 1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
 def engines(setting: Setting, *, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...]) -> None:

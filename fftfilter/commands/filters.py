@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -237,7 +238,7 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     """Return the options that say what filtered values become, with their defaults."""
     brief = ", ".join(f"{name} ({mode.brief})" for name, mode in MODES.items())
     each = "; ".join(f"{name}: {mode.help}" for name, mode in MODES.items())
-    what = shared.result_option(
+    output_option = shared.result_option(
         "--output",
         type=click.Choice([*MODES, REMOVED]),
         default=default,
@@ -253,7 +254,7 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
         help="wrap, or mirror: no border shows on the other side. Beyond the borders lies the picture again, or its "
         "mirror image.",
     )
-    return [what, edges_option, channels_option, scale_option]
+    return [output_option, edges_option, channels_option, scale_option]
 
 
 def filter_command(name: str, kind: Kind) -> click.Command:
@@ -291,10 +292,8 @@ class CommandOptions(SimpleNamespace):
 
     recipe: Recipe
     device: str | None
-    masks: tuple[str, ...]
-    """Files of gains and of regions, which are also inputs."""
-    only: Mapping[str, str]
-    """The first of the given options that are for folders alone, and so on, by what they are for."""
+    masks: tuple[str, ...]  # files of gains and of regions, which are also inputs
+    only: Mapping[str, str]  # the first of the given options that are for folders alone, and so on
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
@@ -316,15 +315,11 @@ class CommandOptions(SimpleNamespace):
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
-            raise click.UsageError(
-                "--skip-existing compares the inputs, which --in-place overwrites: leave one of them out."
-            )
+            raise click.UsageError("--skip-existing compares the inputs, which --in-place overwrites: leave one out.")
         if self.verify and self.dry_run:
             raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
         if self.processes and self.cluster not in (None, "local"):
-            raise click.UsageError(
-                "--processes is for this machine: a cluster has the workers that were started for it."
-            )
+            raise click.UsageError("--processes is for this machine: a cluster has workers of its own.")
 
 
 def options_of(context: click.Context, *files: str) -> CommandOptions:
@@ -332,14 +327,13 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
 
     ``files`` are inputs beside those that the options name.
     """
-    import shlex
-
+    from ..region import area_of, region_of
     from ..work.missing import Missing
     from ..work.recipe import METHODS, Recipe
 
     name, given, params = str(context.command.name), dict(context.params), context.command.params
     kind = KINDS[name]
-    words = _said(context)
+    words = _changed(context)
     if is_removed := given.get("output") == REMOVED:
         given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
     mode, auto = _take_automatic(given, name)
@@ -354,9 +348,9 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     size = None if voxel else given["pixel_size"]
     made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
     if auto and mode == FOLDER:
-        found = _notches_of_folder(auto, given)
         from ..work.saved import words_of_part
 
+        found = _notches_of_folder(auto, given)
         made.append(found)
         given["ignore"] = given["ignore"] if _product(made).is_measured else None
         words = {name: each for name, each in words.items() if name not in AUTOMATIC}
@@ -365,8 +359,6 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     transfer = _passed(_product(made), is_removed, passes=given.get("pass", False))
     options = {name: given.get(name) for name in METHODS[kind.method].usual}  # radial filters alone have axes
     if (ignored := options.get("ignore")) is not None:
-        from ..region import area_of
-
         options["ignore"] = area_of(ignored, "ignore")
     if voxel:
         options["pixel_size"] = voxel
@@ -374,11 +366,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         options["engine_options"] = engine_options_of(given["engine_options"])
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between
-    region, scale = None, given.get("scale", EACH)  # some commands have no such option
-    if areas := {option.name: given[option.name] for option in region_options if given[option.name] is not None}:
-        from ..region import region_of
-
-        region = region_of(**areas)
+    scale = given.get("scale", EACH)  # some commands have no such option
     recipe = Recipe(
         transfer,
         kind.method,
@@ -391,7 +379,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         shared.coding_of(given),
         given["format_"],
         Missing.of(given["nodata"], given["missing"]),
-        region=region,
+        region=region_of(*(given[str(each.name)] for each in region_options)),
         arguments=(name, *kept_words_of(context, words)),
         **{each: given[each] for each in ("strip", "preserve_times", "embed_recipe")},
     )
@@ -494,7 +482,7 @@ def kept_words(words: Sequence[str]) -> list[str]:
     context = command.make_context(name, given)
     for text in filter(None, context.params.get("times", ())):
         words_in(text, "--times")
-    return [name, *kept_words_of(context, _said(context))]
+    return [name, *kept_words_of(context, _changed(context))]
 
 
 def kept_words_of(context: click.Context, values: Mapping[str, Any]) -> list[str]:
@@ -505,7 +493,7 @@ def kept_words_of(context: click.Context, values: Mapping[str, Any]) -> list[str
     return words_of({name: values[name] for name in kept if name in values})
 
 
-def _said(context: click.Context) -> dict[str, Any]:
+def _changed(context: click.Context) -> dict[str, Any]:
     """Return the values of the options that are given, but for defaults."""
     usual = {option.name: option.default for option in context.command.params}
     return {name: each for name, each in shared.typed(context).items() if each != usual.get(name)}
@@ -513,8 +501,6 @@ def _said(context: click.Context) -> dict[str, Any]:
 
 def words_in(text: str, option: str) -> list[str]:
     """Return the words of an option's value, a filter with options; raises UsageError."""
-    import shlex
-
     try:
         words = shlex.split(text)
     except ValueError:

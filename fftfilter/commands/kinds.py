@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,30 +31,22 @@ if TYPE_CHECKING:
 class Kind:
     """A kind of filter: its command and its options."""
 
-    make: Make
-    """Makes the transfer function of the values of its own options. Its docstring is the command's help."""
-    examples: tuple[str, ...]
-    """Options, IN and OUT."""
-    options: Sequence[GroupedOption]
-    """Its own options."""
+    make: Make  # makes the transfer function of its own options' values; its docstring is the command's help
+    examples: tuple[str, ...]  # options, IN and OUT
+    options: Sequence[GroupedOption]  # its own
+    # The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
+    # what the first option of the kind's own command does, which may be repeated, too.
     factor: GroupedOption | None = None
-    """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
-    what the first option of the kind's own command does, which may be repeated, too."""
-    output: Output = "magnitude"
-    """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
-    edges: Edges = "wrap"
-    """The default of --edges."""
+    output: Output = "magnitude"  # the default; keep for filters that repair a picture, whose brightness stays
+    edges: Edges = "wrap"  # the default
     method: MethodName = "plain"
-    outputs: Sequence[GroupedOption] | None = None
-    """Options in place of --output, --edges and --scale."""
-    takes_others: bool = True
-    """Whether other kinds can be multiplied in."""
+    outputs: Sequence[GroupedOption] | None = None  # in place of --output, --edges and --scale
+    takes_others: bool = True  # whether other kinds can be multiplied in
+    # What the page of explore may set: the kind, unless an option names a file; all of its own options but off_page;
+    # and of the others those that have waves searched for.
     is_on_page: bool = True
-    """Whether the page of ``explore`` may set its options: none of them names a file."""
     off_page: tuple[str, ...] = ()
-    """The names of those that it may not set all the same."""
     searches: tuple[str, ...] = ()
-    """The names of the options that have waves searched for."""
 
     def made(self, given: dict[str, Any]) -> list[Transfer]:
         """Return the transfer functions that the command's own options describe, and take these away."""
@@ -84,11 +77,7 @@ pixel_size_option = filter_option(
 )
 
 
-def factor(name: str, text: str) -> GroupedOption:
-    """Return the option of the other filters that multiplies a kind in."""
-    return filter_option(name, group="Further filters", multiple=True, help=text)
-
-
+factor = partial(filter_option, group="Further filters", multiple=True)
 RADIUS = (
     "Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%. px are periods, cyc cycles per pixel, and % is "
     "of Nyquist; with the size of a pixel also 2.6um (period; nm to m, in), 5arcsec, 150lpi, 12lp/mm."
@@ -181,7 +170,7 @@ PEAK = "FX,FY[,WIDTH]"
     "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
     "--auto scan.png clean.png",
     "--auto folder scans/ clean/",
-    factor=factor(f"--notch {PEAK}", "Also remove this wave; see 'notch'."),
+    factor=factor(f"--notch {PEAK}", help="Also remove this wave; see 'notch'."),
     output="keep",
     searches=("auto", "strength", "keep"),
     off_page=("in_channels", "mirrored", "is_wave"),
@@ -225,7 +214,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
 @kind(
     "--auto in.png out.png",
     "--angle 33 --spare 20px in.png out.png",
-    factor=factor("--stripes DEG", "Also remove stripes at this angle, or auto; see 'stripes'."),
+    factor=factor("--stripes DEG", help="Also remove stripes at this angle, or auto; see 'stripes'."),
     output="keep",
     edges="mirror",
 )
@@ -258,7 +247,7 @@ def stripes(angle: str, **given: Any) -> Transfer:
 @kind(
     "noisy.png clean.png",
     "--noise 8 noisy.png clean.png",
-    factor=factor("--wiener NOISE", "Also smooth noise, as measured with auto; see 'wiener'."),
+    factor=factor("--wiener NOISE", help="Also smooth noise, as measured with auto; see 'wiener'."),
     output="keep",
     edges="mirror",
 )
@@ -308,7 +297,7 @@ def descreen(**given: Any) -> Transfer:
 
 @kind(
     "--mask gains.png in.png out.png",
-    factor=factor("--mask FILE", "Also multiply by the gains of a file; see 'mask'."),
+    factor=factor("--mask FILE", help="Also multiply by the gains of a file; see 'mask'."),
     output="keep",
     is_on_page=False,
 )
