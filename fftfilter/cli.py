@@ -35,13 +35,13 @@ class Cli(click.Group):
 
     verbosity = 0
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, _: click.Context) -> list[str]:
         """Return the names of all commands."""
         from .commands.filters import COMMANDS
 
         return sorted([*COMMANDS, *OTHERS])
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, None if there is none."""
         if cmd_name in OTHERS:
             command: click.Command = getattr(import_module(f".commands.{cmd_name}", __package__), cmd_name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +122,7 @@ def read(file: str | os.PathLike[str], *, fetches: bool = False) -> Saved:
             raise ParameterError(f"{name}: {said}: --fetch-masks (in Python fetch_masks=True) does, if you trust it")
         return mask
 
-    with errors_of(name):
+    with filters.as_parameter_errors(name):
         words = filters.kept_words(given.arguments)
     if f"{filters.AUTO}={FOLDER}" in words:
         what = f"{filters.AUTO} {FOLDER}"
@@ -139,7 +138,7 @@ def options_of(
     Raises FftfilterError, in which what is wrong with the arguments begins with the name of the file.
     """
     name = shown(file, "standard input")
-    with errors_of(name):
+    with filters.as_parameter_errors(name):
         made = filters.context_of(click.Context(apply), saved.arguments, "IN", "OUT")
         kept = {each.name for each in filters.kept_of(made.command.params)}
         made.params |= {each: value for each, value in (others or {}).items() if each not in kept}
@@ -150,17 +149,6 @@ def options_of(
             line = "has changed since the recipe was saved: restore it, or save the recipe again"
             raise ParameterError(f"{name}: {without_secrets(mask)} {line}")
     return options
-
-
-@contextmanager
-def errors_of(name: str) -> Iterator[None]:
-    """Let what is wrong with the arguments of a recipe begin with the name of its file."""
-    try:
-        yield
-    except click.ClickException as error:
-        raise ParameterError(f"{name}: {error.format_message()}") from error
-    except ParameterError as error:
-        raise ParameterError(f"{name}: {error}") from error
 
 
 def check_bounds(transfer: Transfer, name: str) -> None:

@@ -6,8 +6,8 @@ import math
 import os
 import shlex
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +19,8 @@ from .. import device_choice, signals, system
 from ..errors import ParameterError, check_option, pip_install
 from ..files.atomic import remove_leftovers
 from ..files.urls import is_url, without_file_scheme
+from .filters import COMMANDS, as_parameter_errors, context_of, kept_words, options_of, parsed
+from .kinds import KINDS
 from .one_file import ADVANCE
 from .options import GroupedCommand, GroupedOption, device_option, file_names, remark, trace_option, typed
 
@@ -160,15 +162,11 @@ class Commands:
     """The program's commands for a page: the one parser of options. ``source`` is the name of a picture's file."""
 
     context: click.Context
-    always: tuple[str, ...]
-    """Options that every command gets: the device, if one was chosen."""
+    always: tuple[str, ...]  # options that every command gets: the device, if one was chosen
 
     @cached_property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
         """The filters of the page, each with the options that it may set and their defaults."""
-        from .filters import COMMANDS
-        from .kinds import KINDS
-
         kinds = {name: kind for name, kind in KINDS.items() if kind.is_on_page}
         of_all = (*(name for name, kind in kinds.items() if kind.factor), "pixel_size", "output", "edges", "scale")
         options = {}
@@ -183,23 +181,17 @@ class Commands:
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:
         """Return the filter that a command and its options describe; raises FftfilterError."""
-        from .filters import context_of
-
-        with _own_errors():
+        with as_parameter_errors():
             return _described(context_of(self.context, words, source, NOWHERE))
 
     def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return a command and its options as recipes have them; raises FftfilterError."""
-        from .filters import kept_words
-
-        with _own_errors():
+        with as_parameter_errors():
             return tuple(kept_words(words))
 
     def run(self, words: Sequence[str], source: str, target: str, advance: Callable[[int], None]) -> None:
         """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
-        from .filters import context_of
-
-        with _own_errors():
+        with as_parameter_errors():
             made = context_of(self.context, words, source, target)
             made.meta[ADVANCE] = advance
             made.command.invoke(made)
@@ -207,11 +199,9 @@ class Commands:
     def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
         """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         from ..work import saved
-        from .apply import errors_of
-        from .filters import kept_words
 
         given = saved.parse(data, name)
-        with errors_of(name):
+        with as_parameter_errors(name):
             words = kept_words(given.arguments)
             if len(words) > MOST_WORDS:
                 raise ParameterError(f"a page takes at most {MOST_WORDS} options and waves: use fftfilter apply")
@@ -222,7 +212,6 @@ class Commands:
     def start(self, text: str, source: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
         from ..explore.marked import taken_area
-        from .filters import parsed
 
         made = parsed(self.context, text, source, NOWHERE)
         command = str(made.info_name)
@@ -248,21 +237,6 @@ class Commands:
 
 
 def _described(made: click.Context) -> Recipe:
-    from .filters import options_of
-
     options = options_of(made)
     options.check_for_file(made.params["sources"][0], NOWHERE)
     return options.recipe
-
-
-@contextmanager
-def _own_errors() -> Iterator[None]:
-    """Turn click's errors into the package's own."""
-    try:
-        yield
-    except click.ClickException as error:
-        line = error.format_message()
-        if type(error) is click.BadParameter and error.param:
-            # A page has fields, and no options.
-            line = f"{error.param.name}: {error.message.replace('a valid float', 'a number')}"
-        raise ParameterError(line) from error

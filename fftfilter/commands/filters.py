@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..device_choice import devices_named, wanted
-from ..errors import WriteError, check_option
+from ..errors import ParameterError, WriteError, check_option
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
@@ -583,6 +583,22 @@ def _saved_recipe(sources: Sequence[str], options: CommandOptions) -> Iterator[N
             atomic.refuse_unwritable(str(Path(file).parent))
     yield
     saved.saved_of(options.recipe).write(file, spare)
+
+
+@contextmanager
+def as_parameter_errors(name: str = "") -> Iterator[None]:
+    """Turn click's errors into ParameterError: behind the name of a recipe, or for a page, which has fields."""
+    try:
+        yield
+    except click.ClickException as error:
+        line = error.format_message()
+        if not name and type(error) is click.BadParameter and error.param:
+            line = f"{error.param.name}: {error.message.replace('a valid float', 'a number')}"
+        raise ParameterError(f"{name}: {line}" if name else line) from error
+    except ParameterError as error:
+        if not name:
+            raise
+        raise ParameterError(f"{name}: {error}") from error
 
 
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:

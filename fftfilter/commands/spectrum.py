@@ -15,7 +15,9 @@ from ..files.messages import as_error, shown
 from ..text import Angle
 from ..transfer.units import parse_pixel_size
 from . import options as shared
+from .filters import holds_floats, options_of, parsed
 from .kinds import pixel_size_option
+from .one_file import draw_effect, only
 
 if TYPE_CHECKING:
     from ..files.atomic import Spare
@@ -80,8 +82,6 @@ def spectrum(
     from ..device_choice import wanted
     from ..work.missing import USUAL
     from ..work.opened import filled
-    from .filters import options_of, parsed
-    from .one_file import draw_effect, only
 
     table, name = given["table"], shown(source, "standard input")
     if target is None and table is None:
@@ -133,7 +133,6 @@ def write_spectrum(
     from ..preview.report import within_single
     from ..transforms import fft2
     from ..work.output_file import too_large
-    from .filters import holds_floats
 
     # A spectrum has no transparency, color profile or other metadata of a picture.
     picture.alpha = picture.metadata = picture.table = picture.valid = picture.integers = None

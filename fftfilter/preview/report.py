@@ -42,32 +42,25 @@ class Rings(NamedTuple):
 class FilterReport:
     """A picture, and the effect of a filter on it."""
 
-    planes: Array
-    """(channels, height, width)"""
+    planes: Array  # (channels, height, width)
     white: float
-    """The value of white."""
     transfer: Transfer
     edges: Edges = "wrap"
-    device: str | int | None = None
-    """The device that transforms large planes, as :class:`Filter` takes it."""
-    weight: Array | None = None
-    """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
-    channels: Channels | None = None
-    """The part of color pictures that is filtered; None for all channels."""
+    device: str | int | None = None  # that transforms large planes, as Filter takes it
+    weight: Array | None = None  # that of the filtered picture in each pixel, (height, width), if not 1 everywhere
+    channels: Channels | None = None  # the part of color pictures that is filtered; None for all channels
 
     def __post_init__(self) -> None:
         self.transfer, left, _ = fit(self.transfer, self.planes, self.white)
         is_whole = left is self.planes
         self.planes, unit = within_single(self.planes)
+        # The planes without what is taken out of them before the transform
         self.left = self.planes if is_whole else left / unit
-        """The planes without what is taken out of them before the transform."""
         self.white /= unit
         if self.channels == "chroma" and len(self.planes) == 1:
             self.transfer, self.channels = Transfer(()), None  # gray pictures have none
-        self.part = part_of(self.planes, self.channels)
-        """What is filtered of the picture."""
+        self.part = part_of(self.planes, self.channels)  # what is filtered
         self.size: tuple[int, int] = self.planes.shape[1], self.planes.shape[2]
-        """Height and width."""
 
     @cached_property
     def _powers(self) -> list[Floats]:
