@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.commands.bench import benchmark_command, pairs, size_option
+from fftfilter.commands.bench import benchmark_command, pair, size_option
 from fftfilter.errors import FftfilterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fftfilter.commands.bench import F
-
-__all__ = ["benchmark_command", "format_option", "main", "pairs", "size_option"]
+__all__ = ["benchmark_command", "format_option", "main", "pair", "size_option"]
 
 
-def format_option() -> Callable[[F], F]:
+def format_option() -> Callable[..., Any]:
     """Return the decorator for --format, whose values arrive as ``formats``."""
     return click.option(
         "--format",

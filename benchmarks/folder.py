@@ -29,7 +29,7 @@ from fftfilter.transfer.reference import filter_image
 from . import by_others
 from .by_others import gmic, imagemagick
 from .by_others.pool import CORES
-from .command import benchmark_command, format_option, main, pairs
+from .command import benchmark_command, format_option, main, pair
 from .environment import CLONE, users_environment
 from .photographs import photograph
 
@@ -48,14 +48,14 @@ ONE_OF = 10
 CHECKED = 3
 
 
-def _files(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    return pairs(given, "give count x side, such as 500x512")
+def _files(text: str) -> tuple[int, int]:
+    return pair(text, "give count x side, such as 500x512")
 
 
 @benchmark_command
 @click.option(
     "--files",
-    callback=_files,
+    type=_files,
     metavar="COUNTxSIDE",
     multiple=True,
     default=("500x512", "60x2048"),

@@ -94,12 +94,9 @@ def _python(recipe: Recipe) -> str:
 
 def _for_files(recipe: Recipe) -> list[str]:
     """Return the options of a recipe that a filter of arrays cannot follow."""
-    is_given = {
-        "scale": recipe.span != EACH,
-        "missing": recipe.missing.by or recipe.missing.mask,
-        "nodata": recipe.missing.nodata is not None,
-    }
-    return [name for name, given in is_given.items() if given]
+    rule = recipe.missing
+    given = {"scale": recipe.span != EACH, "missing": rule.by or rule.mask, "nodata": rule.nodata is not None}
+    return [name for name, is_given in given.items() if is_given]
 
 
 def read(file: str | os.PathLike[str], *, fetches: bool = False) -> Saved:

@@ -127,19 +127,24 @@ def side(text: str) -> int:
     return int(n)
 
 
-def power_of_two(text: str) -> int:
-    """Return a length that is given as a number or as 2^24; raises BadParameter."""
+def _power_of_two(text: str) -> int:
     match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", text)
     n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
     if n < 2 or n & (n - 1) or n > 1 << 30:
         raise click.BadParameter(f"{text!r} is invalid: give a power of two from 2 to 2^30, such as 2^20")
+    return n
+
+
+def length(text: str) -> int:
+    """Return a length that is given as a number or as 2^24; raises BadParameter."""
+    n = _power_of_two(text)
     refuse_oversize(text, n)
     return n
 
 
 def largest_side(text: str) -> int:
-    """Return a power of two that is the side of a square image; raises BadParameter."""
-    n = power_of_two(text)
+    """Return the side of a square image, a power of two; raises BadParameter."""
+    n = _power_of_two(text)
     refuse_oversize(text, n * n)
     return n
 
@@ -152,7 +157,7 @@ def size_option(usual: str) -> Callable[..., Any]:
 
 usual_option = partial(click.option, metavar="N", show_default=True)
 engine_option = click.option("--engine", metavar="NAME", default="book", show_default=True, help="FFT algorithm.")
-length_option = partial(usual_option, "--n", type=power_of_two, help="Length of the transform, a power of two.")
+length_option = partial(usual_option, "--n", type=length, help="Length of the transform, a power of two.")
 
 
 # The papers' tables
