@@ -14,7 +14,7 @@ if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] != os.path
 import signal
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Until main() can catch it, Ctrl-C is no error of whatever is being imported.
+    # Until the command line can catch it, Ctrl-C is no error of whatever is being imported.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from . import signals, startup
@@ -23,23 +23,17 @@ from . import signals, startup
 def main() -> None:
     """Run the command line and end the process."""
     startup.pause_collector()
-    try:
-        signals.end_by_exception()
-        from .cli import cli
+    startup.limit_openblas()
+    from .cli import cli
 
-        startup.limit_openblas()
+    signals.end_by_exception()
+    try:
         cli(prog_name=cli.name)
     except SystemExit as end:
         signals.end_quietly()
         if isinstance(end.code, int):
             startup.leave(end.code)
         raise
-    except KeyboardInterrupt as interrupt:  # before the command line was there to catch it
-        signals.end_quietly()
-        said, code = signals.ending_by(interrupt)
-        sys.stderr.write(f"\nfftfilter: {said}\n")
-        startup.leave(code)
-        sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -119,21 +119,9 @@ def test_the_program_prepares_runs_the_command_line_and_leaves_with_its_exit_cod
     assert end.value.code == code
     assert done == [
         ("pause_collector",),
-        ("end_by_exception",),
         ("limit_openblas",),
+        ("end_by_exception",),
         {"prog_name": "fftfilter"},
         ("end_quietly",),
         *([] if code == "text" else [("leave", code)]),
     ]
-
-
-def test_a_signal_before_the_command_line_runs_is_said_and_has_its_exit_code(program, monkeypatch, capsys):
-    def interrupted():
-        raise module.signals.TerminatedError
-
-    module, done = program
-    monkeypatch.setattr(startup, "limit_openblas", interrupted)
-    with pytest.raises(SystemExit) as end:
-        module.main()
-    assert (end.value.code, capsys.readouterr().err) == (143, "\nfftfilter: terminated\n")
-    assert done[-2:] == [("end_quietly",), ("leave", 143)]
