@@ -237,14 +237,14 @@ class FilterCommand(shared.GroupedCommand):
 def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
     """Return the options that say what filtered values become, with their defaults."""
     brief = ", ".join(f"{name} ({mode.brief})" for name, mode in MODES.items())
-    each = "; ".join(f"{name}: {mode.help}" for name, mode in MODES.items())
     output_option = shared.result_option(
         "--output",
         type=click.Choice([*MODES, REMOVED]),
         default=default,
         everyday=True,
-        help=f"{brief} or {REMOVED} (what keep takes away). {each}; {REMOVED}: as values into .tif, .npy, .pfm and "
-        ".fits, else as signed. In Python the default is keep, and mirror for --edges.",
+        help=f"{brief} or {REMOVED} (what keep takes away). The largest value of magnitude is white; signed has both "
+        f"signs; keep has the mean of IN. real is for .tif, .npy, .pfm and .fits, where {REMOVED} has values, too; "
+        "elsewhere it is signed. In Python the default is keep, and mirror for --edges.",
     )
     edges_option = shared.result_option(
         "--edges",

@@ -58,8 +58,7 @@ class Mode(NamedTuple):
 
     name: Output
     brief: str
-    """For the short help, such as "0 black"."""
-    help: str
+    """For the help, such as "0 black"."""
     is_scaled: bool = False
     """Whether black and white are chosen, for all channels in common; the others keep the input's gray levels."""
     is_absolute: bool = False
@@ -102,10 +101,10 @@ class Mode(NamedTuple):
 MODES: dict[Output, Mode] = {
     mode.name: mode
     for mode in (
-        Mode("magnitude", "0 black", "0 black, the largest white", is_scaled=True, is_absolute=True, is_default=True),
-        Mode("keep", "IN's gray levels", "the gray levels of IN with their mean", keeps_mean=True, keeps_levels=True),
-        Mode("signed", "0 in the middle", "0 in the middle, both signs", is_scaled=True, is_symmetric=True),
-        Mode("real", "floats", "the filtered values as they are, into .tif, .pfm or .npy", is_values=True),
+        Mode("magnitude", "0 black", is_scaled=True, is_absolute=True, is_default=True),
+        Mode("keep", "IN's gray levels", keeps_mean=True, keeps_levels=True),
+        Mode("signed", "0 in the middle", is_scaled=True, is_symmetric=True),
+        Mode("real", "floats", is_values=True),
     )
 }
 SCALED = tuple(name for name, mode in MODES.items() if mode.is_scaled)
