@@ -105,7 +105,7 @@ def _seconds_of(peer: Peer, repeats: int) -> float:
 def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
     """Return the statistics of measurements, each taken ``runs`` times, in turn: noise then affects all alike."""
     found = [{name: measured() for name, measured in measurements.items()} for _ in range(runs)]
-    return {name: Stats.of([each[name] for each in found]) for name in measurements}
+    return {name: Stats.from_values([each[name] for each in found]) for name in measurements}
 
 
 def shown_size(shape: Shape) -> str:

@@ -181,7 +181,7 @@ def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats
         client.gather(client.map(task, given, pure=False))
         rates.append(len(given) / (time.perf_counter() - began))
     after = _everywhere(client, time.process_time)
-    return Stats.of(rates), {who: (after[who] - before[who]) / runs / len(given) * 1e3 for who in before}
+    return Stats.from_values(rates), {who: (after[who] - before[who]) / runs / len(given) * 1e3 for who in before}
 
 
 def _a_chunk(number: int) -> bytes:
@@ -230,7 +230,7 @@ def _rates(folder: Path, client: Client, setting: Setting) -> tuple[dict[str, St
                 rates[what].append(count / (time.perf_counter() - began))
                 if what == "the cluster":
                     spent.append((time.process_time() - spent_before) / count * 1e3)
-    return {what: Stats.of(each) for what, each in rates.items()}, min(spent)
+    return {what: Stats.from_values(each) for what, each in rates.items()}, min(spent)
 
 
 def _output(folder: Path, what: str) -> Path:

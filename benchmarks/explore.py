@@ -143,7 +143,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         rates = [(len(drag) - 1) / (drag[-1]["drawn"] - drag[0]["drawn"]) * 1000 for drag in drags]
         row["server"] = 1000 * server / len(watched)
         row["megabytes"] = float(np.median([each["bytes"] for each in watched])) / 1e6
-        table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.of(rates), **row)
+        table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.from_values(rates), **row)
 
 
 def chromium() -> str:

@@ -135,7 +135,7 @@ def folder(setting: Setting, *, files: Sequence[Files], level: int = 1, programs
                 for program in programs:
                     setting.progress(f"{each}: run {i + 1} of {setting.runs}, {shown(program)}")
                     rates[program].append(prepared.filter_by(program, check=i == 0))
-            stats = {program: Stats.of(found) for program, found in rates.items()}
+            stats = {program: Stats.from_values(found) for program, found in rates.items()}
             for program, rate in stats.items():
                 times = ratio(stats[OURS].median, rate.median)
                 table.put((str(each), shown(program)), side=each.side, rate=rate, ratio=times)

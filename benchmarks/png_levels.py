@@ -79,7 +79,7 @@ def _measured(
         for pixels in pictures:
             encoded_bytes(pixels, level)
         seconds.append((perf_counter() - begin) / len(pictures))
-    return Stats.of(seconds).times(MS), size
+    return Stats.from_values(seconds).times(MS), size
 
 
 def _ours(pixels: Gray, level: int) -> int:

@@ -159,7 +159,7 @@ def start(
                 for each in processes:
                     caches = _empty_caches(folder / str(i)) if each.what == FIRST else {}
                     seconds[each].append(seconds_of(each.command, caches))
-                    table.put(each.key, pixels=each.pixels, ms=Stats.of(seconds[each]).times(MS))
+                    table.put(each.key, pixels=each.pixels, ms=Stats.from_values(seconds[each]).times(MS))
             if find_spec("resource") is not None:
                 largest = replace(max(ours, key=lambda each: each.pixels), what=PEAK)
                 setting.progress(f"{largest.key[1]}: peak memory")

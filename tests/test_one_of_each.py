@@ -66,7 +66,7 @@ def checker(side: str) -> Transfer:
 '''
 
 NEGATIVE = """
-        Mode("negative", "0 white", "0 white, the largest black", is_scaled=True, is_absolute=True),
+        Mode("negative", "0 white", is_scaled=True, is_absolute=True),
 """
 
 PIXELS_OF_NEGATIVE = """

@@ -117,13 +117,13 @@ class Times:
         """The steps in the order of first use."""
         return list(dict.fromkeys(step for run in self.runs for step in run))
 
-    def of(self, *steps: str) -> Stats:
+    def total(self, *steps: str) -> Stats:
         """Return the statistics of the sum of some steps, in seconds."""
-        return Stats.of([sum(run.get(step, 0.0) for step in steps) for run in self.runs])
+        return Stats.from_values([sum(run.get(step, 0.0) for step in steps) for run in self.runs])
 
     def without_transfers(self) -> Stats:
         """Return the statistics of the sum of all steps but copies, in seconds."""
-        return self.of(*(step for step in self.steps if step not in ("write", "read")))
+        return self.total(*(step for step in self.steps if step not in ("write", "read")))
 
 
 def measure(launcher: Launcher, work: Callable[[], object], runs: int) -> Times:

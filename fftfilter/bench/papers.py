@@ -85,8 +85,8 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
 
                 times = measure(filter_.launcher, work, setting.runs)
             for step in times.steps:
-                table.put((step, HERE), **{str(size): times.of(step).times(MS)})
-            table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
+                table.put((step, HERE), **{str(size): times.total(step).times(MS)})
+            table.put(("all", HERE), **{str(size): times.total(*times.steps).times(MS)})
     finally:
         if engine == "book":
             table.beside(BOOK)
@@ -125,7 +125,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
                     slow.add(name)
-                whole = {"with transfers": times.of(*times.steps).times(MS)}
+                whole = {"with transfers": times.total(*times.steps).times(MS)}
                 table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
     finally:
         order = {row["size"]: i for i, row in enumerate(table.rows)}
@@ -249,7 +249,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Non
                     slow.add(column)
                 table.put((n, HERE), **{column: seconds.times(MS)})
                 if column == "rows":
-                    table.put((n, HERE), write=times.of("write").times(MS), read=times.of("read").times(MS))
+                    table.put((n, HERE), write=times.total("write").times(MS), read=times.total("read").times(MS))
             n *= 2
     finally:
         table.beside(STREAM)
@@ -272,7 +272,7 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> None:
     wanted = np.fft.fft(data)
     setting.progress("iterative")
     algorithm = algorithms.load("iterative")
-    sequential = times_of(setting, "iterative", algorithm, data, wanted).of("iterative")
+    sequential = times_of(setting, "iterative", algorithm, data, wanted).total("iterative")
     table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
     p = 1
     while p <= n:
@@ -281,6 +281,6 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> None:
         group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
         what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
         times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
-        seconds = times.of("binary_exchange")
+        seconds = times.total("binary_exchange")
         table.put(("binary-exchange", p), ms=seconds.times(MS), speedup=ratio(sequential.median, seconds.median))
         p *= 2

@@ -29,7 +29,7 @@ class Stats:
     runs: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Stats:
+    def from_values(cls, values: Sequence[float]) -> Stats:
         """Return the statistics of measurements, at least one."""
         low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
         return cls(middle, low, high, len(values))

@@ -351,7 +351,7 @@ def _save_stages(folder: Path, spare: Sequence[Identity | None]) -> Callable[[st
     pictures, numbers = StepPictures(), count(1)
 
     def save(name: str, planes: Array) -> None:
-        picture = images.Picture(pictures.pixels(name, planes), None, 255, "PNG")
+        picture = images.Picture(pictures.picture(name, planes), None, 255, "PNG")
         images.write(picture, folder / f"{next(numbers):02}-{name}.png", spare=spare)
 
     return save

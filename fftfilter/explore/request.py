@@ -266,7 +266,7 @@ def steps(request: Request) -> dict[str, Any]:
             timings = [each for each in book.timings() if each.step not in COPIES]
             kernels = [_kernel(each) for each in sorted(timings, key=lambda each: -each.seconds)]
             seconds = sum(each.seconds for each in timings)
-            image, file = Image.fromarray(joined(drawn.pixels(name, planes))), io.BytesIO()
+            image, file = Image.fromarray(joined(drawn.picture(name, planes))), io.BytesIO()
             image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
             image.save(file, "PNG", compress_level=1)
             picture = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"

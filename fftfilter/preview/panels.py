@@ -203,7 +203,7 @@ class StepPictures:
     def __init__(self) -> None:
         self._largest: float | None = None
 
-    def pixels(self, name: str, planes: Array) -> Pixels:
+    def picture(self, name: str, planes: Array) -> Pixels:
         """Return a result ``(channels, height, width)`` as 8 bits of one channel, or of three."""
         if name.startswith("spectrum"):
             upright = planes.swapaxes(1, 2)

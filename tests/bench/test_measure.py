@@ -47,9 +47,9 @@ def test_slow_work_is_measured_less_often(monkeypatch):
 def test_times_of_steps():
     times = Times([{"write": 1, "butterfly": 2, "read": 3}, {"write": 1, "butterfly": 4}])
     assert times.steps == ["write", "butterfly", "read"]
-    assert times.of("butterfly").median == 3
+    assert times.total("butterfly").median == 3
     assert times.without_transfers().median == 3
-    assert times.of(*times.steps) == Stats.of([6, 5])
+    assert times.total(*times.steps) == Stats.from_values([6, 5])
 
 
 @pytest.mark.parametrize(("precision", "unit"), [("single", 1e-7), ("double", 1e-15)])
@@ -116,8 +116,8 @@ def test_what_is_filtered_and_transformed_is_the_same_in_every_run():
 
 
 def test_statistics_are_the_median_and_the_quartiles():
-    assert Stats.of([3, 1, 2, 5, 4]) == Stats(3, 2, 4, 5)
-    assert Stats.of([7.0]) == Stats(7.0, 7.0, 7.0, 1)
+    assert Stats.from_values([3, 1, 2, 5, 4]) == Stats(3, 2, 4, 5)
+    assert Stats.from_values([7.0]) == Stats(7.0, 7.0, 7.0, 1)
     assert Stats(4, 3, 5, 9).times(10) == Stats(40, 30, 50, 9)
 
 

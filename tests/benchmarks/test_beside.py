@@ -17,7 +17,7 @@ def test_measurements_are_taken_in_turn():
     taken = []
     found = beside.in_turn({name: lambda name=name: taken.append(name) or len(taken) for name in "ab"}, 3)
     assert taken == [*"ababab"]
-    assert found == {"a": Stats.of([1, 3, 5]), "b": Stats.of([2, 4, 6])}
+    assert found == {"a": Stats.from_values([1, 3, 5]), "b": Stats.from_values([2, 4, 6])}
 
 
 @pytest.mark.parametrize("is_gpu", [False, True])
